@@ -1,0 +1,94 @@
+//! What was answered: the commonest answer of a run, so that two runs can be told to have measured
+//! the same thing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Different answers told apart; any further ones are counted together.
+const KEPT: usize = 8;
+
+/// One kind of answer and how often it was seen among the answers sampled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Length of the body in bytes, after transfer decoding.
+    pub bytes: u64,
+    /// SHA-256 of the body in hexadecimal, as `sha256sum` prints it.
+    pub body_sha256: String,
+    /// Answers like this one among those sampled.
+    pub seen: u64,
+    /// Answers whose body was hashed: every one at first, then one in 64.
+    pub sampled: u64,
+}
+
+/// Counts sampled answers by status, length and hash. Bounded: eight kinds, then `others`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerTally {
+    kinds: Vec<(u16, u64, [u8; 32], u64)>,
+    others: u64,
+}
+
+impl AnswerTally {
+    /// Counts one sampled answer.
+    pub fn record(&mut self, status: u16, bytes: u64, sha256: [u8; 32]) {
+        self.add((status, bytes, sha256), 1);
+    }
+
+    fn add(&mut self, key: (u16, u64, [u8; 32]), n: u64) {
+        match self.kinds.iter().position(|&(s, b, h, _)| (s, b, h) == key) {
+            Some(at) => self.kinds[at].3 += n,
+            None if self.kinds.len() < KEPT => self.kinds.push((key.0, key.1, key.2, n)),
+            None => self.others += n,
+        }
+    }
+
+    /// Adds the counts of another tally.
+    pub fn merge(&mut self, other: &Self) {
+        for &(status, bytes, hash, n) in &other.kinds {
+            self.add((status, bytes, hash), n);
+        }
+        self.others += other.others;
+    }
+
+    /// Empties it, keeping its memory.
+    pub fn clear(&mut self) {
+        self.kinds.clear();
+        self.others = 0;
+    }
+
+    /// Answers sampled.
+    pub fn sampled(&self) -> u64 {
+        self.others + self.kinds.iter().map(|k| k.3).sum::<u64>()
+    }
+
+    /// The kind seen most often; the first seen of equals.
+    pub fn commonest(&self) -> Option<Answer> {
+        let &(status, bytes, hash, seen) = self.kinds.iter().rev().max_by_key(|kind| kind.3)?;
+        let body_sha256 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        Some(Answer { status, bytes, body_sha256, seen, sampled: self.sampled() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commonest_wins_and_kinds_are_bounded() {
+        let mut tally = AnswerTally::default();
+        for i in 0..20u8 {
+            tally.record(200, u64::from(i), [i; 32]);
+        }
+        tally.record(200, 3, [3; 32]);
+        let answer = tally.commonest().unwrap();
+        assert_eq!((answer.bytes, answer.seen, answer.sampled), (3, 2, 21));
+        assert!(answer.body_sha256.starts_with("0303"));
+        assert_eq!(tally.kinds.len(), KEPT);
+    }
+
+    #[test]
+    fn nothing_sampled_is_no_answer() {
+        assert_eq!(AnswerTally::default().commonest(), None);
+    }
+}

@@ -1,0 +1,359 @@
+//! Latency histograms: what is recorded per request, and the figures read from them.
+//!
+//! Three significant digits from 100 ns to 1 h (the `hdrhistogram` crate), beside exact minimum,
+//! maximum, sum and count. Percentiles are only ever read from merged histograms, never averaged.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::{Counter, Histogram};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Nanos, SECOND};
+
+/// The longest latency told apart; a longer one counts as this in percentiles, exactly in `max`.
+pub const HIGHEST: Nanos = 3600 * SECOND;
+const LOWEST: Nanos = 100;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// A distribution of latencies in nanoseconds. `C` is the width of one bucket's count: `u32` for
+/// an interval, `u64` for a run.
+#[derive(Clone)]
+pub struct Latencies<C: Counter = u32> {
+    buckets: Histogram<C>,
+    count: u64,
+    sum: u128,
+    min: Nanos,
+    max: Nanos,
+}
+
+impl<C: Counter> Default for Latencies<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C: Counter> PartialEq for Latencies<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.count == other.count
+            && self.sum == other.sum
+            && self.min == other.min
+            && self.max == other.max
+            && self.recorded().eq(other.recorded())
+    }
+}
+
+impl<C: Counter> fmt::Debug for Latencies<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary().fmt(f)
+    }
+}
+
+impl<C: Counter> Latencies<C> {
+    /// An empty distribution, with all its buckets allocated (about 27,000 counts).
+    pub fn new() -> Self {
+        let buckets = Histogram::new_with_bounds(LOWEST, HIGHEST, SIGNIFICANT_DIGITS)
+            .expect("the bounds are constants that the histogram accepts");
+        Self { buckets, count: 0, sum: 0, min: Nanos::MAX, max: 0 }
+    }
+
+    /// Records one latency. Allocates nothing.
+    #[inline]
+    pub fn record(&mut self, nanos: Nanos) {
+        self.record_n(nanos, 1);
+    }
+
+    /// Records the same latency `n` times.
+    #[inline]
+    pub fn record_n(&mut self, nanos: Nanos, n: u32) {
+        if n == 0 {
+            return;
+        }
+        self.count += u64::from(n);
+        self.sum += u128::from(nanos) * u128::from(n);
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
+        let count = bucket_count(u64::from(n));
+        self.buckets.saturating_record_n(nanos.min(HIGHEST), count);
+    }
+
+    /// Adds all of `other`, whatever the width of its counts.
+    pub fn merge<D: Counter>(&mut self, other: &Latencies<D>) {
+        if other.count == 0 {
+            return;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        for bucket in other.buckets.iter_recorded() {
+            let n = bucket_count(bucket.count_at_value().as_u64());
+            self.buckets.saturating_record_n(bucket.value_iterated_to().min(HIGHEST), n);
+        }
+    }
+
+    /// Empties it for reuse, keeping the buckets' memory.
+    pub fn clear(&mut self) {
+        if self.count > 0 {
+            self.buckets.reset();
+            (self.count, self.sum, self.min, self.max) = (0, 0, Nanos::MAX, 0);
+        }
+    }
+
+    /// How many latencies were recorded.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The exact sum, in nanoseconds.
+    pub const fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The exact smallest latency; 0 when empty.
+    pub const fn min(&self) -> Nanos {
+        if self.count == 0 { 0 } else { self.min }
+    }
+
+    /// The exact largest latency; 0 when empty.
+    pub const fn max(&self) -> Nanos {
+        self.max
+    }
+
+    /// The exact mean, rounded to a nanosecond; 0 when empty.
+    pub fn mean(&self) -> Nanos {
+        if self.count == 0 { 0 } else { (self.sum / u128::from(self.count)) as Nanos }
+    }
+
+    /// The standard deviation to the histogram's precision; 0 when empty.
+    pub fn stdev(&self) -> Nanos {
+        if self.count == 0 { 0 } else { self.buckets.stdev().round() as Nanos }
+    }
+
+    /// The latency that a share `quantile` (0..=1) of the samples does not exceed, to three
+    /// digits and never outside the exact minimum and maximum; 0 when empty.
+    pub fn at_quantile(&self, quantile: f64) -> Nanos {
+        if self.count == 0 {
+            return 0;
+        }
+        self.buckets.value_at_quantile(quantile).clamp(self.min, self.max)
+    }
+
+    /// The share of samples within `limit`, 0..=1; 1 when empty.
+    pub fn share_within(&self, limit: Nanos) -> f64 {
+        if self.count == 0 || limit >= self.max {
+            return 1.0;
+        }
+        let within = self.buckets.count_between(0, limit.min(HIGHEST)).as_u64();
+        within as f64 / self.count as f64
+    }
+
+    /// The share of samples within one standard deviation of the mean, as wrk's `+/- Stdev`.
+    pub fn share_within_stdev(&self) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let (mean, stdev) = (self.mean(), self.stdev());
+        let low = mean.saturating_sub(stdev).min(HIGHEST);
+        let high = (mean + stdev).min(HIGHEST);
+        self.buckets.count_between(low, high).as_u64() as f64 / self.count as f64
+    }
+
+    /// Buckets that hold something: (highest latency of the bucket, count), ascending.
+    pub fn recorded(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        self.buckets.iter_recorded().map(|b| (b.value_iterated_to(), b.count_at_value().as_u64()))
+    }
+
+    /// The figures that reports show.
+    pub fn summary(&self) -> Summary {
+        Summary {
+            count: self.count,
+            min: self.min(),
+            mean: self.mean(),
+            stdev: self.stdev(),
+            p50: self.at_quantile(0.50),
+            p75: self.at_quantile(0.75),
+            p90: self.at_quantile(0.90),
+            p95: self.at_quantile(0.95),
+            p99: self.at_quantile(0.99),
+            p999: self.at_quantile(0.999),
+            p9999: self.at_quantile(0.9999),
+            max: self.max,
+        }
+    }
+
+    /// HdrHistogram's V2 compressed form in base64, which any HdrHistogram library reads.
+    pub fn to_base64(&self) -> String {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.buckets, &mut bytes)
+            .expect("writing to memory does not fail");
+        STANDARD.encode(bytes)
+    }
+
+    /// Reads [`Self::to_base64`]'s form. Exact figures are lost: they are read off the buckets.
+    ///
+    /// # Errors
+    /// A sentence, when the text is not base64 of a histogram.
+    pub fn from_base64(text: &str) -> Result<Self, String> {
+        let bytes = STANDARD.decode(text).map_err(|e| format!("histogram is not base64: {e}"))?;
+        let read: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|e| format!("not an HdrHistogram in V2 compressed form: {e}"))?;
+        let mut latencies = Self::new();
+        for bucket in read.iter_recorded() {
+            let (value, n) = (bucket.value_iterated_to(), bucket.count_at_value());
+            latencies.count = latencies.count.saturating_add(n);
+            latencies.sum = latencies.sum.saturating_add(u128::from(value) * u128::from(n));
+            latencies.min = latencies.min.min(value);
+            latencies.max = latencies.max.max(value);
+            let n = bucket_count(n);
+            latencies.buckets.saturating_record_n(value.min(HIGHEST), n);
+        }
+        Ok(latencies)
+    }
+}
+
+/// A count in a bucket's width, at most what 32 bits hold when it does not fit.
+fn bucket_count<C: Counter>(n: u64) -> C {
+    C::from_u64(n).or_else(|| C::from_u32(u32::MAX)).unwrap_or_else(C::one)
+}
+
+/// The form an interval's histogram has in a journal: buckets and the exact figures.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    sum: String,
+    min: Nanos,
+    max: Nanos,
+    buckets: String,
+}
+
+impl<C: Counter> Serialize for Latencies<C> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.count == 0 {
+            return serializer.serialize_none();
+        }
+        let stored = Stored {
+            sum: self.sum.to_string(),
+            min: self.min,
+            max: self.max,
+            buckets: self.to_base64(),
+        };
+        serializer.serialize_some(&stored)
+    }
+}
+
+impl<'de, C: Counter> Deserialize<'de> for Latencies<C> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Some(stored) = Option::<Stored>::deserialize(deserializer)? else {
+            return Ok(Self::new());
+        };
+        let mut latencies = Self::from_base64(&stored.buckets).map_err(serde::de::Error::custom)?;
+        latencies.sum = stored.sum.parse().map_err(serde::de::Error::custom)?;
+        (latencies.min, latencies.max) = (stored.min, stored.max);
+        Ok(latencies)
+    }
+}
+
+/// What a distribution comes to. All but `count` in nanoseconds; all 0 when `count` is 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Samples.
+    pub count: u64,
+    /// Exact smallest.
+    pub min: Nanos,
+    /// Exact mean.
+    pub mean: Nanos,
+    /// Standard deviation.
+    pub stdev: Nanos,
+    /// Median.
+    pub p50: Nanos,
+    /// 75th percentile.
+    pub p75: Nanos,
+    /// 90th percentile.
+    pub p90: Nanos,
+    /// 95th percentile.
+    pub p95: Nanos,
+    /// 99th percentile.
+    pub p99: Nanos,
+    /// 99.9th percentile.
+    pub p999: Nanos,
+    /// 99.99th percentile.
+    pub p9999: Nanos,
+    /// Exact largest.
+    pub max: Nanos,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[Nanos]) -> Latencies {
+        let mut latencies = Latencies::new();
+        values.iter().for_each(|&v| latencies.record(v));
+        latencies
+    }
+
+    #[test]
+    fn figures_of_a_known_set() {
+        let latencies = of(&(1..=1000).map(|i| i * 1000).collect::<Vec<_>>());
+        let s = latencies.summary();
+        assert_eq!((s.count, s.min, s.mean, s.max), (1000, 1000, 500_500, 1_000_000));
+        for (value, exact) in [(s.p50, 500_000.0), (s.p99, 990_000.0), (s.p999, 999_000.0)] {
+            assert!((value as f64 / exact - 1.0).abs() < 1e-3, "{value} against {exact}");
+        }
+        assert!((latencies.share_within(250_000) - 0.25).abs() < 0.002);
+    }
+
+    #[test]
+    fn an_empty_set_is_all_zero() {
+        assert_eq!(Latencies::<u32>::new().summary(), Summary::default());
+        assert_eq!(Latencies::<u32>::new().share_within(1), 1.0);
+    }
+
+    #[test]
+    fn longer_than_the_highest_keeps_its_exact_maximum() {
+        let latencies = of(&[2 * HIGHEST]);
+        assert_eq!(latencies.max(), 2 * HIGHEST);
+        assert_eq!(latencies.mean(), 2 * HIGHEST);
+    }
+
+    #[test]
+    fn junk_is_no_histogram() {
+        assert!(Latencies::<u64>::from_base64("$$").unwrap_err().contains("base64"));
+        assert!(Latencies::<u64>::from_base64("AAAA").unwrap_err().contains("HdrHistogram"));
+    }
+
+    proptest! {
+        #[test]
+        fn split_then_merged_is_the_whole(values in prop::collection::vec(0..5 * HIGHEST, 1..200), at in 0..200usize) {
+            let at = at.min(values.len());
+            let mut merged = of(&values[..at]);
+            merged.merge(&of(&values[at..]));
+            prop_assert_eq!(&merged, &of(&values));
+        }
+
+        #[test]
+        fn stored_then_read_is_the_same(values in prop::collection::vec(0..HIGHEST, 0..50)) {
+            let latencies = of(&values);
+            let text = serde_json::to_string(&latencies).unwrap();
+            let read: Latencies = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read, latencies);
+        }
+
+        #[test]
+        fn percentiles_are_within_three_digits(mut values in prop::collection::vec(100..HIGHEST, 1..300), q in 0.0..1.0f64) {
+            let latencies = of(&values);
+            values.sort_unstable();
+            let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let exact = values[rank - 1] as f64;
+            let read = latencies.at_quantile(q) as f64;
+            prop_assert!((read - exact).abs() <= exact * 1e-3 + 64.0, "{read} against {exact}");
+        }
+    }
+}

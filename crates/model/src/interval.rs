@@ -1,0 +1,340 @@
+//! What one stretch of a run brought, about a second long. A worker fills a [`Tally`] and swaps it
+//! for an empty one; the collector merges the workers' tallies into an [`Interval`]. The live line,
+//! the journal, abort rules and the timeline all read the stream of intervals.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answer::AnswerTally;
+use crate::histogram::Latencies;
+use crate::outcome::{ErrorClass, ErrorCounts};
+use crate::units::Nanos;
+
+/// The part of a run that an interval belongs to. Interval boundaries fall on phase boundaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Sent, not counted.
+    Warmup,
+    /// Measured.
+    Window,
+    /// After the window: nothing is sent, attempts of the window are awaited.
+    Drain,
+}
+
+/// Counts and latencies of the attempts that ended in an interval. In the window and the drain only
+/// attempts that were due inside the window are counted, but for `answers_done`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Requests handed to the kernel.
+    pub sent: u64,
+    /// Attempts that succeeded.
+    pub succeeded: u64,
+    /// Attempts dropped before sending.
+    pub unsent: u64,
+    /// Attempts still open when the run ended.
+    pub unfinished: u64,
+    /// Failed attempts by class.
+    pub errors: ErrorCounts,
+    /// Whole answers that arrived inside this interval's phase, whenever they were due: throughput.
+    pub answers_done: u64,
+    /// Answers by status.
+    pub statuses: StatusCounts,
+    /// Bytes received, TLS records included.
+    pub bytes_read: u64,
+    /// Bytes sent, TLS records included.
+    pub bytes_written: u64,
+    /// Connections opened.
+    pub connects: u64,
+    /// Connections the server closed although keep-alive was asked.
+    pub server_closes: u64,
+    /// done - due.
+    pub response: Latencies,
+    /// done - sent.
+    pub service: Latencies,
+    /// taken - due.
+    pub late: Latencies,
+    /// sent - taken.
+    pub wait: Latencies,
+    /// first - sent.
+    pub first_byte: Latencies,
+    /// From the start of connecting until the TCP connection stood.
+    pub connect: Latencies,
+    /// The TLS handshake.
+    pub tls: Latencies,
+    /// Connections open.
+    pub open: GaugeSum,
+    /// Requests unanswered.
+    pub in_flight: GaugeSum,
+    /// What was answered.
+    pub answers: AnswerTally,
+    /// Local resources that ran out, by errno name (`EMFILE`, `EADDRNOTAVAIL`).
+    pub limits: BTreeMap<String, u64>,
+    /// The first failure of each class in words, as a sample.
+    pub samples: BTreeMap<String, String>,
+}
+
+impl Tally {
+    /// Attempts that ended here, whatever became of them.
+    pub fn attempts(&self) -> u64 {
+        self.succeeded + self.unsent + self.unfinished + self.errors.total()
+    }
+
+    /// Whole answers, whatever their status or content.
+    pub fn requests(&self) -> u64 {
+        self.succeeded + self.errors.of(ErrorClass::Status) + self.errors.of(ErrorClass::Check)
+    }
+
+    /// Adds everything another worker, or a later interval, counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.succeeded += other.succeeded;
+        self.unsent += other.unsent;
+        self.unfinished += other.unfinished;
+        self.errors.merge(&other.errors);
+        self.answers_done += other.answers_done;
+        self.statuses.merge(&other.statuses);
+        self.bytes_read += other.bytes_read;
+        self.bytes_written += other.bytes_written;
+        self.connects += other.connects;
+        self.server_closes += other.server_closes;
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.late.merge(&other.late);
+        self.wait.merge(&other.wait);
+        self.first_byte.merge(&other.first_byte);
+        self.connect.merge(&other.connect);
+        self.tls.merge(&other.tls);
+        self.open.merge(&other.open);
+        self.in_flight.merge(&other.in_flight);
+        self.answers.merge(&other.answers);
+        for (name, n) in &other.limits {
+            *self.limits.entry(name.clone()).or_default() += n;
+        }
+        for (class, sample) in &other.samples {
+            self.samples.entry(class.clone()).or_insert_with(|| sample.clone());
+        }
+    }
+
+    /// Empties it for reuse; histograms keep their memory.
+    pub fn clear(&mut self) {
+        let mut empty = Self {
+            response: std::mem::take(&mut self.response),
+            service: std::mem::take(&mut self.service),
+            late: std::mem::take(&mut self.late),
+            wait: std::mem::take(&mut self.wait),
+            first_byte: std::mem::take(&mut self.first_byte),
+            connect: std::mem::take(&mut self.connect),
+            tls: std::mem::take(&mut self.tls),
+            ..Self::default()
+        };
+        for latencies in [
+            &mut empty.response,
+            &mut empty.service,
+            &mut empty.late,
+            &mut empty.wait,
+            &mut empty.first_byte,
+            &mut empty.connect,
+            &mut empty.tls,
+        ] {
+            latencies.clear();
+        }
+        *self = empty;
+    }
+}
+
+/// Answers by status, 100 to 999.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StatusCounts(Box<[u32; 1000]>);
+
+impl Default for StatusCounts {
+    fn default() -> Self {
+        Self(Box::new([0; 1000]))
+    }
+}
+
+impl fmt::Debug for StatusCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.seen()).finish()
+    }
+}
+
+impl StatusCounts {
+    /// Counts one answer. A status outside 100..=999 counts as 999; the parser lets none through.
+    #[inline]
+    pub fn record(&mut self, status: u16) {
+        self.0[usize::from(status).min(999)] += 1;
+    }
+
+    /// Adds another set of counts.
+    pub fn merge(&mut self, other: &Self) {
+        for (ours, theirs) in self.0.iter_mut().zip(other.0.iter()) {
+            *ours = ours.saturating_add(*theirs);
+        }
+    }
+
+    /// Statuses that were seen, ascending, with their counts.
+    pub fn seen(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        let counts = self.0.iter().enumerate().filter(|(_, n)| **n > 0);
+        counts.map(|(status, &n)| (status as u16, u64::from(n)))
+    }
+}
+
+impl Serialize for StatusCounts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.seen())
+    }
+}
+
+impl<'de> Deserialize<'de> for StatusCounts {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = Self::default();
+        for (status, n) in BTreeMap::<u16, u32>::deserialize(deserializer)? {
+            counts.0[usize::from(status).min(999)] += n;
+        }
+        Ok(counts)
+    }
+}
+
+/// A level that rises and falls, integrated over time: connections open, requests in flight.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gauge {
+    value: u32,
+    since_ns: Nanos,
+    sum: GaugeSum,
+}
+
+impl Gauge {
+    /// Moves the level by `by` at `now_ns`.
+    #[inline]
+    pub fn step(&mut self, now_ns: Nanos, by: i32) {
+        self.settle(now_ns);
+        self.value = self.value.saturating_add_signed(by);
+        self.sum.max = self.sum.max.max(self.value);
+    }
+
+    /// The level now.
+    #[inline]
+    pub const fn value(&self) -> u32 {
+        self.value
+    }
+
+    /// Hands over what was integrated up to `now_ns` and starts afresh at the same level.
+    pub fn take(&mut self, now_ns: Nanos) -> GaugeSum {
+        self.settle(now_ns);
+        let sum = self.sum;
+        self.sum = GaugeSum { area_ns: 0, max: self.value };
+        sum
+    }
+
+    #[inline]
+    fn settle(&mut self, now_ns: Nanos) {
+        let elapsed = now_ns.saturating_sub(self.since_ns);
+        self.sum.area_ns += u128::from(self.value) * u128::from(elapsed);
+        self.since_ns = now_ns;
+    }
+}
+
+/// A gauge over a stretch of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GaugeSum {
+    /// Level x time, in nanoseconds.
+    pub area_ns: u128,
+    /// Highest level. Merged over workers it is the sum of their highest levels, which they need
+    /// not have reached at the same instant: an upper bound.
+    pub max: u32,
+}
+
+impl GaugeSum {
+    /// Adds another worker's gauge over the same time.
+    pub fn merge(&mut self, other: &Self) {
+        self.area_ns += other.area_ns;
+        self.max = self.max.saturating_add(other.max);
+    }
+
+    /// Appends a later stretch of the same gauge.
+    pub fn append(&mut self, later: &Self) {
+        self.area_ns += later.area_ns;
+        self.max = self.max.max(later.max);
+    }
+
+    /// The mean level over `elapsed_ns`.
+    pub fn mean(&self, elapsed_ns: Nanos) -> f64 {
+        if elapsed_ns == 0 { 0.0 } else { self.area_ns as f64 / elapsed_ns as f64 }
+    }
+}
+
+/// What an interval cost one worker.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerUse {
+    /// Processor time of the worker's thread.
+    pub cpu_ns: Nanos,
+    /// Time that passed.
+    pub wall_ns: Nanos,
+    /// Answers the worker took in.
+    pub answers: u64,
+    /// Throughput in answers per second over steps of 100 ms, as wrk samples its `Req/Sec`.
+    pub steps: Vec<u32>,
+}
+
+/// One stretch of the run over all workers. Instants are nanoseconds since the run's start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Counts from 0 without gaps.
+    pub index: u32,
+    /// The part of the run.
+    pub phase: Phase,
+    /// Start, inclusive.
+    pub start_ns: Nanos,
+    /// End, exclusive.
+    pub end_ns: Nanos,
+    /// Attempts that were due in the stretch by the schedule; 0 in a closed loop.
+    pub due: u64,
+    /// What was counted.
+    pub tally: Tally,
+    /// Each worker's cost, in the workers' order.
+    pub workers: Vec<WorkerUse>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gauge_integrates_level_over_time() {
+        let mut gauge = Gauge::default();
+        gauge.step(10, 1);
+        gauge.step(20, 1);
+        gauge.step(40, -1);
+        let sum = gauge.take(50);
+        assert_eq!(sum, GaugeSum { area_ns: 10 + 40 + 10, max: 2 });
+        assert_eq!(gauge.take(60), GaugeSum { area_ns: 10, max: 1 });
+    }
+
+    #[test]
+    fn counts_are_conserved_by_merging_and_clearing() {
+        let mut a = Tally { succeeded: 3, unsent: 4, ..Tally::default() };
+        a.errors.add(ErrorClass::Status, 2);
+        a.errors.add(ErrorClass::Timeout, 1);
+        a.statuses.record(200);
+        a.response.record(1000);
+        let mut b = a.clone();
+        b.merge(&a);
+        assert_eq!((a.attempts(), a.requests()), (10, 5));
+        assert_eq!((b.attempts(), b.requests()), (20, 10));
+        assert_eq!(b.statuses.seen().collect::<Vec<_>>(), [(200, 2)]);
+        b.clear();
+        assert_eq!(b, Tally::default());
+    }
+
+    #[test]
+    fn a_tally_survives_the_journal() {
+        let mut tally = Tally { sent: 9, ..Tally::default() };
+        tally.statuses.record(503);
+        tally.late.record(77);
+        let text = serde_json::to_string(&tally).unwrap();
+        assert_eq!(serde_json::from_str::<Tally>(&text).unwrap(), tally);
+    }
+}

@@ -1,0 +1,31 @@
+//! The data that every other crate meets in. Pure: values and functions on them, no clock, file or socket.
+//!
+//! A value only ever moves to the right:
+//! [`Plan`] (what is to be sent, nothing left to default) → [`Interval`]s (what each second
+//! brought) → [`Run`] (what happened) → [`Sweep`] (runs over levels). What we *think* of a run is
+//! the `verdict` crate's; how it is shown is `report`'s.
+
+pub mod answer;
+pub mod environment;
+pub mod histogram;
+pub mod interval;
+pub mod outcome;
+pub mod plan;
+pub mod run;
+pub mod schedule;
+pub mod sweep;
+pub mod timeline;
+pub mod units;
+pub mod validity;
+
+pub use answer::{Answer, AnswerTally};
+pub use environment::Environment;
+pub use histogram::{Latencies, Summary};
+pub use interval::{Gauge, Interval, Phase, Tally, WorkerUse};
+pub use outcome::{ErrorClass, ErrorCounts};
+pub use plan::{Arrivals, Io, Load, Plan, StatusRanges};
+pub use run::{Run, RunBuilder, RunHead};
+pub use schedule::{Schedule, Share};
+pub use sweep::{LevelKind, Sweep};
+pub use units::Nanos;
+pub use validity::{Reason, ReasonCode, Validity, Verdict};

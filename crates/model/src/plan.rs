@@ -1,0 +1,275 @@
+//! A workload resolved: everything a run does, with nothing left to default. The bytes to send are
+//! not here (they may hold secrets); their description is, with secrets masked.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::Schedule;
+use crate::units::Nanos;
+
+/// Lanes a schedule is made of unless told otherwise.
+pub const DEFAULT_LANES: u32 = 4096;
+
+/// Everything about one run that shapes its result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The URL asked for.
+    pub url: String,
+    /// The HTTP method.
+    pub method: String,
+    /// Header fields added by the user, secrets masked.
+    pub headers: Vec<(String, String)>,
+    /// Length of the request body in bytes.
+    pub body_bytes: u64,
+    /// Connections: users in a closed loop, the cap in an open loop.
+    pub connections: u32,
+    /// Worker threads.
+    pub threads: u32,
+    /// Arrivals wanted per second; absent in a closed loop.
+    pub rate_per_s: Option<f64>,
+    /// How arrivals are spaced; absent in a closed loop.
+    pub arrivals: Option<Arrivals>,
+    /// Independent parts the schedule is made of.
+    pub lanes: u32,
+    /// Seed of every draw.
+    pub seed: u64,
+    /// The measured window; absent when the run ends by `requests` alone.
+    pub duration_ns: Option<Nanos>,
+    /// Requests to send in the measured window at most.
+    pub requests: Option<u64>,
+    /// Time before the measured window, sent but not counted.
+    pub warmup_ns: Nanos,
+    /// Over this time load grows linearly from nothing.
+    pub ramp_ns: Nanos,
+    /// After this time an attempt has failed.
+    pub timeout_ns: Nanos,
+    /// Fixed step between the sends of one closed-loop user.
+    pub pace_ns: Option<Nanos>,
+    /// Wait of a closed-loop user after an answer.
+    pub think_ns: Option<Nanos>,
+    /// Whether connections serve more than one request.
+    pub keepalive: bool,
+    /// Requests sent on one connection before an answer is awaited.
+    pub pipeline: u32,
+    /// Unanswered requests at most, over all workers.
+    pub max_inflight: u32,
+    /// The kernel interface in use.
+    pub io: Io,
+    /// Workers burn their core instead of sleeping, for exact sends.
+    pub spin: bool,
+    /// Arrivals closer than this are taken up together; 0: each on its own.
+    pub granularity_ns: Nanos,
+    /// Addresses connected to, used in turn.
+    pub addresses: Vec<String>,
+    /// Local addresses connected from, used in turn; empty: the kernel's choice.
+    pub sources: Vec<String>,
+    /// TLS settings; absent for plain HTTP.
+    pub tls: Option<TlsPlan>,
+    /// Statuses that count as success.
+    pub success: StatusRanges,
+}
+
+impl Plan {
+    /// The kind of loop, with what is its own.
+    pub fn load(&self) -> Load {
+        match self.rate_per_s {
+            Some(rate_per_s) => Load::Open(self.schedule(rate_per_s)),
+            None => Load::Closed { pace_ns: self.pace_ns, think_ns: self.think_ns },
+        }
+    }
+
+    fn schedule(&self, rate_per_s: f64) -> Schedule {
+        let schedule = Schedule {
+            rate_per_s,
+            arrivals: self.arrivals.unwrap_or_default(),
+            lanes: self.lanes,
+            seed: self.seed,
+            ramp_ns: self.ramp_ns,
+            end_ns: Nanos::MAX,
+        };
+        let by_time = self.duration_ns.map_or(Nanos::MAX, |d| self.warmup_ns.saturating_add(d));
+        let by_count = self.requests.map_or(Nanos::MAX, |n| schedule.end_after(self.warmup_ns, n));
+        Schedule { end_ns: by_time.min(by_count), ..schedule }
+    }
+
+    /// Requests that can be unanswered at once: the most that Little's law allows.
+    pub fn inflight_cap(&self) -> u32 {
+        self.connections.saturating_mul(self.pipeline).min(self.max_inflight)
+    }
+}
+
+/// What sets the pace of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Load {
+    /// Every user sends the next request after the last answer.
+    Closed {
+        /// See [`Plan::pace_ns`].
+        pace_ns: Option<Nanos>,
+        /// See [`Plan::think_ns`].
+        think_ns: Option<Nanos>,
+    },
+    /// Users arrive on a schedule whatever the server does.
+    Open(Schedule),
+}
+
+/// How open-loop arrivals are spaced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Evenly.
+    #[default]
+    Uniform,
+    /// As independent users come: exponential gaps.
+    Poisson,
+}
+
+impl Arrivals {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Poisson => "poisson",
+        }
+    }
+}
+
+/// The kernel interface that a worker uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Io {
+    /// io_uring.
+    Uring,
+    /// epoll.
+    Epoll,
+    /// The simulation of the tests.
+    Simulation,
+}
+
+impl Io {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uring => "uring",
+            Self::Epoll => "epoll",
+            Self::Simulation => "simulation",
+        }
+    }
+}
+
+/// How TLS is spoken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TlsPlan {
+    /// The server name asked for and checked.
+    pub sni: String,
+    /// Whether the certificate goes unchecked.
+    pub insecure: bool,
+    /// Lowest version offered: `1.2` or `1.3`.
+    pub min: String,
+    /// Highest version offered.
+    pub max: String,
+}
+
+/// Statuses that count as success, such as `200-399` or `200,204,301-304`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusRanges(Vec<(u16, u16)>);
+
+impl StatusRanges {
+    /// Whether a status is among them.
+    #[inline]
+    pub fn contains(&self, status: u16) -> bool {
+        self.0.iter().any(|&(low, high)| (low..=high).contains(&status))
+    }
+}
+
+impl Default for StatusRanges {
+    /// Below 400: an answer with an error status is a failure.
+    fn default() -> Self {
+        Self(vec![(100, 399)])
+    }
+}
+
+impl FromStr for StatusRanges {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let status = |part: &str| match part.trim().parse::<u16>() {
+            Ok(status @ 100..=999) => Ok(status),
+            _ => Err(format!("`{}` is not a status from 100 to 999", part.trim())),
+        };
+        let range = |part: &str| {
+            let (low, high) = part.split_once('-').unwrap_or((part, part));
+            match (status(low)?, status(high)?) {
+                (low, high) if low <= high => Ok((low, high)),
+                (low, high) => Err(format!("the range `{low}-{high}` runs backwards")),
+            }
+        };
+        text.split(',').map(range).collect::<Result<Vec<_>, _>>().map(Self)
+    }
+}
+
+impl fmt::Display for StatusRanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (low, high)) in self.0.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            if low == high {
+                write!(f, "{comma}{low}")?;
+            } else {
+                write!(f, "{comma}{low}-{high}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for StatusRanges {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for StatusRanges {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for StatusRanges {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "StatusRanges".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "Statuses that count as success, such as 200-399 or 200,204.",
+            "pattern": "^[0-9]{3}(-[0-9]{3})?(,[0-9]{3}(-[0-9]{3})?)*$"
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_ranges_read_and_print_the_same() {
+        let ranges: StatusRanges = "200-299,304, 404".parse().unwrap();
+        assert!(ranges.contains(204) && ranges.contains(304) && ranges.contains(404));
+        assert!(!ranges.contains(300) && !ranges.contains(500));
+        assert_eq!(ranges.to_string(), "200-299,304,404");
+        assert!(StatusRanges::default().contains(302) && !StatusRanges::default().contains(400));
+    }
+
+    #[test]
+    fn wrong_status_ranges_name_the_part() {
+        for (text, needle) in
+            [("2xx", "`2xx`"), ("399-200", "backwards"), ("20", "`20`"), ("", "``")]
+        {
+            let message = text.parse::<StatusRanges>().unwrap_err();
+            assert!(message.contains(needle), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! What happened: one serialisable [`Run`], `plimsoll.run/1`, that every later command reads.
+//! [`RunBuilder`] makes it from intervals, whether they come from the engine or from a journal.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{Answer, AnswerTally};
+use crate::environment::Environment;
+use crate::histogram::{Latencies, Summary};
+use crate::interval::{GaugeSum, Interval, Phase, Tally};
+use crate::outcome::ErrorCounts;
+use crate::plan::Plan;
+use crate::timeline::{Point, Timeline};
+use crate::units::{Nanos, SECOND};
+use crate::validity::Validity;
+
+/// The schema's name and version.
+pub const SCHEMA: &str = "plimsoll.run/1";
+
+/// One run and everything known about it. Times are integers in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// `plimsoll.run/1`.
+    pub schema: String,
+    /// The program that measured.
+    pub plimsoll: Program,
+    /// When the run started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// The command line, secrets masked.
+    pub command: Vec<String>,
+    /// The generator's machine.
+    pub environment: Environment,
+    /// What was to be sent.
+    pub plan: Plan,
+    /// Whether the window was ended early.
+    pub interrupted: bool,
+    /// Counts over the measured window.
+    pub totals: Totals,
+    /// What the counts come to per second.
+    pub rates: Rates,
+    /// Connections and requests at once.
+    pub concurrency: Concurrency,
+    /// done - due: what a user who arrived on time waited. Attempts that timed out or were dropped
+    /// unsent count with the time they had waited.
+    pub response_ns: Summary,
+    /// done - sent: what server and network took.
+    pub service_ns: Summary,
+    /// taken - due: what the generator itself added.
+    pub late_ns: Summary,
+    /// sent - taken: no connection was free.
+    pub wait_ns: Summary,
+    /// first byte - sent.
+    pub first_byte_ns: Summary,
+    /// TCP connection set-up, from the start of the run on.
+    pub connect_ns: Summary,
+    /// TLS handshakes, from the start of the run on.
+    pub tls_ns: Summary,
+    /// The commonest answer.
+    pub answer: Option<Answer>,
+    /// What generating the load cost.
+    pub generator: Generator,
+    /// Second by second.
+    pub timeline: Vec<Point>,
+    /// HdrHistogram V2 compressed, base64, by name: `response`, `service`, `late`, `wait`,
+    /// `first_byte`, `connect`, `tls`; those without samples are absent.
+    pub histograms: BTreeMap<String, String>,
+    /// Whether the figures may be believed.
+    pub validity: Validity,
+}
+
+impl Run {
+    /// A histogram of the run by name.
+    ///
+    /// # Errors
+    /// A sentence, when the stored text is damaged.
+    pub fn histogram(&self, name: &str) -> Result<Latencies<u64>, String> {
+        match self.histograms.get(name) {
+            Some(text) => {
+                Latencies::from_base64(text).map_err(|e| format!("histogram {name}: {e}"))
+            }
+            None => Ok(Latencies::new()),
+        }
+    }
+}
+
+/// The program that made a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Program {
+    /// Its version.
+    pub version: String,
+}
+
+/// Counts of the attempts that were due in the measured window:
+/// `attempts = succeeded + unsent + unfinished + errors`, `requests` = whole answers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Totals {
+    /// Requests due in the window, whatever became of them.
+    pub attempts: u64,
+    /// Whole answers.
+    pub requests: u64,
+    /// Answers that count as success.
+    pub succeeded: u64,
+    /// Dropped before sending.
+    pub unsent: u64,
+    /// Still open when the run ended.
+    pub unfinished: u64,
+    /// Length of the measured window as it was.
+    pub duration_ns: Nanos,
+    /// Bytes received in the window and the drain.
+    pub bytes_read: u64,
+    /// Bytes sent in the window.
+    pub bytes_written: u64,
+    /// Connections opened, from the start of the run on.
+    pub connects: u64,
+    /// Connections that the server closed although keep-alive was asked.
+    pub server_closes: u64,
+    /// Answers by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Failures by class.
+    pub errors: ErrorCounts,
+    /// A sample of each class's failures, in words.
+    pub error_samples: BTreeMap<String, String>,
+    /// Local resources that ran out, by errno name.
+    pub limits: BTreeMap<String, u64>,
+}
+
+/// Rates over the measured window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// Answers done inside the window / window.
+    pub requests_per_s: f64,
+    /// Attempts due in the window / window.
+    pub offered_per_s: f64,
+    /// Requests handed to the kernel inside the window / window.
+    pub achieved_per_s: f64,
+    /// Successes / attempts, 0..=1; absent without attempts.
+    pub success_ratio: Option<f64>,
+    /// Bytes received inside the window / window.
+    pub bytes_read_per_s: f64,
+}
+
+/// How much was at once.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Concurrency {
+    /// Connections planned.
+    pub planned: u32,
+    /// Connections open, mean over the window.
+    pub open_mean: f64,
+    /// Connections open at most.
+    pub open_max: u32,
+    /// Requests unanswered, mean over the window.
+    pub in_flight_mean: f64,
+    /// Requests unanswered at most.
+    pub in_flight_max: u32,
+}
+
+/// What the generator spent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Generator {
+    /// Processor time of all workers in the window.
+    pub cpu_ns: Nanos,
+    /// Processor time per answer done in the window.
+    pub cpu_ns_per_request: f64,
+    /// Each worker's share of its core.
+    pub workers: Vec<WorkerShare>,
+}
+
+/// One worker over the window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerShare {
+    /// Processor time / elapsed time, 0..=1.
+    pub busy_ratio: f64,
+    /// Answers taken in.
+    pub answers: u64,
+    /// Throughput samples of 100 ms each, as wrk's `Req/Sec` line shows.
+    pub req_per_s: StepSummary,
+}
+
+/// Samples of throughput in answers per second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepSummary {
+    /// Samples.
+    pub count: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stdev: f64,
+    /// Highest.
+    pub max: f64,
+    /// Share of samples within a standard deviation of the mean, 0..=1.
+    pub within_stdev: f64,
+}
+
+impl StepSummary {
+    fn of(samples: &[u32]) -> Self {
+        if samples.is_empty() {
+            return Self::default();
+        }
+        let n = samples.len() as f64;
+        let mean = samples.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
+        let variance = samples.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
+        let stdev = variance.sqrt();
+        let within = samples.iter().filter(|&&x| (f64::from(x) - mean).abs() <= stdev).count();
+        Self {
+            count: samples.len() as u64,
+            mean,
+            stdev,
+            max: samples.iter().copied().max().map_or(0.0, f64::from),
+            within_stdev: within as f64 / n,
+        }
+    }
+}
+
+/// What is known of a run before its first interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHead {
+    /// The program's version.
+    pub version: String,
+    /// See [`Run::started_at`].
+    pub started_at: String,
+    /// See [`Run::command`].
+    pub command: Vec<String>,
+    /// See [`Run::environment`].
+    pub environment: Environment,
+    /// See [`Run::plan`].
+    pub plan: Plan,
+}
+
+/// Makes a [`Run`] of intervals in their order. Memory is bounded: histograms of fixed size and at
+/// most 7,200 points of timeline.
+#[derive(Debug)]
+pub struct RunBuilder {
+    head: RunHead,
+    sums: Sums,
+    timeline: Timeline,
+}
+
+#[derive(Debug, Default)]
+struct Sums {
+    totals: Totals,
+    window_bytes_read: u64,
+    sent: u64,
+    answers_done: u64,
+    open: GaugeSum,
+    in_flight: GaugeSum,
+    response: Latencies<u64>,
+    service: Latencies<u64>,
+    late: Latencies<u64>,
+    wait: Latencies<u64>,
+    first_byte: Latencies<u64>,
+    connect: Latencies<u64>,
+    tls: Latencies<u64>,
+    answers: AnswerTally,
+    workers: Vec<WorkerSum>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct WorkerSum {
+    cpu_ns: Nanos,
+    wall_ns: Nanos,
+    answers: u64,
+    steps: Vec<u32>,
+}
+
+impl RunBuilder {
+    /// A run without intervals yet.
+    pub fn new(head: RunHead) -> Self {
+        Self { head, sums: Sums::default(), timeline: Timeline::default() }
+    }
+
+    /// Adds the next interval.
+    pub fn add(&mut self, interval: &Interval) {
+        self.timeline.add(interval);
+        self.sums.add_connections(&interval.tally);
+        if interval.phase != Phase::Warmup {
+            self.sums.add_attempts(&interval.tally);
+        }
+        if interval.phase == Phase::Window {
+            self.sums.add_window(interval);
+        }
+    }
+
+    /// The run so far. Its validity is [`Validity::not_judged`] until `verdict` has judged it.
+    pub fn finish(self, interrupted: bool) -> Run {
+        let Self { head, sums, timeline } = self;
+        let RunHead { version, started_at, command, environment, plan } = head;
+        Run {
+            schema: SCHEMA.to_owned(),
+            plimsoll: Program { version },
+            started_at,
+            command,
+            environment,
+            interrupted,
+            rates: sums.rates(),
+            concurrency: sums.concurrency(plan.connections),
+            response_ns: sums.response.summary(),
+            service_ns: sums.service.summary(),
+            late_ns: sums.late.summary(),
+            wait_ns: sums.wait.summary(),
+            first_byte_ns: sums.first_byte.summary(),
+            connect_ns: sums.connect.summary(),
+            tls_ns: sums.tls.summary(),
+            answer: sums.answers.commonest(),
+            generator: sums.generator(),
+            histograms: sums.histograms(),
+            timeline: timeline.finish(),
+            totals: sums.totals,
+            plan,
+            validity: Validity::not_judged(),
+        }
+    }
+}
+
+impl Sums {
+    fn add_connections(&mut self, tally: &Tally) {
+        self.totals.connects += tally.connects;
+        self.totals.server_closes += tally.server_closes;
+        self.connect.merge(&tally.connect);
+        self.tls.merge(&tally.tls);
+        for (name, n) in &tally.limits {
+            *self.totals.limits.entry(name.clone()).or_default() += n;
+        }
+        for (class, sample) in &tally.samples {
+            self.totals.error_samples.entry(class.clone()).or_insert_with(|| sample.clone());
+        }
+    }
+
+    fn add_attempts(&mut self, tally: &Tally) {
+        let totals = &mut self.totals;
+        totals.attempts += tally.attempts();
+        totals.requests += tally.requests();
+        totals.succeeded += tally.succeeded;
+        totals.unsent += tally.unsent;
+        totals.unfinished += tally.unfinished;
+        totals.errors.merge(&tally.errors);
+        totals.bytes_read += tally.bytes_read;
+        totals.bytes_written += tally.bytes_written;
+        for (status, n) in tally.statuses.seen() {
+            *totals.statuses.entry(status).or_default() += n;
+        }
+        self.response.merge(&tally.response);
+        self.service.merge(&tally.service);
+        self.late.merge(&tally.late);
+        self.wait.merge(&tally.wait);
+        self.first_byte.merge(&tally.first_byte);
+        self.answers.merge(&tally.answers);
+    }
+
+    fn add_window(&mut self, interval: &Interval) {
+        let tally = &interval.tally;
+        self.totals.duration_ns += interval.end_ns - interval.start_ns;
+        self.window_bytes_read += tally.bytes_read;
+        self.sent += tally.sent;
+        self.answers_done += tally.answers_done;
+        self.open.append(&tally.open);
+        self.in_flight.append(&tally.in_flight);
+        if self.workers.len() < interval.workers.len() {
+            self.workers.resize_with(interval.workers.len(), WorkerSum::default);
+        }
+        for (sum, used) in self.workers.iter_mut().zip(&interval.workers) {
+            sum.cpu_ns += used.cpu_ns;
+            sum.wall_ns += used.wall_ns;
+            sum.answers += used.answers;
+            sum.add_steps(&used.steps);
+        }
+    }
+
+    fn per_second(&self, count: u64) -> f64 {
+        let seconds = self.totals.duration_ns as f64 / SECOND as f64;
+        if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+    }
+
+    fn rates(&self) -> Rates {
+        let attempts = self.totals.attempts;
+        Rates {
+            requests_per_s: self.per_second(self.answers_done),
+            offered_per_s: self.per_second(attempts),
+            achieved_per_s: self.per_second(self.sent),
+            success_ratio: (attempts > 0).then(|| self.totals.succeeded as f64 / attempts as f64),
+            bytes_read_per_s: self.per_second(self.window_bytes_read),
+        }
+    }
+
+    fn concurrency(&self, planned: u32) -> Concurrency {
+        Concurrency {
+            planned,
+            open_mean: self.open.mean(self.totals.duration_ns),
+            open_max: self.open.max,
+            in_flight_mean: self.in_flight.mean(self.totals.duration_ns),
+            in_flight_max: self.in_flight.max,
+        }
+    }
+
+    fn generator(&self) -> Generator {
+        let cpu_ns = self.workers.iter().map(|worker| worker.cpu_ns).sum();
+        let workers = self.workers.iter().map(WorkerSum::share).collect();
+        let cpu_ns_per_request =
+            if self.answers_done > 0 { cpu_ns as f64 / self.answers_done as f64 } else { 0.0 };
+        Generator { cpu_ns, cpu_ns_per_request, workers }
+    }
+
+    fn histograms(&self) -> BTreeMap<String, String> {
+        let named = [
+            ("response", &self.response),
+            ("service", &self.service),
+            ("late", &self.late),
+            ("wait", &self.wait),
+            ("first_byte", &self.first_byte),
+            ("connect", &self.connect),
+            ("tls", &self.tls),
+        ];
+        let held = named.into_iter().filter(|(_, latencies)| latencies.count() > 0);
+        held.map(|(name, latencies)| (name.to_owned(), latencies.to_base64())).collect()
+    }
+}
+
+/// Throughput samples kept per worker: two hours of them; later ones are left out.
+const MOST_STEPS: usize = 72_000;
+
+impl WorkerSum {
+    fn add_steps(&mut self, steps: &[u32]) {
+        let room = MOST_STEPS.saturating_sub(self.steps.len());
+        self.steps.extend(steps.iter().take(room));
+    }
+
+    fn share(&self) -> WorkerShare {
+        let busy_ratio =
+            if self.wall_ns > 0 { self.cpu_ns as f64 / self.wall_ns as f64 } else { 0.0 };
+        WorkerShare { busy_ratio, answers: self.answers, req_per_s: StepSummary::of(&self.steps) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Io, StatusRanges};
+
+    pub(crate) fn head() -> RunHead {
+        RunHead {
+            version: "0".into(),
+            started_at: "2026-01-01T00:00:00Z".into(),
+            command: vec!["plimsoll".into()],
+            environment: Environment::default(),
+            plan: Plan {
+                url: "http://127.0.0.1/".into(),
+                method: "GET".into(),
+                headers: Vec::new(),
+                body_bytes: 0,
+                connections: 2,
+                threads: 1,
+                rate_per_s: None,
+                arrivals: None,
+                lanes: 4096,
+                seed: 1,
+                duration_ns: Some(2 * SECOND),
+                requests: None,
+                warmup_ns: SECOND,
+                ramp_ns: 0,
+                timeout_ns: 30 * SECOND,
+                pace_ns: None,
+                think_ns: None,
+                keepalive: true,
+                pipeline: 1,
+                max_inflight: 2,
+                io: Io::Simulation,
+                spin: false,
+                granularity_ns: 0,
+                addresses: Vec::new(),
+                sources: Vec::new(),
+                tls: None,
+                success: StatusRanges::default(),
+            },
+        }
+    }
+
+    fn interval(index: u32, phase: Phase, answers: u64) -> Interval {
+        let mut tally =
+            Tally { sent: answers, succeeded: answers, answers_done: answers, ..Tally::default() };
+        tally.response.record_n(1_000_000, answers as u32);
+        tally.open = GaugeSum { area_ns: 2 * u128::from(SECOND), max: 2 };
+        let start_ns = u64::from(index) * SECOND;
+        let workers = vec![crate::interval::WorkerUse {
+            cpu_ns: SECOND / 2,
+            wall_ns: SECOND,
+            answers,
+            steps: vec![90, 110],
+        }];
+        Interval { index, phase, start_ns, end_ns: start_ns + SECOND, due: 0, tally, workers }
+    }
+
+    #[test]
+    fn only_the_window_is_counted() {
+        let mut builder = RunBuilder::new(head());
+        builder.add(&interval(0, Phase::Warmup, 500));
+        builder.add(&interval(1, Phase::Window, 100));
+        builder.add(&interval(2, Phase::Window, 300));
+        let mut drained = interval(3, Phase::Drain, 1);
+        drained.tally.answers_done = 0;
+        builder.add(&drained);
+        let run = builder.finish(false);
+        assert_eq!((run.totals.attempts, run.totals.requests), (401, 401));
+        assert_eq!(run.rates.requests_per_s, 200.0);
+        assert_eq!(run.totals.duration_ns, 2 * SECOND);
+        assert_eq!(run.concurrency.open_mean, 2.0);
+        assert_eq!(run.concurrency.open_max, 2);
+        assert_eq!(run.generator.workers[0].busy_ratio, 0.5);
+        assert_eq!(run.generator.cpu_ns_per_request, 2_500_000.0);
+        let steps = run.generator.workers[0].req_per_s;
+        assert_eq!((steps.count, steps.mean, steps.stdev, steps.max), (4, 100.0, 10.0, 110.0));
+        assert_eq!(run.timeline.len(), 4);
+        assert_eq!(run.histogram("response").unwrap().count(), 401);
+        let read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+        assert_eq!(read, run);
+    }
+}

@@ -1,0 +1,246 @@
+//! When open-loop arrivals are due.
+//!
+//! A schedule is made of L independent lanes. Lane l of a uniform schedule is every L-th point of
+//! the grid; of a Poisson schedule, a Poisson stream of rate/L of its own, drawn from (seed, l).
+//! Workers, processes and machines own lanes, so that the union of their shares is the whole
+//! schedule without a word between them. A rate that ramps is had by inverting its integral.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rand_core::Rng;
+use rand_pcg::Lcg64Xsh32;
+
+use crate::plan::Arrivals;
+use crate::units::{Nanos, SECOND};
+
+/// Every arrival of a run, as a formula.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    /// Arrivals per second once the ramp is over. Above 0.
+    pub rate_per_s: f64,
+    /// Their spacing.
+    pub arrivals: Arrivals,
+    /// L. At least 1.
+    pub lanes: u32,
+    /// Seed of the Poisson draws.
+    pub seed: u64,
+    /// The rate grows linearly from 0 over this time.
+    pub ramp_ns: Nanos,
+    /// Nothing is due at or after this instant.
+    pub end_ns: Nanos,
+}
+
+impl Schedule {
+    /// The arrivals that fall to worker `worker` of `workers`, in order of their due times.
+    ///
+    /// # Panics
+    /// When `worker >= workers`.
+    pub fn share(&self, worker: u32, workers: u32) -> Share {
+        assert!(worker < workers, "worker {worker} of {workers}");
+        let lanes = match self.arrivals {
+            Arrivals::Uniform => Lanes::uniform(self.lanes, worker, workers),
+            Arrivals::Poisson => Lanes::poisson(self, worker, workers),
+        };
+        let mut share = Share { schedule: self.clone(), lanes, next_ns: None };
+        share.next_ns = share.draw();
+        share
+    }
+
+    /// The instant before which exactly `requests` arrivals are due at or after `from_ns`: what
+    /// ends a run that is limited by count.
+    pub fn end_after(&self, from_ns: Nanos, requests: u64) -> Nanos {
+        let due = self.share(0, 1).skip_while(|&due| due < from_ns);
+        match (requests, self.arrivals) {
+            (0, _) => from_ns,
+            (_, Arrivals::Poisson) => due.take(requests as usize).last().map_or(from_ns, |d| d + 1),
+            (_, Arrivals::Uniform) => {
+                let first = self.integral(from_ns).ceil();
+                self.due_at(first + (requests - 1) as f64) + 1
+            }
+        }
+    }
+
+    /// The instant by which `mass` arrivals are expected: the inverse of the rate's integral.
+    fn due_at(&self, mass: f64) -> Nanos {
+        let ramp_s = self.ramp_ns as f64 / SECOND as f64;
+        let ramp_mass = self.rate_per_s * ramp_s / 2.0;
+        let seconds = if mass < ramp_mass {
+            (2.0 * ramp_s * mass / self.rate_per_s).sqrt()
+        } else {
+            mass / self.rate_per_s + ramp_s / 2.0
+        };
+        (seconds * SECOND as f64).round() as Nanos
+    }
+
+    /// Arrivals expected before an instant: the rate's integral.
+    fn integral(&self, at_ns: Nanos) -> f64 {
+        let at_s = at_ns as f64 / SECOND as f64;
+        let ramp_s = self.ramp_ns as f64 / SECOND as f64;
+        if at_s < ramp_s {
+            self.rate_per_s * at_s * at_s / (2.0 * ramp_s)
+        } else {
+            self.rate_per_s * (at_s - ramp_s / 2.0)
+        }
+    }
+}
+
+/// One worker's arrivals: an iterator over due times in nanoseconds since the run's start,
+/// ascending. A clone is a second cursor over the same arrivals.
+#[derive(Debug, Clone)]
+pub struct Share {
+    schedule: Schedule,
+    lanes: Lanes,
+    next_ns: Option<Nanos>,
+}
+
+impl Share {
+    /// When the next arrival is due; `None` after the last.
+    #[inline]
+    pub fn peek(&self) -> Option<Nanos> {
+        self.next_ns
+    }
+
+    fn draw(&mut self) -> Option<Nanos> {
+        let mass = self.lanes.next_mass()?;
+        let due = self.schedule.due_at(mass);
+        (due < self.schedule.end_ns).then_some(due)
+    }
+}
+
+impl Iterator for Share {
+    type Item = Nanos;
+
+    #[inline]
+    fn next(&mut self) -> Option<Nanos> {
+        let due = self.next_ns?;
+        self.next_ns = self.draw();
+        Some(due)
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Lanes {
+    Uniform { round: u64, lane: u32, first: u32, step: u32, lanes: u32 },
+    Poisson { next: BinaryHeap<Reverse<(OrderedMass, u32)>>, streams: Vec<Lcg64Xsh32>, mean: f64 },
+}
+
+/// Bits of a non-negative float, which order as the float does.
+type OrderedMass = u64;
+
+impl Lanes {
+    fn uniform(lanes: u32, worker: u32, workers: u32) -> Self {
+        Self::Uniform { round: 0, lane: worker, first: worker, step: workers, lanes }
+    }
+
+    fn poisson(schedule: &Schedule, worker: u32, workers: u32) -> Self {
+        let mean = f64::from(schedule.lanes);
+        let mut streams = Vec::new();
+        let mut next = BinaryHeap::new();
+        for lane in (worker..schedule.lanes).step_by(workers as usize) {
+            let mut stream = Lcg64Xsh32::new(schedule.seed, u64::from(lane));
+            let mass = exponential(&mut stream) * mean;
+            next.push(Reverse((mass.to_bits(), streams.len() as u32)));
+            streams.push(stream);
+        }
+        Self::Poisson { next, streams, mean }
+    }
+
+    /// The next arrival, as the number of arrivals the whole schedule expects before it.
+    fn next_mass(&mut self) -> Option<f64> {
+        match self {
+            Self::Uniform { round, lane, first, step, lanes } => {
+                if *first >= *lanes {
+                    return None;
+                }
+                let index = *round * u64::from(*lanes) + u64::from(*lane);
+                *lane += *step;
+                if *lane >= *lanes {
+                    (*round, *lane) = (*round + 1, *first);
+                }
+                Some(index as f64)
+            }
+            Self::Poisson { next, streams, mean } => {
+                let mut top = next.peek_mut()?;
+                let Reverse((bits, stream)) = *top;
+                let mass = f64::from_bits(bits);
+                let gap = exponential(&mut streams[stream as usize]) * *mean;
+                *top = Reverse(((mass + gap).to_bits(), stream));
+                Some(mass)
+            }
+        }
+    }
+}
+
+/// A draw from the exponential distribution of mean 1, by inversion.
+fn exponential(stream: &mut Lcg64Xsh32) -> f64 {
+    let uniform = (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    -(1.0 - uniform).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn schedule(arrivals: Arrivals, rate_per_s: f64, ramp_ns: Nanos) -> Schedule {
+        Schedule { rate_per_s, arrivals, lanes: 4096, seed: 7, ramp_ns, end_ns: 10 * SECOND }
+    }
+
+    #[test]
+    fn a_uniform_grid_is_exact() {
+        let dues: Vec<_> = schedule(Arrivals::Uniform, 1000.0, 0).share(0, 1).collect();
+        assert_eq!(dues.len(), 10_000);
+        for (i, due) in dues.iter().enumerate() {
+            assert_eq!(*due, i as u64 * 1_000_000);
+        }
+    }
+
+    #[test]
+    fn a_ramp_sends_half_as_many() {
+        let ramped = schedule(Arrivals::Uniform, 1000.0, 10 * SECOND);
+        let dues: Vec<_> = ramped.share(0, 1).collect();
+        assert_eq!(dues.len(), 5000);
+        let first_half = dues.iter().filter(|&&due| due < 5 * SECOND).count();
+        assert_eq!(first_half, 1250);
+    }
+
+    #[test]
+    fn poisson_counts_and_gaps_are_exponential() {
+        let dues: Vec<_> = schedule(Arrivals::Poisson, 20_000.0, 0).share(0, 1).collect();
+        let n = dues.len() as f64;
+        assert!((n - 200_000.0).abs() < 4.0 * 200_000f64.sqrt(), "{n}");
+        let gaps: Vec<f64> = dues.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{}", variance.sqrt() / mean);
+    }
+
+    #[test]
+    fn a_count_ends_the_schedule_after_that_many() {
+        for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
+            for (from, n) in [(0, 1), (0, 999), (SECOND, 1234), (123_456_789, 10)] {
+                let endless = Schedule { end_ns: Nanos::MAX, ..schedule(arrivals, 700.0, SECOND) };
+                let ended = Schedule { end_ns: endless.end_after(from, n), ..endless };
+                let counted = ended.share(0, 1).filter(|&due| due >= from).count();
+                assert_eq!(counted as u64, n, "{arrivals:?} from {from}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_union_of_shares_is_the_schedule(
+            poisson: bool, workers in 1..9u32, lanes in 1..50u32, rate in 1.0..5000.0f64, ramp in 0..3u64,
+        ) {
+            let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Uniform };
+            let whole = Schedule { lanes, end_ns: SECOND, ..schedule(arrivals, rate, ramp * SECOND) };
+            let mut union: Vec<_> = (0..workers).flat_map(|w| whole.share(w, workers)).collect();
+            union.sort_unstable();
+            let alone: Vec<_> = whole.share(0, 1).collect();
+            prop_assert!(alone.is_sorted());
+            prop_assert_eq!(union, alone);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A run second by second, in bounded memory: past 7,200 points, pairs are folded into one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::interval::{GaugeSum, Interval, Phase};
+use crate::outcome::ErrorCounts;
+use crate::units::{Nanos, SECOND};
+
+/// Points kept at most.
+pub const MOST_POINTS: usize = 7200;
+
+/// One stretch of a run, a second long unless the run was long.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Start, since the run's start.
+    pub start_ns: Nanos,
+    /// Length.
+    pub duration_ns: Nanos,
+    /// `warmup`, `window` or `drain`.
+    pub phase: String,
+    /// Arrivals due per second by the schedule; 0 in a closed loop.
+    pub offered_per_s: f64,
+    /// Requests handed to the kernel per second.
+    pub achieved_per_s: f64,
+    /// Answers done per second.
+    pub requests_per_s: f64,
+    /// Failed attempts, unsent ones included.
+    pub failed: u64,
+    /// Response time of the attempts that ended here: median.
+    pub p50_ns: Nanos,
+    /// 90th percentile.
+    pub p90_ns: Nanos,
+    /// 99th percentile.
+    pub p99_ns: Nanos,
+    /// Highest.
+    pub max_ns: Nanos,
+    /// 99th percentile of how late the generator was.
+    pub late_p99_ns: Nanos,
+    /// Connections open, mean.
+    pub open_mean: f64,
+    /// Requests unanswered, mean.
+    pub in_flight_mean: f64,
+    /// Processor time of the generator's workers / elapsed, over all workers.
+    pub busy_ratio: f64,
+    /// Failures by class.
+    pub errors: ErrorCounts,
+}
+
+/// Collects intervals as points.
+#[derive(Debug, Default)]
+pub(crate) struct Timeline {
+    stretches: Vec<Stretch>,
+    /// Intervals that make one stretch: a power of two; 0 before the first folding.
+    fold: u32,
+    /// Intervals already in the last stretch.
+    pending: u32,
+}
+
+/// A point before its percentiles are read: response times stay a sparse histogram.
+#[derive(Debug, Clone)]
+struct Stretch {
+    phase: Phase,
+    start_ns: Nanos,
+    end_ns: Nanos,
+    due: u64,
+    sent: u64,
+    answers: u64,
+    failed: u64,
+    errors: ErrorCounts,
+    response: Vec<(Nanos, u32)>,
+    max_ns: Nanos,
+    late_p99_ns: Nanos,
+    open: GaugeSum,
+    in_flight: GaugeSum,
+    cpu_ns: Nanos,
+    workers: usize,
+}
+
+impl Timeline {
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        let stretch = Stretch::of(interval);
+        self.pending += 1;
+        match self.stretches.last_mut() {
+            Some(last) if self.pending <= self.fold && last.phase == stretch.phase => {
+                last.append(&stretch);
+            }
+            _ => {
+                self.stretches.push(stretch);
+                self.pending = 1;
+            }
+        }
+        if self.stretches.len() > MOST_POINTS {
+            self.fold_pairs();
+        }
+    }
+
+    fn fold_pairs(&mut self) {
+        let mut folded: Vec<Stretch> = Vec::with_capacity(MOST_POINTS);
+        let mut open_pair = false;
+        for stretch in self.stretches.drain(..) {
+            match folded.last_mut() {
+                Some(last) if open_pair && last.phase == stretch.phase => {
+                    last.append(&stretch);
+                    open_pair = false;
+                }
+                _ => {
+                    folded.push(stretch);
+                    open_pair = true;
+                }
+            }
+        }
+        self.stretches = folded;
+        self.fold = self.fold.max(1) * 2;
+        self.pending = self.fold;
+    }
+
+    pub(crate) fn finish(self) -> Vec<Point> {
+        self.stretches.iter().map(Stretch::point).collect()
+    }
+}
+
+impl Stretch {
+    fn of(interval: &Interval) -> Self {
+        let tally = &interval.tally;
+        Self {
+            phase: interval.phase,
+            start_ns: interval.start_ns,
+            end_ns: interval.end_ns,
+            due: interval.due,
+            sent: tally.sent,
+            answers: tally.answers_done,
+            failed: tally.errors.total() + tally.unsent + tally.unfinished,
+            errors: tally.errors,
+            response: tally.response.recorded().map(|(value, n)| (value, n as u32)).collect(),
+            max_ns: tally.response.max(),
+            late_p99_ns: tally.late.at_quantile(0.99),
+            open: tally.open,
+            in_flight: tally.in_flight,
+            cpu_ns: interval.workers.iter().map(|worker| worker.cpu_ns).sum(),
+            workers: interval.workers.len(),
+        }
+    }
+
+    fn append(&mut self, later: &Self) {
+        self.end_ns = later.end_ns;
+        self.due += later.due;
+        self.sent += later.sent;
+        self.answers += later.answers;
+        self.failed += later.failed;
+        self.errors.merge(&later.errors);
+        self.response = merge_sorted(&self.response, &later.response);
+        self.max_ns = self.max_ns.max(later.max_ns);
+        self.late_p99_ns = self.late_p99_ns.max(later.late_p99_ns);
+        self.open.append(&later.open);
+        self.in_flight.append(&later.in_flight);
+        self.cpu_ns += later.cpu_ns;
+        self.workers = self.workers.max(later.workers);
+    }
+
+    fn quantile(&self, quantile: f64) -> Nanos {
+        let count: u64 = self.response.iter().map(|&(_, n)| u64::from(n)).sum();
+        let rank = ((quantile * count as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        for &(value, n) in &self.response {
+            seen += u64::from(n);
+            if seen >= rank {
+                return value.min(self.max_ns);
+            }
+        }
+        0
+    }
+
+    fn point(&self) -> Point {
+        let duration_ns = self.end_ns.saturating_sub(self.start_ns);
+        let per_s = |n: u64| {
+            if duration_ns > 0 { n as f64 * SECOND as f64 / duration_ns as f64 } else { 0.0 }
+        };
+        let available = duration_ns as f64 * self.workers as f64;
+        Point {
+            start_ns: self.start_ns,
+            duration_ns,
+            phase: phase_name(self.phase).to_owned(),
+            offered_per_s: per_s(self.due),
+            achieved_per_s: per_s(self.sent),
+            requests_per_s: per_s(self.answers),
+            failed: self.failed,
+            p50_ns: self.quantile(0.50),
+            p90_ns: self.quantile(0.90),
+            p99_ns: self.quantile(0.99),
+            max_ns: self.max_ns,
+            late_p99_ns: self.late_p99_ns,
+            open_mean: self.open.mean(duration_ns),
+            in_flight_mean: self.in_flight.mean(duration_ns),
+            busy_ratio: if available > 0.0 { self.cpu_ns as f64 / available } else { 0.0 },
+            errors: self.errors,
+        }
+    }
+}
+
+const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Warmup => "warmup",
+        Phase::Window => "window",
+        Phase::Drain => "drain",
+    }
+}
+
+fn merge_sorted(a: &[(Nanos, u32)], b: &[(Nanos, u32)]) -> Vec<(Nanos, u32)> {
+    let mut merged: Vec<(Nanos, u32)> = a.iter().chain(b).copied().collect();
+    merged.sort_unstable_by_key(|&(value, _)| value);
+    merged.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 = kept.1.saturating_add(later.1);
+        }
+        same
+    });
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::Tally;
+
+    fn interval(index: u32, phase: Phase) -> Interval {
+        let mut tally = Tally { answers_done: 10, ..Tally::default() };
+        tally.response.record_n(u64::from(index % 100 + 1) * 1_000_000, 10);
+        let start_ns = u64::from(index) * SECOND;
+        Interval {
+            index,
+            phase,
+            start_ns,
+            end_ns: start_ns + SECOND,
+            due: 7,
+            tally,
+            workers: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn long_runs_fold_without_losing_answers() {
+        let mut timeline = Timeline::default();
+        let seconds = 4 * MOST_POINTS as u32 + 123;
+        for index in 0..seconds {
+            let phase = if index < 61 { Phase::Warmup } else { Phase::Window };
+            timeline.add(&interval(index, phase));
+        }
+        let points = timeline.finish();
+        assert!(points.len() <= MOST_POINTS, "{}", points.len());
+        let answers: f64 =
+            points.iter().map(|p| p.requests_per_s * p.duration_ns as f64 / SECOND as f64).sum();
+        assert_eq!(answers.round() as u32, 10 * seconds);
+        for pair in points.windows(2) {
+            assert_eq!(pair[0].start_ns + pair[0].duration_ns, pair[1].start_ns);
+        }
+        assert_eq!(points.iter().filter(|p| p.phase == "warmup").count(), 8);
+        let highest = points.iter().map(|p| p.max_ns).max();
+        assert_eq!(highest, Some(100_000_000));
+    }
+
+    #[test]
+    fn short_runs_keep_every_second() {
+        let mut timeline = Timeline::default();
+        (0..5).for_each(|index| timeline.add(&interval(index, Phase::Window)));
+        let points = timeline.finish();
+        assert_eq!(points.len(), 5);
+        assert_eq!((points[2].requests_per_s, points[2].offered_per_s), (10.0, 7.0));
+        assert!((points[2].p50_ns as f64 / 3e6 - 1.0).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,234 @@
+//! Units as people write and read them: durations with `us ms s m h`, counts with `k M G`.
+//! Inside the project time is integer nanoseconds; floats appear only where a rate is meant.
+
+use std::fmt;
+
+/// Nanoseconds, the only unit of time in memory and on disk.
+pub type Nanos = u64;
+
+/// Nanoseconds in a second.
+pub const SECOND: Nanos = 1_000_000_000;
+/// Nanoseconds in a millisecond.
+pub const MILLISECOND: Nanos = 1_000_000;
+/// Nanoseconds in a microsecond.
+pub const MICROSECOND: Nanos = 1_000;
+
+/// The longest duration accepted anywhere: 10 years.
+pub const LONGEST: Nanos = 10 * 365 * 24 * 3600 * SECOND;
+
+/// Why a number with a unit could not be read. `Display` says what was wrong and what would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitError {
+    message: String,
+}
+
+impl UnitError {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// Reads a duration: `110ms`, `1.5s`, `2m`, `1h`, `250us`, `800ns`; a bare number means seconds, as
+/// in wrk. Zero is allowed here; callers that need more say so themselves.
+///
+/// # Errors
+/// On anything but a finite, non-negative decimal number and a known unit, or above ten years.
+pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
+    let (number, unit) = split_number(text, "a duration such as 500ms, 10s or 2m")?;
+    let scale = match unit {
+        "ns" => 1.0,
+        "us" | "µs" => MICROSECOND as f64,
+        "ms" => MILLISECOND as f64,
+        "" | "s" | "S" => SECOND as f64,
+        "m" | "M" | "min" => 60.0 * SECOND as f64,
+        "h" | "H" => 3600.0 * SECOND as f64,
+        "d" => 86400.0 * SECOND as f64,
+        _ => {
+            return Err(UnitError::new(format!(
+                "unknown unit `{unit}` in `{text}`: use ns, us, ms, s, m, h or d"
+            )));
+        }
+    };
+    let nanos = (number * scale).round();
+    if nanos > LONGEST as f64 {
+        return Err(UnitError::new(format!("`{text}` is longer than ten years")));
+    }
+    Ok(nanos as Nanos)
+}
+
+/// Reads a count with an optional SI suffix: `200`, `1k`, `1M`, `2.5k`. Suffixes are powers of 1000.
+///
+/// # Errors
+/// When the text is not a whole, non-negative number up to 10^15 after scaling.
+pub fn parse_count(text: &str) -> Result<u64, UnitError> {
+    let value = parse_si(text, "a count such as 200, 1k or 1M")?;
+    if value.fract() != 0.0 {
+        return Err(UnitError::new(format!("`{text}` is not a whole number")));
+    }
+    if value > 1e15 {
+        return Err(UnitError::new(format!("`{text}` is more than anything here can count")));
+    }
+    Ok(value as u64)
+}
+
+/// Reads a rate per second with an optional SI suffix; fractions are welcome: `0.5`, `20k`.
+///
+/// # Errors
+/// When the text is not a finite number, not above zero, or above 10^9.
+pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
+    let value = parse_si(text, "a rate per second such as 1000, 2.5 or 20k")?;
+    if value <= 0.0 {
+        return Err(UnitError::new(format!("a rate must be above zero, not `{text}`")));
+    }
+    if value > 1e9 {
+        return Err(UnitError::new(format!(
+            "`{text}` per second is more than 1G, the highest rate"
+        )));
+    }
+    Ok(value)
+}
+
+fn parse_si(text: &str, wanted: &str) -> Result<f64, UnitError> {
+    let (number, unit) = split_number(text, wanted)?;
+    let scale = match unit {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" | "m" => 1e6,
+        "G" | "g" => 1e9,
+        _ => {
+            return Err(UnitError::new(format!(
+                "unknown suffix `{unit}` in `{text}`: use k, M or G"
+            )));
+        }
+    };
+    Ok(number * scale)
+}
+
+fn split_number<'a>(text: &'a str, wanted: &str) -> Result<(f64, &'a str), UnitError> {
+    let text = text.trim();
+    if text.starts_with('-') {
+        return Err(UnitError::new(format!("`{text}` is negative; wanted {wanted}")));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = text[..end]
+        .parse::<f64>()
+        .map_err(|_| UnitError::new(format!("`{text}` is not {wanted}")))?;
+    if !number.is_finite() {
+        return Err(UnitError::new(format!("`{text}` is too large; wanted {wanted}")));
+    }
+    Ok((number, text[end..].trim_start()))
+}
+
+/// Shows a duration with three significant digits in the unit that fits: `85.3us`, `4.33ms`, `1.20s`.
+pub fn show_duration(nanos: Nanos) -> String {
+    let value = nanos as f64;
+    match nanos {
+        0..MICROSECOND => format!("{nanos}ns"),
+        MICROSECOND..MILLISECOND => format!("{}us", three_digits(value / 1e3)),
+        MILLISECOND..SECOND => format!("{}ms", three_digits(value / 1e6)),
+        _ if value < 120e9 => format!("{}s", three_digits(value / 1e9)),
+        _ if value < 7200e9 => format!("{}m", three_digits(value / 60e9)),
+        _ => format!("{}h", three_digits(value / 3600e9)),
+    }
+}
+
+/// Shows a duration as a person would type it on a command line, exactly: `10s`, `110ms`, `1500us`.
+pub fn exact_duration(nanos: Nanos) -> String {
+    for (unit, scale) in
+        [("h", 3600 * SECOND), ("m", 60 * SECOND), ("s", SECOND), ("ms", MILLISECOND), ("us", 1000)]
+    {
+        if nanos >= scale && nanos.is_multiple_of(scale) {
+            return format!("{}{unit}", nanos / scale);
+        }
+    }
+    if nanos == 0 { "0s".to_owned() } else { format!("{nanos}ns") }
+}
+
+fn three_digits(value: f64) -> String {
+    if value >= 99.95 {
+        format!("{value:.0}")
+    } else if value >= 9.995 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_as_written() {
+        for (text, nanos) in [
+            ("10", 10 * SECOND),
+            ("10s", 10 * SECOND),
+            ("1.5s", 1_500_000_000),
+            ("110ms", 110_000_000),
+            ("250us", 250_000),
+            ("7ns", 7),
+            ("2m", 120 * SECOND),
+            ("1h", 3600 * SECOND),
+            (" 3 s ", 3 * SECOND),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_duration(text), Ok(nanos), "{text}");
+        }
+    }
+
+    #[test]
+    fn refused_durations_say_why() {
+        for (text, needle) in [
+            ("", "not a duration"),
+            ("ten", "not a duration"),
+            ("-1s", "negative"),
+            ("5 parsecs", "unknown unit"),
+            ("999999999h", "ten years"),
+            ("1.2.3s", "not a duration"),
+            ("nan", "not a duration"),
+            ("inf", "not a duration"),
+        ] {
+            let message = parse_duration(text).unwrap_err().to_string();
+            assert!(message.contains(needle), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn counts_and_rates_take_si_suffixes() {
+        assert_eq!(parse_count("1k"), Ok(1000));
+        assert_eq!(parse_count("1M"), Ok(1_000_000));
+        assert_eq!(parse_count("2.5k"), Ok(2500));
+        assert!(parse_count("2.5").is_err());
+        assert!(parse_count("1e9").is_err());
+        assert_eq!(parse_rate("0.5"), Ok(0.5));
+        assert_eq!(parse_rate("20k"), Ok(20_000.0));
+        assert!(parse_rate("0").is_err());
+        assert!(parse_rate("-3").is_err());
+        assert!(parse_rate("5G").is_err());
+    }
+
+    #[test]
+    fn shown_with_three_digits() {
+        for (nanos, text) in [
+            (850, "850ns"),
+            (85_310, "85.3us"),
+            (4_330_000, "4.33ms"),
+            (99_960_000, "100ms"),
+            (1_200_000_000, "1.20s"),
+            (600 * SECOND, "10.0m"),
+        ] {
+            assert_eq!(show_duration(nanos), text);
+        }
+        assert_eq!(exact_duration(90 * SECOND), "90s");
+        assert_eq!(exact_duration(110 * MILLISECOND), "110ms");
+        assert_eq!(exact_duration(3600 * SECOND), "1h");
+    }
+}

@@ -1,0 +1,122 @@
+//! Whether a number may be believed: the words. The rules that choose them are `verdict`'s.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether a result may be believed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Verdict {
+    /// The figures are the server's.
+    Valid,
+    /// The generator or something on its side was the limit: the server carries at least this.
+    LowerBound,
+    /// The figures mean nothing.
+    Invalid,
+}
+
+impl Verdict {
+    /// As printed everywhere: `VALID`, `LOWER_BOUND`, `INVALID`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "VALID",
+            Self::LowerBound => "LOWER_BOUND",
+            Self::Invalid => "INVALID",
+        }
+    }
+}
+
+/// What a reason is about; the rule table in `verdict` says when each applies.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonCode {
+    /// The result was not judged.
+    NotJudged,
+    /// Nothing was answered.
+    NoAnswers,
+    /// The generator sent less than the schedule asked for.
+    AchievedBelowOffered,
+    /// The generator's workers were busy all the time.
+    WorkersSaturated,
+    /// Requests left later than the percentiles quoted can bear.
+    LateSends,
+    /// The cap on connections or on requests in flight held arrivals back.
+    ConnectionsExhausted,
+    /// No file descriptors or local ports were left.
+    LimitsHit,
+    /// QPS x mean service time exceeds the connections: impossible.
+    LittleLaw,
+    /// Every answer failed quickly: errors that look like capacity.
+    FastErrors,
+    /// The server closed connections although keep-alive was asked.
+    KeepaliveRefused,
+    /// Client and server shared the same cores.
+    SharedCores,
+    /// The run was ended early.
+    Interrupted,
+    /// The window was too short for the percentile quoted.
+    WindowTooShort,
+}
+
+impl ReasonCode {
+    /// As in JSON: `achieved_below_offered`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotJudged => "not_judged",
+            Self::NoAnswers => "no_answers",
+            Self::AchievedBelowOffered => "achieved_below_offered",
+            Self::WorkersSaturated => "workers_saturated",
+            Self::LateSends => "late_sends",
+            Self::ConnectionsExhausted => "connections_exhausted",
+            Self::LimitsHit => "limits_hit",
+            Self::LittleLaw => "little_law",
+            Self::FastErrors => "fast_errors",
+            Self::KeepaliveRefused => "keepalive_refused",
+            Self::SharedCores => "shared_cores",
+            Self::Interrupted => "interrupted",
+            Self::WindowTooShort => "window_too_short",
+        }
+    }
+}
+
+/// One reason with its evidence in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// What it is about.
+    pub code: ReasonCode,
+    /// What it makes of the result; `VALID` marks a note.
+    pub consequence: Verdict,
+    /// The evidence, and what to do.
+    pub text: String,
+}
+
+/// A verdict on a result with its reasons. The verdict is the worst consequence among them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Validity {
+    /// The worst of the reasons' consequences.
+    pub verdict: Verdict,
+    /// Every rule that applied, worst first.
+    pub reasons: Vec<Reason>,
+}
+
+impl Validity {
+    /// The verdict that reasons add up to; none make it `VALID`.
+    pub fn of(mut reasons: Vec<Reason>) -> Self {
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.consequence));
+        let verdict = reasons.first().map_or(Verdict::Valid, |reason| reason.consequence);
+        Self { verdict, reasons }
+    }
+
+    /// What a result is before anyone judged it: not to be believed.
+    pub fn not_judged() -> Self {
+        Self::of(vec![Reason {
+            code: ReasonCode::NotJudged,
+            consequence: Verdict::Invalid,
+            text: "this result was not judged yet".to_owned(),
+        }])
+    }
+}
