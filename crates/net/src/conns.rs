@@ -1,0 +1,81 @@
+//! Records of connections by slot, with generations so that what is late meets nothing.
+
+use crate::ConnId;
+
+/// A slab of connections.
+#[derive(Debug)]
+pub(crate) struct Conns<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    generation: u32,
+    conn: Option<T>,
+}
+
+impl<T> Conns<T> {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { slots: Vec::with_capacity(capacity), free: Vec::new() }
+    }
+
+    /// The slot that the next insertion will take.
+    pub(crate) fn next_slot(&self) -> u32 {
+        self.free.last().copied().unwrap_or(self.slots.len() as u32)
+    }
+
+    pub(crate) fn insert(&mut self, conn: T) -> ConnId {
+        let slot = self.next_slot();
+        if self.free.pop().is_none() {
+            self.slots.push(Slot { generation: 0, conn: None });
+        }
+        let record = &mut self.slots[slot as usize];
+        record.conn = Some(conn);
+        ConnId { slot, generation: record.generation }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: ConnId) -> Option<&T> {
+        let slot = self.slots.get(id.slot as usize)?;
+        if slot.generation == id.generation { slot.conn.as_ref() } else { None }
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: ConnId) -> Option<&mut T> {
+        let slot = self.slots.get_mut(id.slot as usize)?;
+        if slot.generation == id.generation { slot.conn.as_mut() } else { None }
+    }
+
+    /// Takes a connection out and frees its slot.
+    pub(crate) fn remove(&mut self, id: ConnId) -> Option<T> {
+        let slot = self.slots.get_mut(id.slot as usize)?;
+        if slot.generation != id.generation {
+            return None;
+        }
+        let conn = slot.conn.take()?;
+        slot.generation = (slot.generation + 1) & GENERATIONS;
+        self.free.push(id.slot);
+        Some(conn)
+    }
+}
+
+/// Generations wrap at 24 bits, which leaves room for an operation's kind in a 64-bit token.
+pub(crate) const GENERATIONS: u32 = 0x00ff_ffff;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_id_meets_nothing() {
+        let mut conns = Conns::with_capacity(2);
+        let first = conns.insert('a');
+        assert_eq!(conns.remove(first), Some('a'));
+        let second = conns.insert('b');
+        assert_eq!(second.slot, first.slot);
+        assert_eq!(conns.get(first), None);
+        assert_eq!(conns.remove(first), None);
+        assert_eq!(conns.get_mut(second), Some(&mut 'b'));
+    }
+}

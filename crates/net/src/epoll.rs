@@ -1,0 +1,462 @@
+//! The net on epoll: edge-triggered, reads and writes performed as soon as they can be, into one
+//! buffer per net. Two syscalls a request plus a share of the wait.
+
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use rustix::net::{SendFlags, SocketFlags};
+
+use crate::conns::Conns;
+use crate::driver::{Driver, Options};
+use crate::linger::Lingering;
+use crate::{BlobId, Close, ConnId, Event, Failure, Net, Operation, Party, Route, clock, socket};
+
+/// Bytes read at once.
+const READ_BYTES: usize = 64 * 1024;
+/// Reads of one connection before others get their turn.
+const READS_A_TURN: usize = 16;
+/// Events taken from the kernel at once.
+const BATCH: usize = 512;
+/// Peers accepted before connections get their turn.
+const ACCEPTS_A_TURN: usize = 256;
+/// Pause after a peer could not be accepted (no file left).
+const ACCEPT_PAUSE_NS: u64 = 100_000_000;
+/// The listener's mark among the connections'.
+const LISTENER: u64 = u64::MAX;
+
+/// See the module.
+pub struct Epoll {
+    epoll: OwnedFd,
+    conns: Conns<Conn>,
+    blobs: Vec<Box<[u8]>>,
+    listener: Option<TcpListener>,
+    accept_at: u64,
+    /// Connections with something to deliver that no event of the kernel will tell of.
+    ready: Vec<ConnId>,
+    lingering: Lingering,
+    buffer: Box<[u8]>,
+    events: Vec<epoll::Event>,
+}
+
+#[derive(Debug)]
+struct Conn {
+    fd: OwnedFd,
+    token: u32,
+    state: State,
+    receiving: bool,
+    /// Bytes may be waiting in the kernel that no event will tell of.
+    readable: bool,
+    want_drained: bool,
+    failure: Option<Failure>,
+    /// Bytes the kernel has not taken, from `written` on.
+    out: Vec<u8>,
+    written: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Connecting,
+    Open,
+    /// Closed by the party: output is flushed, input discarded.
+    Closing,
+}
+
+impl Epoll {
+    /// A net without connections yet.
+    ///
+    /// # Errors
+    /// When the kernel gives no epoll instance or does not take the listener.
+    pub fn new(options: Options) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        if let Some(listener) = &options.listener {
+            listener.set_nonblocking(true)?;
+            let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+            epoll::add(&epoll, listener, epoll::EventData::new_u64(LISTENER), flags)?;
+        }
+        Ok(Self {
+            epoll,
+            conns: Conns::with_capacity(options.connections),
+            blobs: Vec::new(),
+            accept_at: if options.listener.is_some() { 0 } else { u64::MAX },
+            listener: options.listener,
+            ready: Vec::new(),
+            lingering: Lingering::default(),
+            buffer: vec![0; READ_BYTES].into_boxed_slice(),
+            events: Vec::with_capacity(BATCH),
+        })
+    }
+
+    fn add(&mut self, fd: OwnedFd, token: u32, state: State) -> io::Result<ConnId> {
+        let conn = Conn {
+            fd,
+            token,
+            state,
+            receiving: true,
+            readable: false,
+            want_drained: false,
+            failure: None,
+            out: Vec::new(),
+            written: 0,
+        };
+        let id = self.conns.insert(conn);
+        let flags = epoll::EventFlags::IN
+            | epoll::EventFlags::OUT
+            | epoll::EventFlags::RDHUP
+            | epoll::EventFlags::ET;
+        let data = epoll::EventData::new_u64(pack(id));
+        let fd = &self.conns.get(id).expect("just inserted").fd;
+        if let Err(error) = epoll::add(&self.epoll, fd, data, flags) {
+            self.conns.remove(id);
+            return Err(error.into());
+        }
+        Ok(id)
+    }
+
+    fn fail(&mut self, id: ConnId, failure: Failure) {
+        if let Some(conn) = self.conns.get_mut(id) {
+            conn.failure = Some(failure);
+            self.ready.push(id);
+        }
+    }
+
+    /// Writes what waits; true when nothing waits any more.
+    fn flush(&mut self, id: ConnId) -> bool {
+        let Some(conn) = self.conns.get_mut(id) else { return true };
+        while conn.written < conn.out.len() {
+            match rustix::net::send(&conn.fd, &conn.out[conn.written..], SendFlags::NOSIGNAL) {
+                Ok(n) => conn.written += n,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return false,
+                Err(error) => {
+                    self.fail(id, failure(Operation::Send, error));
+                    return false;
+                }
+            }
+        }
+        conn.out.clear();
+        conn.written = 0;
+        if conn.out.capacity() > READ_BYTES {
+            conn.out.shrink_to(READ_BYTES);
+        }
+        true
+    }
+
+    fn write(&mut self, id: ConnId, bytes: &[u8]) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if conn.failure.is_some() || conn.state == State::Closing {
+            return;
+        }
+        let mut taken = 0;
+        if conn.out.is_empty() {
+            loop {
+                match rustix::net::send(&conn.fd, &bytes[taken..], SendFlags::NOSIGNAL) {
+                    Ok(n) => taken += n,
+                    Err(Errno::INTR) => continue,
+                    Err(Errno::AGAIN) => break,
+                    Err(error) => return self.fail(id, failure(Operation::Send, error)),
+                }
+                if taken == bytes.len() {
+                    return;
+                }
+            }
+        }
+        conn.out.extend_from_slice(&bytes[taken..]);
+    }
+
+    fn end_flushed(&mut self, id: ConnId) {
+        if let Some(conn) = self.conns.get(id) {
+            socket::shutdown(conn.fd.as_raw_fd(), false);
+            self.lingering.add(clock::now(), id);
+            // Input that arrived before now tells of itself no more.
+            self.ready.push(id);
+        }
+    }
+
+    fn accept<P: Party<Self>>(&mut self, party: &mut P) {
+        for _ in 0..ACCEPTS_A_TURN {
+            let Some(listener) = &self.listener else { return };
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            match rustix::net::accept_with(listener, flags) {
+                Ok(fd) => {
+                    socket::no_delay(fd.as_raw_fd());
+                    let Ok(id) = self.add(fd, u32::MAX, State::Open) else { continue };
+                    match party.accepted(self, id) {
+                        Some(token) => {
+                            if let Some(conn) = self.conns.get_mut(id) {
+                                conn.token = token;
+                            }
+                        }
+                        None => self.close(id, Close::Now),
+                    }
+                }
+                Err(Errno::AGAIN) => {
+                    self.accept_at = u64::MAX;
+                    return;
+                }
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(_) => {
+                    self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
+                    return;
+                }
+            }
+        }
+        self.accept_at = 0;
+    }
+
+    fn ready<P: Party<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, party: &mut P) {
+        let Some(conn) = self.conns.get(id) else { return };
+        if conn.state == State::Connecting {
+            if !flags.intersects(
+                epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP,
+            ) {
+                return;
+            }
+            if !self.connected(id, party) {
+                return;
+            }
+        }
+        if flags.contains(epoll::EventFlags::OUT) {
+            self.writable(id, party);
+        }
+        let input = epoll::EventFlags::IN
+            | epoll::EventFlags::RDHUP
+            | epoll::EventFlags::HUP
+            | epoll::EventFlags::ERR;
+        if flags.intersects(input) {
+            // Where the peer is done, the edge will not come again: read to the end.
+            let to_the_end = flags.intersects(input.difference(epoll::EventFlags::IN));
+            self.receive(id, to_the_end, party);
+        }
+    }
+
+    /// Reports how connecting ended; true when the connection stands.
+    fn connected<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) -> bool {
+        let Some(conn) = self.conns.get_mut(id) else { return false };
+        let token = conn.token;
+        match socket::take_error(conn.fd.as_raw_fd()) {
+            None => {
+                conn.state = State::Open;
+                party.event(self, token, Event::Connected);
+                true
+            }
+            Some(error) => {
+                self.conns.remove(id);
+                let failure = Failure::new(Operation::Connect, &error);
+                party.event(self, token, Event::Failed(failure));
+                false
+            }
+        }
+    }
+
+    fn writable<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) {
+        let Some(conn) = self.conns.get(id) else { return };
+        if conn.out.is_empty() && !conn.want_drained {
+            return;
+        }
+        if !self.flush(id) {
+            return;
+        }
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if conn.state == State::Closing {
+            self.end_flushed(id);
+        } else if std::mem::take(&mut conn.want_drained) {
+            let token = conn.token;
+            party.event(self, token, Event::Drained);
+        }
+    }
+
+    fn receive<P: Party<Self>>(&mut self, id: ConnId, to_the_end: bool, party: &mut P) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for turn in 0.. {
+            let Some(conn) = self.conns.get_mut(id) else { break };
+            if turn == READS_A_TURN {
+                self.ready.push(id);
+                break;
+            }
+            if !conn.receiving {
+                conn.readable = true;
+                break;
+            }
+            let (token, closing) = (conn.token, conn.state == State::Closing);
+            match rustix::net::recv(&conn.fd, &mut *buffer, rustix::net::RecvFlags::empty()) {
+                Ok((_, 0)) if closing => drop(self.conns.remove(id)),
+                Ok((_, 0)) => {
+                    party.event(self, token, Event::Eof);
+                    break;
+                }
+                Ok((_, n)) => {
+                    if !closing {
+                        party.event(self, token, Event::Received(&buffer[..n]));
+                    }
+                    // A short read has emptied the socket: the next bytes make a new edge.
+                    if n < buffer.len() && !to_the_end {
+                        break;
+                    }
+                }
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => break,
+                Err(error) => {
+                    self.conns.remove(id);
+                    if !closing {
+                        let failure = failure(Operation::Receive, error);
+                        party.event(self, token, Event::Failed(failure));
+                    }
+                    break;
+                }
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
+        let mut ready = std::mem::take(&mut self.ready);
+        for id in ready.drain(..) {
+            let Some(conn) = self.conns.get_mut(id) else { continue };
+            if let Some(failure) = conn.failure {
+                let (token, closing) = (conn.token, conn.state == State::Closing);
+                self.conns.remove(id);
+                if !closing {
+                    party.event(self, token, Event::Failed(failure));
+                }
+                continue;
+            }
+            if conn.want_drained && conn.out.is_empty() {
+                self.writable(id, party);
+            }
+            self.receive(id, true, party);
+        }
+        // What handlers marked ready meanwhile was pushed to the emptied list.
+        if self.ready.is_empty() {
+            self.ready = ready;
+        }
+    }
+}
+
+impl Net for Epoll {
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+
+    fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
+        let fd = socket::outgoing(route, true)?;
+        let started = socket::start_connect(&fd, route.to);
+        let id = self.add(fd, token, State::Connecting)?;
+        if let Err(error) = started {
+            self.fail(id, Failure::new(Operation::Connect, &error));
+        }
+        Ok(id)
+    }
+
+    fn blob(&mut self, bytes: &[u8]) -> BlobId {
+        self.blobs.push(bytes.into());
+        BlobId(self.blobs.len() as u32 - 1)
+    }
+
+    #[inline]
+    fn send_blob(&mut self, conn: ConnId, blob: BlobId) {
+        let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
+        self.write(conn, &bytes);
+        self.blobs[blob.0 as usize] = bytes;
+    }
+
+    #[inline]
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) {
+        self.write(conn, bytes);
+    }
+
+    fn want_drained(&mut self, id: ConnId) {
+        if let Some(conn) = self.conns.get_mut(id) {
+            conn.want_drained = true;
+            if conn.out.is_empty() {
+                self.ready.push(id);
+            }
+        }
+    }
+
+    fn backlog(&self, conn: ConnId) -> usize {
+        self.conns.get(conn).map_or(0, |conn| conn.out.len() - conn.written)
+    }
+
+    fn set_receiving(&mut self, id: ConnId, receiving: bool) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        conn.receiving = receiving;
+        if receiving && std::mem::take(&mut conn.readable) {
+            self.ready.push(id);
+        }
+    }
+
+    fn close(&mut self, id: ConnId, how: Close) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if how == Close::Flush && conn.state != State::Connecting && conn.failure.is_none() {
+            (conn.state, conn.receiving) = (State::Closing, true);
+            if conn.out.is_empty() {
+                self.end_flushed(id);
+            }
+            return;
+        }
+        if how == Close::Reset {
+            socket::reset_on_close(conn.fd.as_raw_fd());
+        }
+        self.conns.remove(id);
+    }
+}
+
+impl Driver for Epoll {
+    fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()> {
+        self.deliver_ready(party);
+        let until = until.min(self.lingering.next()).min(self.accept_at);
+        loop {
+            let now = clock::now();
+            let at_once = spin || !self.ready.is_empty() || until <= now;
+            let left = if at_once { 0 } else { until - now };
+            self.wait(left, until)?;
+            if !self.events.is_empty() || !spin || !self.ready.is_empty() || clock::now() >= until {
+                break;
+            }
+        }
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
+            match event.data.u64() {
+                LISTENER => self.accept_at = 0,
+                packed => self.ready(unpack(packed), event.flags, party),
+            }
+        }
+        self.events = events;
+        let now = clock::now();
+        if self.accept_at <= now {
+            self.accept(party);
+        }
+        while let Some(id) = self.lingering.expired(now) {
+            self.conns.remove(id);
+        }
+        Ok(())
+    }
+}
+
+impl Epoll {
+    fn wait(&mut self, left_ns: u64, until: u64) -> io::Result<()> {
+        let (tv_sec, tv_nsec) = clock::timespec(left_ns);
+        let timeout = Timespec { tv_sec, tv_nsec };
+        let timeout = if until == u64::MAX && left_ns > 0 { None } else { Some(&timeout) };
+        self.events.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), timeout) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn failure(during: Operation, error: Errno) -> Failure {
+    Failure { during, errno: error.raw_os_error() }
+}
+
+fn pack(id: ConnId) -> u64 {
+    u64::from(id.generation) << 32 | u64::from(id.slot)
+}
+
+fn unpack(packed: u64) -> ConnId {
+    ConnId { slot: packed as u32, generation: (packed >> 32) as u32 }
+}

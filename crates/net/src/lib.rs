@@ -1,0 +1,170 @@
+//! Sockets, clock and waiting behind one completion-shaped interface. The only crate with `unsafe`.
+//!
+//! A [`Party`] (a worker of the engine, a thread of the built-in server) is driven by a [`Net`]: it
+//! submits connect, send and close, and is handed [`Event`]s in batches; received bytes are lent for
+//! the length of the call. Three nets speak this: [`uring`], [`epoll`], and the simulation of the
+//! tests, which lives in `testkit`, so that a party is tested in virtual time on the very code that
+//! runs for real.
+//!
+//! This crate knows nothing of HTTP or TLS, and decides nothing: what to send, when to give up and
+//! how often to try again is the party's.
+
+pub mod clock;
+mod conns;
+pub mod driver;
+pub mod epoll;
+pub mod limits;
+mod linger;
+pub mod socket;
+pub mod uring;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+pub use driver::{Driver, Io, Options, run, uring_works};
+
+/// A connection of a net. Never reused: an operation on a connection that is gone does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ConnId {
+    /// Index of the net's record of it, dense from 0; reused after the connection is gone.
+    pub slot: u32,
+    /// Tells a connection from earlier ones in the same slot.
+    pub generation: u32,
+}
+
+/// Bytes that were handed to a net once, to be sent many times without copying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobId(pub u32);
+
+/// Where to connect, and from which local address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// The peer.
+    pub to: SocketAddr,
+    /// The local address; `None` leaves it to the kernel. The port is always the kernel's choice.
+    pub from: Option<IpAddr>,
+}
+
+/// What happened to a connection.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The connection that was asked for stands.
+    Connected,
+    /// Bytes came, lent until the handler returns. Never empty.
+    Received(&'a [u8]),
+    /// The peer will send no more. Sending may go on until the party closes.
+    Eof,
+    /// Everything handed to [`Net::send`] has been taken by the kernel. Comes once for each
+    /// [`Net::want_drained`], and never otherwise.
+    Drained,
+    /// The connection is gone.
+    Failed(Failure),
+}
+
+/// Why a connection is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure {
+    /// What was being done.
+    pub during: Operation,
+    /// The operating system's error number; 0 when there was none.
+    pub errno: i32,
+}
+
+impl Failure {
+    /// A failure from an I/O error.
+    pub fn new(during: Operation, error: &io::Error) -> Self {
+        Self { during, errno: error.raw_os_error().unwrap_or(0) }
+    }
+
+    /// The operating system's words for it.
+    pub fn error(&self) -> io::Error {
+        io::Error::from_raw_os_error(self.errno)
+    }
+}
+
+/// What a connection was doing when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Being opened.
+    Connect,
+    /// Receiving.
+    Receive,
+    /// Sending.
+    Send,
+}
+
+/// How a party ends a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Close {
+    /// At once, with a FIN; what was not taken by the kernel is dropped.
+    Now,
+    /// After everything handed to [`Net::send`] is out: then a FIN, and incoming bytes are discarded
+    /// until the peer closes too or two seconds have passed, so that no RST overtakes the answer.
+    Flush,
+    /// At once, with a RST: no TIME_WAIT is left on this side.
+    Reset,
+}
+
+/// The interface that a party works on. After [`Net::close`] or [`Event::Failed`] no event of that
+/// connection is delivered any more.
+pub trait Net {
+    /// Monotonic time in nanoseconds. All nets of one process (or one simulation) agree.
+    fn now(&self) -> u64;
+
+    /// Starts opening a connection; its events carry `token`. [`Event::Connected`] or
+    /// [`Event::Failed`] follows, never from inside this call.
+    ///
+    /// # Errors
+    /// When the socket could not be made or bound: no file (`EMFILE`), no port (`EADDRNOTAVAIL`).
+    fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId>;
+
+    /// Keeps bytes for [`Net::send_blob`] for as long as the net lives.
+    fn blob(&mut self, bytes: &[u8]) -> BlobId;
+
+    /// Sends a blob without copying and without a word of success. The caller promises that
+    /// everything sent earlier on the connection has been taken by the kernel (say, because it has
+    /// been answered); otherwise bytes could overtake each other.
+    fn send_blob(&mut self, conn: ConnId, blob: BlobId);
+
+    /// Sends bytes, in order; what the kernel does not take at once is copied and sent later. The
+    /// caller bounds what piles up, by [`Net::backlog`] and [`Net::want_drained`].
+    fn send(&mut self, conn: ConnId, bytes: &[u8]);
+
+    /// Asks for one [`Event::Drained`] as soon as the backlog is empty: at the next poll if it is
+    /// empty now.
+    fn want_drained(&mut self, conn: ConnId);
+
+    /// Bytes handed to [`Net::send`] that the kernel has not taken yet.
+    fn backlog(&self, conn: ConnId) -> usize;
+
+    /// Stops or resumes receiving: pressure back on a peer that sends faster than it reads. A few
+    /// bytes already on their way may still be delivered.
+    fn set_receiving(&mut self, conn: ConnId, receiving: bool);
+
+    /// Ends a connection. Idempotent.
+    fn close(&mut self, conn: ConnId, how: Close);
+}
+
+/// What is driven by a net: takes events, and says after each batch what it waits for.
+pub trait Party<N: Net> {
+    /// A peer has connected to the listener. The token returned comes with the connection's events;
+    /// `None` closes it at once.
+    fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32>;
+
+    /// Something happened to the connection with this token.
+    fn event(&mut self, net: &mut N, token: u32, event: Event<'_>);
+
+    /// Called before each wait: does what has become due and says how long to wait.
+    fn tick(&mut self, net: &mut N) -> Next;
+}
+
+/// What a party waits for next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// An event, or this instant; `u64::MAX` waits for an event alone.
+    Wait(u64),
+    /// As `Wait`, but without ever sleeping.
+    Spin(u64),
+    /// Nothing: the party is done.
+    Finished,
+}

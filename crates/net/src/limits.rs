@@ -1,0 +1,75 @@
+//! What the operating system lets a process have: open files, local ports, processors.
+
+use std::fs;
+use std::io;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::UnshareFlags;
+
+/// Files a thread keeps back for everything but connections.
+const RESERVED_FILES: u64 = 64;
+
+/// Open files allowed to a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileLimit {
+    /// In force now.
+    pub soft: u64,
+    /// The most that the soft limit can be raised to.
+    pub hard: u64,
+}
+
+impl FileLimit {
+    /// Connections that one file table has room for.
+    pub fn connections_per_table(&self) -> u64 {
+        self.soft.saturating_sub(RESERVED_FILES)
+    }
+}
+
+/// Raises the soft limit on open files to the hard one and returns both.
+pub fn raise_file_limit() -> FileLimit {
+    let limit = getrlimit(Resource::Nofile);
+    let hard = limit.maximum;
+    if limit.current != hard {
+        // A refusal leaves the soft limit; what is read back is what is in force.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: hard, maximum: hard });
+    }
+    let limit = getrlimit(Resource::Nofile);
+    FileLimit { soft: limit.current.unwrap_or(u64::MAX), hard: limit.maximum.unwrap_or(u64::MAX) }
+}
+
+/// Gives the calling thread a file table of its own, and with it a file limit of its own. Files open
+/// now stay open in both tables.
+///
+/// # Errors
+/// When the kernel refuses (it does under some sandboxes).
+pub fn unshare_files() -> io::Result<()> {
+    // SAFETY: only the thread's file table is split off; descriptors keep their numbers and meaning,
+    // and every descriptor made from here on is used by this thread alone.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES)? };
+    Ok(())
+}
+
+/// The range that the kernel takes local ports from: `ip_local_port_range`, inclusive.
+pub fn local_ports() -> (u16, u16) {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let mut fields = text.split_whitespace().map_while(|field| field.parse().ok());
+    (fields.next().unwrap_or(32768), fields.next().unwrap_or(60999))
+}
+
+/// Processors that the calling thread may run on, ascending.
+pub fn allowed_cpus() -> Vec<usize> {
+    match rustix::thread::sched_getaffinity(None) {
+        Ok(set) => (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
+        Err(_) => vec![0],
+    }
+}
+
+/// Lets the calling thread, and threads and processes it starts from now on, run on `cpus` only.
+///
+/// # Errors
+/// When the kernel refuses, say because none of them exists.
+pub fn set_allowed_cpus(cpus: &[usize]) -> io::Result<()> {
+    let mut set = rustix::thread::CpuSet::new();
+    cpus.iter().for_each(|&cpu| set.set(cpu));
+    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}

@@ -1,0 +1,101 @@
+//! Making sockets: the options that both nets need on them.
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use crate::Route;
+
+/// The accept queue asked for; the kernel cuts it to `net.core.somaxconn`.
+const ACCEPT_QUEUE: i32 = 65_535;
+
+/// A listening socket that others may share the port with (`SO_REUSEPORT`), so that each thread has
+/// one of its own.
+///
+/// # Errors
+/// When the address is not local, is taken, or may not be bound.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(true)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.bind(&address.into())?;
+    socket.listen(ACCEPT_QUEUE)?;
+    Ok(socket.into())
+}
+
+/// A TCP socket bound as the route wants it, not yet connected.
+pub(crate) fn outgoing(route: &Route, nonblocking: bool) -> io::Result<OwnedFd> {
+    let kind = if nonblocking { Type::STREAM.nonblocking() } else { Type::STREAM };
+    let socket = Socket::new(Domain::for_address(route.to), kind, Some(Protocol::TCP))?;
+    socket.set_tcp_nodelay(true)?;
+    if let Some(from) = route.from {
+        // The port is then chosen at connect time, when the destination is known: one source
+        // address serves as many connections to each destination as there are ports.
+        bind_address_no_port(socket.as_raw_fd())?;
+        socket.bind(&SocketAddr::new(from, 0).into())?;
+    }
+    Ok(socket.into())
+}
+
+/// Starts connecting a non-blocking socket.
+pub(crate) fn start_connect(fd: &OwnedFd, to: SocketAddr) -> io::Result<()> {
+    match rustix::net::connect(fd, &to) {
+        Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The error that a connection attempt ended with; `None` when it stands.
+pub(crate) fn take_error(fd: RawFd) -> Option<io::Error> {
+    borrowed(fd).take_error().unwrap_or_else(Some)
+}
+
+/// Lets a connection be reset instead of closed in order.
+pub(crate) fn reset_on_close(fd: RawFd) {
+    // A failure here turns the RST into a FIN; nothing else depends on it.
+    let _ = borrowed(fd).set_linger(Some(std::time::Duration::ZERO));
+}
+
+/// Ends sending (a FIN goes out); `both` ends receiving too.
+pub(crate) fn shutdown(fd: RawFd, both: bool) {
+    let how = if both { std::net::Shutdown::Both } else { std::net::Shutdown::Write };
+    // Fails when the peer is gone already, which is what was wanted.
+    let _ = borrowed(fd).shutdown(how);
+}
+
+/// Switches Nagle's delay off on an accepted connection.
+pub(crate) fn no_delay(fd: RawFd) {
+    // A refusal costs latency alone and shows in the figures.
+    let _ = borrowed(fd).set_tcp_nodelay(true);
+}
+
+/// The kernel's form of an address.
+pub(crate) fn kernel_address(address: SocketAddr) -> SockAddr {
+    address.into()
+}
+
+fn borrowed(fd: RawFd) -> ManuallyDrop<Socket> {
+    // SAFETY: the callers hold `fd` open for the call, and `ManuallyDrop` never closes it.
+    ManuallyDrop::new(unsafe { Socket::from_raw_fd(fd) })
+}
+
+fn bind_address_no_port(fd: RawFd) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the option takes an int, which lives for the call.
+    let result = unsafe {
+        libc::setsockopt(
+            fd,
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,474 @@
+//! The net on io_uring: one ring per thread (single issuer, deferred task run), connections
+//! registered as fixed files, one multishot receive a connection into a ring of provided buffers,
+//! sends queued and submitted with the next wait. A request costs a share of one syscall.
+
+mod buffers;
+mod complete;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode};
+use socket2::SockAddr;
+
+use self::buffers::Buffers;
+use crate::conns::Conns;
+use crate::driver::{Driver, Options};
+use crate::linger::Lingering;
+use crate::{BlobId, Close, ConnId, Net, Party, Route, clock, socket};
+
+/// Submissions queued at most before they are handed over.
+const SUBMISSIONS: u32 = 1024;
+/// Completions that find room without the kernel having to keep them.
+const COMPLETIONS: u32 = 8192;
+/// Connections registered as fixed files at most; further ones work by their descriptors.
+const FIXED_FILES: u32 = 32_768;
+/// Send buffers larger than this are given back once they are empty.
+const KEPT_BUFFER: usize = 64 * 1024;
+
+/// See the module. Fields drop in this order: the ring goes before what the kernel writes to.
+pub struct Uring {
+    ring: IoUring,
+    buffers: Buffers,
+    conns: Conns<Conn>,
+    fixed_files: u32,
+    blobs: Vec<Box<[u8]>>,
+    addresses: Vec<(SocketAddr, Box<SockAddr>)>,
+    listener: Option<TcpListener>,
+    accept_at: u64,
+    /// Connections with output to submit.
+    dirty: Vec<ConnId>,
+    /// Connections that asked to be told of an empty backlog, and have one.
+    ready: Vec<ConnId>,
+    lingering: Lingering,
+}
+
+#[derive(Debug)]
+struct Conn {
+    fd: OwnedFd,
+    token: u32,
+    state: State,
+    fixed: bool,
+    /// A multishot receive is armed.
+    armed: bool,
+    receiving: bool,
+    want_drained: bool,
+    output: Option<Box<Output>>,
+}
+
+/// Tracked output: made by the first [`Net::send`], so that a client that only sends blobs has none.
+#[derive(Debug, Default)]
+struct Output {
+    /// In the kernel's hands from `sent` on while `in_flight`; must not move or change meanwhile.
+    sending: Vec<u8>,
+    sent: usize,
+    in_flight: bool,
+    /// To be sent next.
+    next: Vec<u8>,
+    queued: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Connecting,
+    Open,
+    /// Closed by the party, output still going out or the peer still to close.
+    Flushing,
+    /// Closed: only the kernel's use of the output buffer is awaited.
+    Zombie,
+}
+
+/// What a completion belongs to, kept in its 64 bits of user data beside the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Connect = 1,
+    Receive,
+    Send,
+    SendBlob,
+    Accept,
+    Cancel,
+}
+
+impl Uring {
+    /// A net without connections yet.
+    ///
+    /// # Errors
+    /// When the kernel has no io_uring of the kind needed (Linux 6.1 or newer) or forbids it.
+    pub fn new(options: Options) -> io::Result<Self> {
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .setup_submit_all()
+            .setup_cqsize(COMPLETIONS)
+            .build(SUBMISSIONS)?;
+        if !ring.params().is_feature_skip_cqe_on_success() || !ring.params().is_feature_ext_arg() {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "io_uring is too old"));
+        }
+        let buffers = Buffers::register(&ring, options.connections)?;
+        let fixed_files =
+            if options.long_lived { register_files(&ring, options.connections) } else { 0 };
+        let mut net = Self {
+            ring,
+            buffers,
+            conns: Conns::with_capacity(options.connections),
+            fixed_files,
+            blobs: Vec::new(),
+            addresses: Vec::new(),
+            accept_at: u64::MAX,
+            listener: options.listener,
+            dirty: Vec::new(),
+            ready: Vec::new(),
+            lingering: Lingering::default(),
+        };
+        net.arm_accept();
+        Ok(net)
+    }
+
+    fn push(&mut self, entry: &Entry) {
+        loop {
+            // SAFETY: everything an entry points to (blobs, addresses, output buffers in flight)
+            // stays where it is until the entry's completion: blobs and addresses live as long as
+            // the net and are never moved, output buffers as long as `in_flight`.
+            if unsafe { self.ring.submission().push(entry) }.is_ok() {
+                return;
+            }
+            // The queue is full: hand it over. A passing refusal (EINTR, EBUSY) is tried again.
+            if let Err(error) = self.ring.submit() {
+                assert!(passing(&error), "the kernel refuses io_uring submissions: {error}");
+            }
+        }
+    }
+
+    fn insert(&mut self, fd: OwnedFd, state: State, token: u32) -> ConnId {
+        let slot = self.conns.next_slot();
+        let fixed = slot < self.fixed_files && self.set_fixed(slot, fd.as_raw_fd());
+        self.conns.insert(Conn {
+            fd,
+            token,
+            state,
+            fixed,
+            armed: false,
+            receiving: true,
+            want_drained: false,
+            output: None,
+        })
+    }
+
+    fn set_fixed(&self, slot: u32, fd: RawFd) -> bool {
+        self.ring.submitter().register_files_update(slot, &[fd]).is_ok()
+    }
+
+    fn arm_accept(&mut self) {
+        let Some(listener) = &self.listener else { return };
+        let entry = opcode::AcceptMulti::new(Fd(listener.as_raw_fd()))
+            .flags(libc::SOCK_CLOEXEC)
+            .build()
+            .user_data(tag(Op::Accept, ConnId { slot: 0, generation: 0 }));
+        self.accept_at = u64::MAX;
+        self.push(&entry);
+    }
+
+    fn arm_receive(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if conn.armed || !conn.receiving || matches!(conn.state, State::Connecting | State::Zombie)
+        {
+            return;
+        }
+        conn.armed = true;
+        let entry = conn.handle(id).entry(
+            |fd| opcode::RecvMulti::new(fd, buffers::GROUP).build(),
+            |fd| opcode::RecvMulti::new(fd, buffers::GROUP).build(),
+        );
+        self.push(&entry.user_data(tag(Op::Receive, id)));
+    }
+
+    /// Submits the output of a connection unless some is in flight already.
+    fn submit_output(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let handle = conn.handle(id);
+        let Some(output) = conn.output.as_deref_mut() else { return };
+        output.queued = false;
+        if output.in_flight {
+            return;
+        }
+        if output.sent == output.sending.len() {
+            output.sending.clear();
+            output.sent = 0;
+            std::mem::swap(&mut output.sending, &mut output.next);
+            if output.next.capacity() > KEPT_BUFFER {
+                output.next = Vec::new();
+            }
+        }
+        if output.sending.is_empty() {
+            return;
+        }
+        output.in_flight = true;
+        let left = &output.sending[output.sent..];
+        let entry = send_entry(handle, left);
+        self.push(&entry.user_data(tag(Op::Send, id)));
+    }
+
+    /// Stops the kernel's use of a connection and lets it go, now or once its buffer is free.
+    fn release(&mut self, id: ConnId, reset: bool) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let fd = conn.fd.as_raw_fd();
+        if reset {
+            socket::reset_on_close(fd);
+        }
+        if conn.armed || conn.state == State::Connecting || conn.output_in_flight() {
+            // The request in the kernel holds the socket open: end it, or no FIN or RST goes out.
+            if reset || conn.state == State::Connecting {
+                self.cancel(id);
+            } else {
+                socket::shutdown(fd, true);
+            }
+        }
+        self.retire(id);
+    }
+
+    /// Frees the slot, or leaves a zombie while the kernel still reads the output buffer.
+    fn retire(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if conn.output_in_flight() {
+            conn.state = State::Zombie;
+            return;
+        }
+        if conn.fixed {
+            self.set_fixed(id.slot, -1);
+        }
+        self.conns.remove(id);
+    }
+
+    fn cancel(&mut self, id: ConnId) {
+        for op in [Op::Receive, Op::Connect, Op::Send] {
+            let entry = opcode::AsyncCancel::new(tag(op, id)).build();
+            let done = tag(Op::Cancel, id);
+            self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(done));
+        }
+    }
+
+    fn address(&mut self, to: SocketAddr) -> *const SockAddr {
+        let known = self.addresses.iter().position(|(address, _)| *address == to);
+        let at = known.unwrap_or_else(|| {
+            self.addresses.push((to, Box::new(socket::kernel_address(to))));
+            self.addresses.len() - 1
+        });
+        &raw const *self.addresses[at].1
+    }
+
+    fn submit_dirty(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.drain(..).for_each(|id| self.submit_output(id));
+        self.dirty = dirty;
+    }
+
+    /// Submits and waits for a completion or for `left_ns` to pass.
+    fn wait(&mut self, left_ns: Option<u64>) -> io::Result<()> {
+        let result = match left_ns {
+            None => self.ring.submit_and_wait(1),
+            Some(left) => {
+                let (sec, nsec) = clock::timespec(left);
+                let timeout = Timespec::new().sec(sec as u64).nsec(nsec as u32);
+                let args = SubmitArgs::new().timespec(&timeout);
+                self.ring.submitter().submit_with_args(1, &args)
+            }
+        };
+        match result {
+            Err(error) if !passing(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn spin(&mut self, until: u64) -> io::Result<()> {
+        loop {
+            let submission = self.ring.submission();
+            let pending = !submission.is_empty() || submission.taskrun();
+            drop(submission);
+            if pending {
+                match self.ring.submit() {
+                    Err(error) if !passing(&error) => return Err(error),
+                    _ => {}
+                }
+            }
+            if !self.ring.completion().is_empty() || clock::now() >= until {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl Conn {
+    #[inline]
+    fn handle(&self, id: ConnId) -> Handle {
+        if self.fixed { Handle::Fixed(Fixed(id.slot)) } else { Handle::Fd(Fd(self.fd.as_raw_fd())) }
+    }
+
+    fn output_in_flight(&self) -> bool {
+        self.output.as_ref().is_some_and(|output| output.in_flight)
+    }
+
+    fn backlog(&self) -> usize {
+        self.output.as_ref().map_or(0, |o| o.sending.len() - o.sent + o.next.len())
+    }
+}
+
+impl Net for Uring {
+    #[inline]
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+
+    fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
+        let fd = socket::outgoing(route, false)?;
+        let address = self.address(route.to);
+        let id = self.insert(fd, State::Connecting, token);
+        let conn = self.conns.get(id).expect("just inserted");
+        // SAFETY: the address is boxed and kept by this net.
+        let (name, length) = unsafe { ((*address).as_ptr(), (*address).len()) };
+        let entry = conn.handle(id).entry(
+            |fd| opcode::Connect::new(fd, name.cast(), length).build(),
+            |fd| opcode::Connect::new(fd, name.cast(), length).build(),
+        );
+        self.push(&entry.user_data(tag(Op::Connect, id)));
+        Ok(id)
+    }
+
+    fn blob(&mut self, bytes: &[u8]) -> BlobId {
+        self.blobs.push(bytes.into());
+        BlobId(self.blobs.len() as u32 - 1)
+    }
+
+    #[inline]
+    fn send_blob(&mut self, id: ConnId, blob: BlobId) {
+        let Some(conn) = self.conns.get(id) else { return };
+        let entry = send_entry(conn.handle(id), &self.blobs[blob.0 as usize]);
+        self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::SendBlob, id)));
+    }
+
+    #[inline]
+    fn send(&mut self, id: ConnId, bytes: &[u8]) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if !matches!(conn.state, State::Open | State::Connecting) {
+            return;
+        }
+        let output = conn.output.get_or_insert_default();
+        output.next.extend_from_slice(bytes);
+        if !output.queued {
+            output.queued = true;
+            self.dirty.push(id);
+        }
+    }
+
+    fn want_drained(&mut self, id: ConnId) {
+        if let Some(conn) = self.conns.get_mut(id) {
+            conn.want_drained = true;
+            if conn.backlog() == 0 {
+                self.ready.push(id);
+            }
+        }
+    }
+
+    fn backlog(&self, id: ConnId) -> usize {
+        self.conns.get(id).map_or(0, Conn::backlog)
+    }
+
+    fn set_receiving(&mut self, id: ConnId, receiving: bool) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        conn.receiving = receiving;
+        if receiving {
+            self.arm_receive(id);
+        } else if conn.armed {
+            let entry = opcode::AsyncCancel::new(tag(Op::Receive, id)).build();
+            self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::Cancel, id)));
+        }
+    }
+
+    fn close(&mut self, id: ConnId, how: Close) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if conn.state == State::Zombie {
+            return;
+        }
+        if how == Close::Flush && conn.state == State::Open {
+            (conn.state, conn.receiving) = (State::Flushing, true);
+            if conn.backlog() == 0 {
+                self.end_flushed(id);
+            }
+            return;
+        }
+        self.release(id, how == Close::Reset);
+    }
+}
+
+impl Driver for Uring {
+    fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()> {
+        self.deliver_ready(party);
+        self.submit_dirty();
+        let until = until.min(self.lingering.next()).min(self.accept_at);
+        if spin {
+            self.spin(until)?;
+        } else if !self.ready.is_empty() || !self.ring.completion().is_empty() {
+            self.ring.submit().map(drop).or_else(|e| if passing(&e) { Ok(()) } else { Err(e) })?;
+        } else if until == u64::MAX {
+            self.wait(None)?;
+        } else {
+            self.wait(Some(until.saturating_sub(clock::now())))?;
+        }
+        self.complete(party);
+        self.expire();
+        Ok(())
+    }
+}
+
+fn send_entry(handle: Handle, bytes: &[u8]) -> Entry {
+    let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
+    // With MSG_WAITALL the kernel itself goes on with a send that found the socket full.
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+    handle.entry(
+        |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
+        |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
+    )
+}
+
+/// How the kernel is told of a connection.
+#[derive(Clone, Copy)]
+enum Handle {
+    Fixed(Fixed),
+    Fd(Fd),
+}
+
+impl Handle {
+    fn entry(
+        self,
+        of_fixed: impl FnOnce(Fixed) -> Entry,
+        of_fd: impl FnOnce(Fd) -> Entry,
+    ) -> Entry {
+        match self {
+            Self::Fixed(fixed) => of_fixed(fixed),
+            Self::Fd(fd) => of_fd(fd),
+        }
+    }
+}
+
+/// Makes room for fixed files; 0 where the kernel gives none, which costs speed alone.
+fn register_files(ring: &IoUring, connections: usize) -> u32 {
+    let wanted = (connections as u32).clamp(64, FIXED_FILES);
+    if ring.submitter().register_files_sparse(wanted).is_ok() { wanted } else { 0 }
+}
+
+fn passing(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EBUSY | libc::EAGAIN))
+}
+
+fn tag(op: Op, id: ConnId) -> u64 {
+    (op as u64) << 56 | u64::from(id.generation) << 32 | u64::from(id.slot)
+}
+
+fn untag(data: u64) -> (u8, ConnId) {
+    let generation = (data >> 32) as u32 & crate::conns::GENERATIONS;
+    ((data >> 56) as u8, ConnId { slot: data as u32, generation })
+}

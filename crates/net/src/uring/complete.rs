@@ -1,0 +1,190 @@
+//! What completions mean: from the kernel's answers to a party's events.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use io_uring::cqueue;
+
+use super::{Op, Output, State, Uring, untag};
+use crate::{Close, ConnId, Event, Failure, Net, Operation, Party, clock, socket};
+
+/// Completions handled before the party gets to tick.
+const BATCH: usize = 1024;
+/// Pause after a peer could not be accepted (no file left).
+const ACCEPT_PAUSE_NS: u64 = 100_000_000;
+
+impl Uring {
+    /// Handles the completions that are there.
+    pub(super) fn complete<P: Party<Self>>(&mut self, party: &mut P) {
+        for _ in 0..BATCH {
+            let Some(entry) = self.ring.completion().next() else { return };
+            let (op, id) = untag(entry.user_data());
+            let (result, flags) = (entry.result(), entry.flags());
+            match op {
+                op if op == Op::Receive as u8 => self.received(id, result, flags, party),
+                op if op == Op::Send as u8 => self.sent(id, result, party),
+                op if op == Op::SendBlob as u8 => self.blob_failed(id, result, party),
+                op if op == Op::Connect as u8 => self.connected(id, result, party),
+                op if op == Op::Accept as u8 => self.accepted(result, flags, party),
+                _ => {}
+            }
+        }
+    }
+
+    fn received<P: Party<Self>>(&mut self, id: ConnId, result: i32, flags: u32, party: &mut P) {
+        let buffer = cqueue::buffer_select(flags);
+        if let Some(conn) = self.conns.get_mut(id) {
+            conn.armed = cqueue::more(flags);
+            let (token, delivering) = (conn.token, conn.state == State::Open);
+            match (result, buffer) {
+                (1.., Some(index)) => {
+                    if delivering {
+                        // SAFETY: this completion names the buffer, which is given back below, after
+                        // the party has returned.
+                        let bytes = unsafe { self.buffers.lend(index, result as usize) };
+                        party.event(self, token, Event::Received(bytes));
+                    }
+                    self.arm_receive(id);
+                }
+                (0, _) if delivering => party.event(self, token, Event::Eof),
+                (0, _) => self.peer_closed(id),
+                // No buffer was free, or receiving was paused: neither is the connection's end.
+                _ if matches!(-result, libc::ENOBUFS | libc::ECANCELED | libc::EINTR) => {
+                    self.arm_receive(id);
+                }
+                _ => self.broke(id, Operation::Receive, -result, party),
+            }
+        }
+        if let Some(index) = buffer {
+            self.buffers.give(index);
+        }
+    }
+
+    fn sent<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let Some(output) = conn.output.as_deref_mut() else { return };
+        output.in_flight = false;
+        if conn.state == State::Zombie {
+            return self.retire(id);
+        }
+        if result < 0 && !matches!(-result, libc::EINTR | libc::EAGAIN) {
+            return self.broke(id, Operation::Send, -result, party);
+        }
+        output.sent += result.max(0) as usize;
+        if output.left() > 0 {
+            return self.submit_output(id);
+        }
+        if conn.state == State::Flushing {
+            self.end_flushed(id);
+        } else if std::mem::take(&mut conn.want_drained) {
+            let token = conn.token;
+            party.event(self, token, Event::Drained);
+        }
+    }
+
+    fn blob_failed<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+        if result < 0 {
+            self.broke(id, Operation::Send, -result, party);
+        }
+    }
+
+    fn connected<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if result < 0 {
+            return self.broke(id, Operation::Connect, -result, party);
+        }
+        conn.state = State::Open;
+        let token = conn.token;
+        self.arm_receive(id);
+        party.event(self, token, Event::Connected);
+    }
+
+    fn accepted<P: Party<Self>>(&mut self, result: i32, flags: u32, party: &mut P) {
+        if result >= 0 {
+            // SAFETY: the completion hands over a descriptor that nobody else has.
+            let fd = unsafe { OwnedFd::from_raw_fd(result) };
+            socket::no_delay(fd.as_raw_fd());
+            let id = self.insert(fd, State::Open, u32::MAX);
+            match party.accepted(self, id) {
+                Some(token) => {
+                    if let Some(conn) = self.conns.get_mut(id) {
+                        conn.token = token;
+                        self.arm_receive(id);
+                    }
+                }
+                None => self.close(id, Close::Now),
+            }
+        }
+        if !cqueue::more(flags) {
+            match -result {
+                libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM => {
+                    self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
+                }
+                _ => self.arm_accept(),
+            }
+        }
+    }
+
+    /// Ends a connection that failed and tells the party, unless it has closed it itself.
+    fn broke<P: Party<Self>>(&mut self, id: ConnId, during: Operation, errno: i32, party: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let (token, state) = (conn.token, conn.state);
+        self.release(id, false);
+        if matches!(state, State::Open | State::Connecting) {
+            party.event(self, token, Event::Failed(Failure { during, errno }));
+        }
+    }
+
+    /// The output of a connection that the party has closed is out: send a FIN and wait for theirs.
+    pub(super) fn end_flushed(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get(id) else { return };
+        socket::shutdown(conn.fd.as_raw_fd(), false);
+        if conn.armed {
+            self.lingering.add(clock::now(), id);
+        } else {
+            // The peer has closed already, or nothing would be heard of it.
+            self.release(id, false);
+        }
+    }
+
+    fn peer_closed(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get(id) else { return };
+        if conn.state == State::Flushing && conn.backlog() == 0 {
+            self.release(id, false);
+        }
+    }
+
+    /// Tells of backlogs that were empty when the party asked.
+    pub(super) fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
+        let mut ready = std::mem::take(&mut self.ready);
+        for id in ready.drain(..) {
+            let Some(conn) = self.conns.get_mut(id) else { continue };
+            if conn.backlog() == 0 && std::mem::take(&mut conn.want_drained) {
+                let token = conn.token;
+                party.event(self, token, Event::Drained);
+            }
+        }
+        if self.ready.is_empty() {
+            self.ready = ready;
+        }
+    }
+
+    /// Ends connections whose peers never closed, and accepts again after a pause.
+    pub(super) fn expire(&mut self) {
+        if self.lingering.next() == u64::MAX && self.accept_at == u64::MAX {
+            return;
+        }
+        let now = clock::now();
+        while let Some(id) = self.lingering.expired(now) {
+            self.release(id, false);
+        }
+        if self.accept_at <= now {
+            self.arm_accept();
+        }
+    }
+}
+
+impl Output {
+    fn left(&self) -> usize {
+        self.sending.len() - self.sent + self.next.len()
+    }
+}
