@@ -1,0 +1,457 @@
+//! The state of the world: hosts, listeners, ends of connections, and what is on its way.
+//!
+//! Owns the events in order of time (and of their making, where times are equal), the random draws,
+//! and the life of a connection from request to removal. Bytes are moved by `pipe`.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use net::{Close, ConnId, Failure, Operation, Route};
+use rand_core::Rng;
+use rand_pcg::Lcg64Xsh32;
+
+use super::{Conditions, Delay, HostLimits};
+
+/// Connections that stand and wait for a file to be accepted into; further requests are lost.
+const ACCEPT_QUEUE: usize = 4096;
+
+/// Virtual time does not begin at 0, so that code which confuses instants and lengths shows.
+const START_NS: u64 = 1_000_000_000;
+
+/// Name of one end of a connection; never reused.
+pub(super) type EndId = u64;
+
+/// What will happen at an instant, to the end named first.
+#[derive(Debug)]
+pub(super) enum What {
+    Request(EndId),
+    Refused(EndId),
+    Established(EndId),
+    Bytes { to: EndId, from: EndId, bytes: Vec<u8> },
+    Readable(EndId),
+    Taken(EndId, usize),
+    Drained(EndId),
+    LingerOver(EndId),
+    Fin(EndId),
+    Rst(EndId),
+    Accept(usize),
+}
+
+#[derive(Debug)]
+struct Scheduled {
+    at: u64,
+    seq: u64,
+    what: What,
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Self) -> bool {
+        self.seq == other.seq
+    }
+}
+
+impl Eq for Scheduled {}
+
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Scheduled {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.seq).cmp(&(other.at, other.seq))
+    }
+}
+
+/// What a party is told.
+#[derive(Debug)]
+pub(super) struct Upcall {
+    pub(super) host: usize,
+    pub(super) conn: ConnId,
+    pub(super) token: u32,
+    pub(super) news: News,
+}
+
+#[derive(Debug)]
+pub(super) enum News {
+    Accepted,
+    Connected,
+    Received(Vec<u8>),
+    Eof,
+    Drained,
+    Failed(Failure),
+}
+
+/// How far an end is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Asked for, not yet standing.
+    Connecting,
+    /// Standing, in the accept queue.
+    Queued,
+    /// Known to its party.
+    Open,
+    /// Given up by its party, still sending what it was handed.
+    Flushing,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(super) struct End {
+    /// `None` for the deaf.
+    pub(super) host: Option<usize>,
+    pub(super) conn: ConnId,
+    pub(super) token: u32,
+    pub(super) stage: Stage,
+    pub(super) peer: Option<EndId>,
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
+    /// Whether it holds one of its host's ports.
+    pub(super) outgoing: bool,
+    pub(super) inbox: VecDeque<u8>,
+    pub(super) fin_came: bool,
+    pub(super) eof_told: bool,
+    pub(super) receiving: bool,
+    pub(super) readable_ahead: bool,
+    /// Handed over by the party, not taken by the kernel.
+    pub(super) unsent: VecDeque<u8>,
+    /// Taken by the kernel, not yet read at the other end.
+    pub(super) in_flight: usize,
+    pub(super) drain_awaited: bool,
+    pub(super) fin_sent: bool,
+    /// When the last thing sent will arrive; what follows does not arrive earlier.
+    pub(super) last_arrival: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Host {
+    limits: HostLimits,
+    slots: Vec<(u32, Option<EndId>)>,
+    free_slots: Vec<u32>,
+    pub(super) open: usize,
+    ports: HashMap<(IpAddr, SocketAddr), usize>,
+    next_port: u16,
+    accept_queue: VecDeque<EndId>,
+    pub(super) blobs: Vec<Vec<u8>>,
+}
+
+#[derive(Debug)]
+enum Listener {
+    Hosts(Vec<usize>),
+    Deaf { room: usize },
+}
+
+#[derive(Debug)]
+pub(super) struct Kernel {
+    pub(super) now: u64,
+    pub(super) fingerprint: u64,
+    pub(super) conditions: Conditions,
+    rng: Lcg64Xsh32,
+    ahead: BinaryHeap<Reverse<Scheduled>>,
+    seq: u64,
+    pub(super) ends: HashMap<EndId, End>,
+    next_end: EndId,
+    pub(super) hosts: Vec<Host>,
+    listeners: HashMap<SocketAddr, Listener>,
+}
+
+impl Kernel {
+    pub(super) fn new(seed: u64, conditions: Conditions) -> Self {
+        Self {
+            now: START_NS,
+            fingerprint: 0,
+            conditions,
+            rng: Lcg64Xsh32::new(seed, 0x51),
+            ahead: BinaryHeap::new(),
+            seq: 0,
+            ends: HashMap::new(),
+            next_end: 0,
+            hosts: Vec::new(),
+            listeners: HashMap::new(),
+        }
+    }
+
+    pub(super) fn add_host(&mut self, limits: HostLimits) -> usize {
+        self.hosts.push(Host {
+            limits,
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            open: 0,
+            ports: HashMap::new(),
+            next_port: 32_768,
+            accept_queue: VecDeque::new(),
+            blobs: Vec::new(),
+        });
+        self.hosts.len() - 1
+    }
+
+    pub(super) fn listen(&mut self, host: usize, address: SocketAddr) {
+        match self.listeners.entry(address).or_insert_with(|| Listener::Hosts(Vec::new())) {
+            Listener::Hosts(hosts) => hosts.push(host),
+            Listener::Deaf { .. } => panic!("{address} is deaf already"),
+        }
+    }
+
+    pub(super) fn listen_deaf(&mut self, address: SocketAddr, backlog: usize) {
+        let earlier = self.listeners.insert(address, Listener::Deaf { room: backlog });
+        assert!(earlier.is_none(), "{address} is taken");
+    }
+
+    /// A number below `bound`, which is at least 1.
+    pub(super) fn draw(&mut self, bound: u64) -> u64 {
+        let drawn = ((u128::from(self.rng.next_u64()) * u128::from(bound)) >> 64) as u64;
+        self.mark(drawn);
+        drawn
+    }
+
+    pub(super) fn draw_delay(&mut self, delay: Delay) -> u64 {
+        match delay {
+            Delay::Fixed(ns) => ns,
+            Delay::Between(low, high) => low + self.draw(high - low + 1),
+        }
+    }
+
+    pub(super) fn mark(&mut self, number: u64) {
+        let mixed = (self.fingerprint ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.fingerprint = mixed.rotate_left(29) ^ self.now;
+    }
+
+    pub(super) fn schedule(&mut self, at: u64, what: What) {
+        self.seq += 1;
+        self.ahead.push(Reverse(Scheduled { at, seq: self.seq, what }));
+    }
+
+    pub(super) fn next_instant(&self) -> Option<u64> {
+        self.ahead.peek().map(|Reverse(next)| next.at)
+    }
+
+    /// What has become due, and for whom there is news in it.
+    pub(super) fn step(&mut self) -> Option<Option<Upcall>> {
+        if self.next_instant()? > self.now {
+            return None;
+        }
+        let Reverse(Scheduled { what, seq, .. }) = self.ahead.pop()?;
+        self.mark(seq);
+        Some(match what {
+            What::Request(from) => self.request(from),
+            What::Refused(end) => self.fail(end, Operation::Connect, libc::ECONNREFUSED),
+            What::Established(end) => self.established(end),
+            What::Bytes { to, from, bytes } => self.bytes_came(to, from, bytes),
+            What::Readable(end) => self.readable(end),
+            What::Taken(end, bytes) => self.taken(end, bytes),
+            What::Drained(end) => self.drained(end),
+            What::LingerOver(end) => self.remove(end).and(None),
+            What::Fin(end) => self.fin_came(end),
+            What::Rst(end) => {
+                let connecting = self.ends.get(&end).is_some_and(|e| e.stage == Stage::Connecting);
+                let during = if connecting { Operation::Connect } else { Operation::Receive };
+                self.fail(end, during, libc::ECONNRESET)
+            }
+            What::Accept(host) => self.accept(host),
+        })
+    }
+
+    pub(super) fn connect(
+        &mut self,
+        host: usize,
+        token: u32,
+        route: &Route,
+    ) -> Result<ConnId, i32> {
+        let own = route.from.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let record = &mut self.hosts[host];
+        if record.open >= record.limits.files {
+            return Err(libc::EMFILE);
+        }
+        let in_use = record.ports.entry((own, route.to)).or_default();
+        if *in_use >= record.limits.ports {
+            return Err(libc::EADDRNOTAVAIL);
+        }
+        *in_use += 1;
+        let local = SocketAddr::new(own, record.next_port);
+        record.next_port = record.next_port.checked_add(1).unwrap_or(32_768);
+        let end = self.add_end(Some(host), Stage::Connecting, local, route.to);
+        let conn = self.take_slot(host, end);
+        let record = self.ends.get_mut(&end).expect("just made");
+        (record.token, record.conn, record.outgoing) = (token, conn, true);
+        let arrival = self.now + self.draw_delay(self.conditions.handshake);
+        self.schedule(arrival, What::Request(end));
+        Ok(conn)
+    }
+
+    fn add_end(
+        &mut self,
+        host: Option<usize>,
+        stage: Stage,
+        local: SocketAddr,
+        remote: SocketAddr,
+    ) -> EndId {
+        self.next_end += 1;
+        let end = End {
+            host,
+            conn: ConnId { slot: u32::MAX, generation: 0 },
+            token: 0,
+            stage,
+            peer: None,
+            local,
+            remote,
+            outgoing: false,
+            inbox: VecDeque::new(),
+            fin_came: false,
+            eof_told: false,
+            receiving: true,
+            readable_ahead: false,
+            unsent: VecDeque::new(),
+            in_flight: 0,
+            drain_awaited: false,
+            fin_sent: false,
+            last_arrival: 0,
+        };
+        self.ends.insert(self.next_end, end);
+        self.next_end
+    }
+
+    fn take_slot(&mut self, host: usize, end: EndId) -> ConnId {
+        let record = &mut self.hosts[host];
+        record.open += 1;
+        let slot = record.free_slots.pop().unwrap_or_else(|| {
+            record.slots.push((0, None));
+            record.slots.len() as u32 - 1
+        });
+        let (generation, occupant) = &mut record.slots[slot as usize];
+        *occupant = Some(end);
+        ConnId { slot, generation: *generation }
+    }
+
+    /// The end that a host's connection is, unless it is gone.
+    pub(super) fn end_of(&self, host: usize, conn: ConnId) -> Option<EndId> {
+        let (generation, end) = self.hosts[host].slots.get(conn.slot as usize)?;
+        (*generation == conn.generation).then_some(*end)?
+    }
+
+    /// A request to connect has reached the address it was sent to.
+    fn request(&mut self, from: EndId) -> Option<Upcall> {
+        let (local, remote) = self.ends.get(&from).map(|end| (end.remote, end.local))?;
+        let back = self.now + self.draw_delay(self.conditions.handshake);
+        let host = match self.listeners.get_mut(&local) {
+            None => {
+                self.schedule(back, What::Refused(from));
+                return None;
+            }
+            Some(Listener::Deaf { room: 0 }) => return None,
+            Some(Listener::Deaf { room }) => {
+                *room -= 1;
+                None
+            }
+            Some(Listener::Hosts(hosts)) => {
+                let hosts = hosts.clone();
+                Some(hosts[self.draw(hosts.len() as u64) as usize])
+            }
+        };
+        if host.is_some_and(|host| self.hosts[host].accept_queue.len() >= ACCEPT_QUEUE) {
+            return None;
+        }
+        let end = self.add_end(host, Stage::Queued, local, remote);
+        self.ends.get_mut(&end).expect("just made").peer = Some(from);
+        self.ends.get_mut(&from).expect("found above").peer = Some(end);
+        self.schedule(back, What::Established(from));
+        if let Some(host) = host {
+            self.hosts[host].accept_queue.push_back(end);
+            self.schedule(self.now, What::Accept(host));
+        }
+        None
+    }
+
+    fn established(&mut self, id: EndId) -> Option<Upcall> {
+        let end = self.ends.get_mut(&id)?;
+        end.stage = Stage::Open;
+        let upcall = upcall(end, News::Connected);
+        self.expect_readable(id);
+        upcall
+    }
+
+    /// Takes a connection out of a host's accept queue, if the host has a file for it.
+    fn accept(&mut self, host: usize) -> Option<Upcall> {
+        let record = &mut self.hosts[host];
+        if record.open >= record.limits.files {
+            return None;
+        }
+        let id = record.accept_queue.pop_front()?;
+        if !self.ends.contains_key(&id) {
+            self.schedule(self.now, What::Accept(host));
+            return None;
+        }
+        let conn = self.take_slot(host, id);
+        let end = self.ends.get_mut(&id).expect("looked up above");
+        (end.conn, end.stage) = (conn, Stage::Open);
+        upcall(end, News::Accepted)
+    }
+
+    /// The party has said under which token it wants to hear of an accepted connection, or that it
+    /// does not want it.
+    pub(super) fn accepted(&mut self, host: usize, conn: ConnId, token: Option<u32>) {
+        let Some(id) = self.end_of(host, conn) else { return };
+        match token {
+            Some(token) => {
+                self.ends.get_mut(&id).expect("a slot names an end").token = token;
+                self.expect_readable(id);
+            }
+            None => self.close(id, Close::Now),
+        }
+    }
+
+    fn fail(&mut self, id: EndId, during: Operation, errno: i32) -> Option<Upcall> {
+        let end = self.remove(id)?;
+        match end.stage {
+            Stage::Connecting | Stage::Open => {
+                upcall(&end, News::Failed(Failure { during, errno }))
+            }
+            Stage::Queued | Stage::Flushing => None,
+        }
+    }
+
+    /// Removes an end and gives back what its host had lent it.
+    pub(super) fn remove(&mut self, id: EndId) -> Option<End> {
+        let end = self.ends.remove(&id)?;
+        let Some(host) = end.host else { return Some(end) };
+        let record = &mut self.hosts[host];
+        if let Some((generation, occupant)) = record.slots.get_mut(end.conn.slot as usize) {
+            *generation += 1;
+            *occupant = None;
+            record.free_slots.push(end.conn.slot);
+            record.open -= 1;
+        }
+        if end.outgoing
+            && let Some(in_use) = record.ports.get_mut(&(end.local.ip(), end.remote))
+        {
+            *in_use -= 1;
+        }
+        if !record.accept_queue.is_empty() {
+            self.schedule(self.now, What::Accept(host));
+        }
+        Some(end)
+    }
+
+    /// A host's party is done: what it had is closed, as when a process ends.
+    pub(super) fn retire(&mut self, host: usize) {
+        for listener in self.listeners.values_mut() {
+            if let Listener::Hosts(hosts) = listener {
+                hosts.retain(|&other| other != host);
+            }
+        }
+        self.listeners
+            .retain(|_, listener| !matches!(listener, Listener::Hosts(h) if h.is_empty()));
+        let mut ends: Vec<EndId> =
+            self.ends.iter().filter(|(_, end)| end.host == Some(host)).map(|(&id, _)| id).collect();
+        ends.sort_unstable();
+        for id in ends {
+            self.close(id, Close::Now);
+        }
+    }
+}
+
+/// News for the party at an end; none for the deaf.
+pub(super) fn upcall(end: &End, news: News) -> Option<Upcall> {
+    Some(Upcall { host: end.host?, conn: end.conn, token: end.token, news })
+}

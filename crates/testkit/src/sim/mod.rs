@@ -1,0 +1,168 @@
+//! A seeded simulation of clock and network behind [`net::Net`].
+//!
+//! Several hosts share one [`World`]. Each has a [`SimNet`], on which a party (the same code that
+//! runs over real sockets) is driven by [`run`]. Time is virtual: it jumps to the next instant at
+//! which anything happens, so that an hour costs what its events cost. Everything that is left to
+//! chance (delays, where a stream of bytes is cut, which listener of several gets a connection, lost
+//! connections) is drawn from the world's seed: the same seed gives the same run, byte for byte and
+//! nanosecond for nanosecond.
+//!
+//! What of TCP is modelled: the handshake and its refusals, accept queues, one-way delays with
+//! ordered delivery, send and receive buffers with pressure back on the sender, FIN and half-close,
+//! RST (also for bytes to a closed socket, and instead of a FIN when bytes were left unread), local
+//! ports and open files running out. What is not: loss, congestion control, `TIME_WAIT`.
+//!
+//! `kernel` owns the state, `pipe` the way of bytes from end to end, `host` the interface of a
+//! host, and `drive` the loop.
+
+mod drive;
+mod host;
+mod kernel;
+mod pipe;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::rc::Rc;
+
+use kernel::Kernel;
+
+pub use drive::{Actor, Ended, run};
+pub use host::SimNet;
+
+/// How the network between the hosts behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditions {
+    /// The way of bytes, from one end to the other. Bytes never overtake each other.
+    pub delay: Delay,
+    /// The way of a connection request, and of its answer back: half a handshake.
+    pub handshake: Delay,
+    /// Where a stream of bytes is cut on its way.
+    pub cut: Cut,
+    /// Bytes that sender and receiver together hold for an application that does not read. At
+    /// least 1.
+    pub buffer_bytes: usize,
+    /// Of a million deliveries, how many turn into a reset of the connection.
+    pub resets_per_million: u32,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self {
+            delay: Delay::Fixed(50_000),
+            handshake: Delay::Fixed(50_000),
+            cut: Cut::Whole,
+            buffer_bytes: 256 * 1024,
+            resets_per_million: 0,
+        }
+    }
+}
+
+/// A length of time in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delay {
+    /// Always the same.
+    Fixed(u64),
+    /// Drawn uniformly between the two, both included.
+    Between(u64, u64),
+}
+
+/// How what is received is cut into deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// All that has come is delivered at once, up to 64 KiB.
+    Whole,
+    /// Anywhere, as the seed has it; what came apart may also be delivered together.
+    Anywhere,
+    /// Into single bytes.
+    Bytes,
+}
+
+/// What a host may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostLimits {
+    /// Connections open at once, accepted ones included.
+    pub files: usize,
+    /// Local ports for each pair of own address and destination.
+    pub ports: usize,
+}
+
+impl Default for HostLimits {
+    fn default() -> Self {
+        Self { files: 1 << 20, ports: 28_232 }
+    }
+}
+
+/// Hosts that share a clock and a network. When a test fails, its seed is printed.
+#[derive(Debug)]
+pub struct World {
+    kernel: Rc<RefCell<Kernel>>,
+    seed: u64,
+}
+
+impl World {
+    /// An empty world under [`Conditions::default`].
+    pub fn new(seed: u64) -> Self {
+        Self::under(seed, Conditions::default())
+    }
+
+    /// An empty world under these conditions.
+    ///
+    /// # Panics
+    /// When the buffers have no room at all: nothing would ever arrive.
+    pub fn under(seed: u64, conditions: Conditions) -> Self {
+        assert!(conditions.buffer_bytes > 0, "buffers without room");
+        Self { kernel: Rc::new(RefCell::new(Kernel::new(seed, conditions))), seed }
+    }
+
+    /// A new host with plenty of everything.
+    pub fn host(&self) -> SimNet {
+        self.limited_host(HostLimits::default())
+    }
+
+    /// A new host that may use this much.
+    pub fn limited_host(&self, limits: HostLimits) -> SimNet {
+        SimNet::new(Rc::clone(&self.kernel), limits)
+    }
+
+    /// Makes an address listen whose application never accepts: connections stand, up to `backlog`
+    /// of them, and are never answered; further requests to connect are lost. With a backlog of 0
+    /// it is a black hole.
+    pub fn deaf(&self, address: SocketAddr, backlog: usize) {
+        self.kernel.borrow_mut().listen_deaf(address, backlog);
+    }
+
+    /// Virtual time, nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.kernel.borrow().now
+    }
+
+    /// Every draw and delivery so far, folded into one number: equal runs have equal ones.
+    pub fn fingerprint(&self) -> u64 {
+        self.kernel.borrow().fingerprint
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("simulation seed {0}: replay with SIM_SEED={0}", self.seed);
+        }
+    }
+}
+
+/// The seeds a test should try: those of the range, or the one in `SIM_SEED`.
+///
+/// # Panics
+/// When `SIM_SEED` is set to something that is no number.
+pub fn seeds(range: Range<u64>) -> Range<u64> {
+    match std::env::var("SIM_SEED") {
+        Ok(text) => {
+            let seed = text.parse().expect("SIM_SEED is a number");
+            seed..seed + 1
+        }
+        Err(_) => range,
+    }
+}

@@ -1,0 +1,239 @@
+//! The way of bytes from one end of a connection to the other, and how a connection ends.
+//!
+//! Owns buffers, pressure back on the sender, cutting into deliveries, FIN and RST.
+
+use net::Close;
+
+use super::Cut;
+use super::kernel::{EndId, Kernel, News, Stage, Upcall, What, upcall};
+
+/// The most bytes of one delivery.
+const DELIVERY_BYTES: usize = 64 * 1024;
+
+/// How long a connection that was closed with [`Close::Flush`] waits for the peer to close too.
+const LINGER_NS: u64 = 2_000_000_000;
+
+impl Kernel {
+    /// Takes bytes from a party.
+    pub(super) fn send(&mut self, id: EndId, bytes: &[u8]) {
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        if end.stage == Stage::Flushing || end.fin_sent {
+            return;
+        }
+        end.unsent.extend(bytes);
+        self.push(id);
+    }
+
+    pub(super) fn want_drained(&mut self, id: EndId) {
+        let now = self.now;
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        end.drain_awaited = true;
+        if end.unsent.is_empty() {
+            self.schedule(now, What::Drained(id));
+        }
+    }
+
+    /// Moves what fits from the party's bytes into the kernel's buffer and onto the wire.
+    fn push(&mut self, id: EndId) {
+        let room = self.conditions.buffer_bytes;
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        let Some(peer) = end.peer else { return };
+        if end.stage == Stage::Connecting {
+            return;
+        }
+        let count = end.unsent.len().min(room - end.in_flight);
+        if count > 0 {
+            end.in_flight += count;
+            let bytes: Vec<u8> = end.unsent.drain(..count).collect();
+            let at = self.arrival(id);
+            self.schedule(at, What::Bytes { to: peer, from: id, bytes });
+        }
+        let end = &self.ends[&id];
+        if end.stage == Stage::Flushing && end.unsent.is_empty() {
+            self.linger(id);
+        }
+    }
+
+    /// Everything is out: a FIN follows, and the end stays for the peer's, so that bytes which
+    /// still come are discarded and not answered by a RST.
+    fn linger(&mut self, id: EndId) {
+        let at = self.arrival(id);
+        let over = self.now + LINGER_NS;
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        let (peer, sent) = (end.peer, std::mem::replace(&mut end.fin_sent, true));
+        if end.fin_came {
+            self.remove(id);
+        } else {
+            self.schedule(over, What::LingerOver(id));
+        }
+        if let (Some(peer), false) = (peer, sent) {
+            self.schedule(at, What::Fin(peer));
+        }
+    }
+
+    /// When something sent now arrives: after everything sent before it.
+    fn arrival(&mut self, id: EndId) -> u64 {
+        let drawn = self.now + self.draw_delay(self.conditions.delay);
+        match self.ends.get_mut(&id) {
+            Some(end) => {
+                end.last_arrival = end.last_arrival.max(drawn);
+                end.last_arrival
+            }
+            None => drawn,
+        }
+    }
+
+    pub(super) fn bytes_came(&mut self, to: EndId, from: EndId, bytes: Vec<u8>) -> Option<Upcall> {
+        let odds = self.conditions.resets_per_million;
+        let lost = odds > 0 && self.draw(1_000_000) < u64::from(odds);
+        if lost || !self.ends.contains_key(&to) {
+            let back = self.now + self.draw_delay(self.conditions.delay);
+            self.schedule(back, What::Rst(from));
+            if lost {
+                self.schedule(self.now, What::Rst(to));
+            }
+            return None;
+        }
+        let end = self.ends.get_mut(&to).expect("looked up above");
+        if end.stage == Stage::Flushing {
+            let credit = self.now + self.draw_delay(self.conditions.delay);
+            self.schedule(credit, What::Taken(from, bytes.len()));
+            return None;
+        }
+        end.inbox.extend(bytes);
+        self.expect_readable(to);
+        None
+    }
+
+    pub(super) fn fin_came(&mut self, id: EndId) -> Option<Upcall> {
+        let end = self.ends.get_mut(&id)?;
+        end.fin_came = true;
+        if end.stage == Stage::Flushing && end.fin_sent {
+            self.remove(id);
+        } else {
+            self.expect_readable(id);
+        }
+        None
+    }
+
+    /// Sees to it that an end looks into its inbox, once, at this instant.
+    pub(super) fn expect_readable(&mut self, id: EndId) {
+        let now = self.now;
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        let something = !end.inbox.is_empty() || end.fin_came && !end.eof_told;
+        if something && end.stage == Stage::Open && end.receiving && !end.readable_ahead {
+            end.readable_ahead = true;
+            self.schedule(now, What::Readable(id));
+        }
+    }
+
+    pub(super) fn readable(&mut self, id: EndId) -> Option<Upcall> {
+        let waiting = {
+            let end = self.ends.get_mut(&id)?;
+            end.readable_ahead = false;
+            if end.stage != Stage::Open || !end.receiving {
+                return None;
+            }
+            end.inbox.len().min(DELIVERY_BYTES)
+        };
+        if waiting == 0 {
+            let end = self.ends.get_mut(&id)?;
+            if !end.fin_came || end.eof_told {
+                return None;
+            }
+            end.eof_told = true;
+            return upcall(end, News::Eof);
+        }
+        let count = match self.conditions.cut {
+            Cut::Whole => waiting,
+            Cut::Anywhere => 1 + self.draw(waiting as u64) as usize,
+            Cut::Bytes => 1,
+        };
+        let credit = self.now + self.draw_delay(self.conditions.delay);
+        let end = self.ends.get_mut(&id)?;
+        let bytes: Vec<u8> = end.inbox.drain(..count).collect();
+        let (peer, more) = (end.peer, !end.inbox.is_empty() || end.fin_came);
+        let news = upcall(end, News::Received(bytes));
+        if let Some(peer) = peer {
+            self.schedule(credit, What::Taken(peer, count));
+        }
+        if more {
+            self.expect_readable(id);
+        }
+        news
+    }
+
+    /// The other end has read: there is room again.
+    pub(super) fn taken(&mut self, id: EndId, bytes: usize) -> Option<Upcall> {
+        self.ends.get_mut(&id)?.in_flight -= bytes;
+        self.push(id);
+        self.drained(id)
+    }
+
+    pub(super) fn drained(&mut self, id: EndId) -> Option<Upcall> {
+        let end = self.ends.get_mut(&id)?;
+        if end.stage != Stage::Open || !end.drain_awaited || !end.unsent.is_empty() {
+            return None;
+        }
+        end.drain_awaited = false;
+        upcall(end, News::Drained)
+    }
+
+    pub(super) fn set_receiving(&mut self, id: EndId, receiving: bool) {
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        end.receiving = receiving;
+        self.expect_readable(id);
+    }
+
+    /// Ends sending but not receiving.
+    pub(super) fn half_close(&mut self, id: EndId) {
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        assert!(end.unsent.is_empty(), "half-closed with bytes unsent");
+        end.fin_sent = true;
+        let peer = end.peer;
+        let at = self.arrival(id);
+        if let Some(peer) = peer {
+            self.schedule(at, What::Fin(peer));
+        }
+    }
+
+    pub(super) fn close(&mut self, id: EndId, how: Close) {
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        match how {
+            Close::Flush if end.stage == Stage::Open => {
+                end.stage = Stage::Flushing;
+                let discarded = end.inbox.len();
+                end.inbox.clear();
+                let peer = end.peer;
+                let credit = self.now + self.draw_delay(self.conditions.delay);
+                if let (Some(peer), 1..) = (peer, discarded) {
+                    self.schedule(credit, What::Taken(peer, discarded));
+                }
+                self.push(id);
+            }
+            Close::Reset => self.abort(id),
+            Close::Now | Close::Flush => {
+                end.unsent.clear();
+                if end.inbox.is_empty() { self.finish(id) } else { self.abort(id) }
+            }
+        }
+    }
+
+    /// Ends a connection in order: everything sent arrives before the FIN.
+    fn finish(&mut self, id: EndId) {
+        let at = self.arrival(id);
+        let Some(end) = self.remove(id) else { return };
+        if let Some(peer) = end.peer
+            && !end.fin_sent
+        {
+            self.schedule(at, What::Fin(peer));
+        }
+    }
+
+    fn abort(&mut self, id: EndId) {
+        let at = self.arrival(id);
+        if let Some(peer) = self.remove(id).and_then(|end| end.peer) {
+            self.schedule(at, What::Rst(peer));
+        }
+    }
+}
