@@ -6,6 +6,7 @@
 //! the `verdict` crate's; how it is shown is `report`'s.
 
 pub mod answer;
+pub mod curve;
 pub mod environment;
 pub mod histogram;
 pub mod interval;
@@ -19,6 +20,7 @@ pub mod units;
 pub mod validity;
 
 pub use answer::{Answer, AnswerTally};
+pub use curve::{Curve, CurveRow, DoubledLevel, SuccessMeaning};
 pub use environment::Environment;
 pub use histogram::{Latencies, Summary};
 pub use interval::{Gauge, Interval, Phase, Tally, WorkerUse};

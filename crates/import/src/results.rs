@@ -1,0 +1,170 @@
+//! `run.json` and `sweep.json`: text to [`Run`] and [`Sweep`]. Fields we do not know are passed
+//! over, so that a result of a later minor version stays readable; a newer schema is refused.
+
+use std::fmt;
+
+use model::{Run, Sweep, run, sweep};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use crate::quote::{plain, quote};
+
+/// Why a stored result could not be read. The text names no file; the caller does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResultError {
+    /// The text ends before its JSON does.
+    CutShort {
+        /// Where it ends, from 1.
+        line: usize,
+    },
+    /// A schema of ours that a later program writes.
+    Newer {
+        /// The schema it names.
+        schema: String,
+        /// The one read here.
+        readable: &'static str,
+    },
+    /// JSON that is some other document.
+    Other {
+        /// The schema it names, if any.
+        schema: Option<String>,
+        /// The one read here.
+        readable: &'static str,
+    },
+    /// Not JSON, or a field is missing or of another type.
+    Malformed {
+        /// Where, from 1.
+        line: usize,
+        /// Where in the line, in bytes from 1; 0 before its first.
+        column: usize,
+        /// What is wrong there.
+        what: String,
+    },
+    /// A sweep whose levels make no curve.
+    Levels(String),
+}
+
+impl fmt::Display for ResultError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CutShort { line } => write!(
+                f,
+                "ends in the middle at line {line}: the file was cut short; \
+                 `plimsoll report DIR` rebuilds it from run.journal"
+            ),
+            Self::Newer { schema, readable } => write!(
+                f,
+                "made by a newer plimsoll ({}); this one reads {readable}: \
+                 update plimsoll, or measure again with this one",
+                plain(schema, 40)
+            ),
+            Self::Other { schema: Some(schema), readable } => {
+                write!(f, "its schema is {}, not {readable}", quote(schema))
+            }
+            Self::Other { schema: None, readable } => write!(
+                f,
+                "JSON without a `schema`: not a result of plimsoll; wanted {readable}, \
+                 as `plimsoll run --out DIR` and `plimsoll sweep` write it"
+            ),
+            Self::Malformed { line, column, what } => {
+                write!(f, "line {line}, column {column}: {what}")
+            }
+            Self::Levels(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for ResultError {}
+
+/// Reads a `run.json`.
+///
+/// # Errors
+/// See [`ResultError`].
+pub fn load_run(bytes: &[u8]) -> Result<Run, ResultError> {
+    load(bytes, run::SCHEMA)
+}
+
+/// Reads a `sweep.json`. Its levels come back ascending.
+///
+/// # Errors
+/// See [`ResultError`]; a level that is not above zero or comes twice is one too.
+pub fn load_sweep(bytes: &[u8]) -> Result<Sweep, ResultError> {
+    let mut sweep: Sweep = load(bytes, sweep::SCHEMA)?;
+    if let Some(held) = sweep.levels.iter().find(|held| held.level <= 0.0) {
+        return Err(ResultError::Levels(format!("level {} is not above zero", held.level)));
+    }
+    sweep.levels.sort_by(|a, b| a.level.total_cmp(&b.level));
+    let doubled = sweep.levels.windows(2).find(|pair| pair[0].level == pair[1].level);
+    if let Some(pair) = doubled {
+        let level = pair[0].level;
+        return Err(ResultError::Levels(format!(
+            "level {level} comes twice: remove one of the two from `levels`"
+        )));
+    }
+    Ok(sweep)
+}
+
+fn load<T: DeserializeOwned>(bytes: &[u8], readable: &'static str) -> Result<T, ResultError> {
+    let bytes = without_bom(bytes);
+    if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
+        let what = format!("not a JSON object; wanted {readable}");
+        return Err(ResultError::Malformed { line: 1, column: 1, what });
+    }
+    let schema = schema_of(bytes)?;
+    if schema != readable {
+        return Err(refusal(schema, readable));
+    }
+    serde_json::from_slice(bytes).map_err(|error| malformed(&error, bytes))
+}
+
+/// The name of the schema that a JSON text declares; empty when it declares none.
+pub(crate) fn schema_of(bytes: &[u8]) -> Result<String, ResultError> {
+    /// A `schema` of another type than text is as good as none.
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default)]
+        schema: serde_json::Value,
+    }
+    match serde_json::from_slice::<Head>(bytes) {
+        Ok(Head { schema: serde_json::Value::String(schema) }) => Ok(schema),
+        Ok(_) => Ok(String::new()),
+        Err(error) if error.classify() == Category::Data => Ok(String::new()),
+        Err(error) => Err(malformed(&error, bytes)),
+    }
+}
+
+pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+fn refusal(schema: String, readable: &'static str) -> ResultError {
+    let version = |name: &str| {
+        let (family, version) = name.split_once('/')?;
+        Some((family.to_owned(), version.parse::<u32>().ok()?))
+    };
+    match (version(&schema), version(readable)) {
+        (Some((theirs, version)), Some((ours, known))) if theirs == ours && version > known => {
+            ResultError::Newer { schema, readable }
+        }
+        _ => {
+            let schema = Some(schema).filter(|name| !name.is_empty());
+            ResultError::Other { schema, readable }
+        }
+    }
+}
+
+fn malformed(error: &serde_json::Error, bytes: &[u8]) -> ResultError {
+    let (line, column) = (error.line(), error.column());
+    // A cut inside a number or a word is no end of file to the parser, but a bad number or word.
+    let ends_open = error.is_syntax() && !bytes.trim_ascii_end().ends_with(b"}");
+    if error.is_eof() || ends_open {
+        return ResultError::CutShort { line };
+    }
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+    ResultError::Malformed { line, column, what: plain(what, 200) }
+}
+
+#[cfg(test)]
+mod tests;

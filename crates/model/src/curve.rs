@@ -1,0 +1,177 @@
+//! A curve: figures over levels, stripped of how they were made. Sweeps, single runs and other
+//! tools' tables all become curves, so that they can be compared and drawn alike.
+//!
+//! Not here: reading files (`import`), choosing the best level and comparing (`verdict`).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Answer;
+use crate::environment::Environment;
+use crate::plan::StatusRanges;
+use crate::run::Run;
+use crate::sweep::{LevelKind, Sweep};
+use crate::units::Nanos;
+use crate::validity::Verdict;
+
+/// Figures over levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Curve {
+    /// What it is called beside other curves.
+    pub name: String,
+    /// What the levels are.
+    pub kind: LevelKind,
+    /// Ascending by level, each level once.
+    pub rows: Vec<CurveRow>,
+    /// What its success rates count.
+    pub success_means: SuccessMeaning,
+    /// The generator's machine, where known.
+    pub environment: Option<Environment>,
+    /// The commonest answer, where known.
+    pub answer: Option<Answer>,
+}
+
+/// The figures of one level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveRow {
+    /// Connections, or arrivals per second.
+    pub level: f64,
+    /// Requests completed per second.
+    pub qps: f64,
+    /// Mean response time; in a table of another tool, its mean latency.
+    pub mean_ns: Nanos,
+    /// Median response time, where known.
+    pub p50_ns: Option<Nanos>,
+    /// 99th percentile of response time, where known.
+    pub p99_ns: Option<Nanos>,
+    /// Successes / attempts, 0..=1, where known.
+    pub success: Option<f64>,
+    /// Whether the figures may be believed; absent when nobody judged them.
+    pub verdict: Option<Verdict>,
+}
+
+/// What a success rate counts as success.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SuccessMeaning {
+    /// Whole answers in time with one of these statuses.
+    Statuses(StatusRanges),
+    /// A `.dat` does not say: wrktest.sh counts every answer, 5xx included; Plimsoll's counts
+    /// statuses.
+    Unstated,
+}
+
+/// A level that occurs twice in what should be one curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DoubledLevel(pub f64);
+
+impl Curve {
+    /// The curve of a sweep, under the sweep's name. Environment and answer are those of the
+    /// lowest level that has them.
+    ///
+    /// # Errors
+    /// When a level occurs twice, which [`Sweep::insert`] never lets happen.
+    pub fn from_sweep(sweep: &Sweep) -> Result<Self, DoubledLevel> {
+        let first = sweep.levels.first().map(|held| &held.run);
+        let curve = Self {
+            name: sweep.name.clone(),
+            kind: sweep.kind,
+            rows: sweep.levels.iter().map(|held| CurveRow::of(held.level, &held.run)).collect(),
+            success_means: first.map_or(SuccessMeaning::Unstated, |run| {
+                SuccessMeaning::Statuses(run.plan.success.clone())
+            }),
+            environment: first.map(|run| run.environment.clone()),
+            answer: sweep.levels.iter().find_map(|held| held.run.answer.clone()),
+        };
+        curve.sorted()
+    }
+
+    /// The curve of one level that a single run is.
+    pub fn from_run(name: &str, run: &Run) -> Self {
+        let (kind, level) = match run.plan.rate_per_s {
+            Some(rate_per_s) => (LevelKind::Rate, rate_per_s),
+            None => (LevelKind::Concurrency, f64::from(run.plan.connections)),
+        };
+        Self {
+            name: name.to_owned(),
+            kind,
+            rows: vec![CurveRow::of(level, run)],
+            success_means: SuccessMeaning::Statuses(run.plan.success.clone()),
+            environment: Some(run.environment.clone()),
+            answer: run.answer.clone(),
+        }
+    }
+
+    /// The same curve with its rows in ascending order.
+    ///
+    /// # Errors
+    /// When a level occurs twice.
+    pub fn sorted(mut self) -> Result<Self, DoubledLevel> {
+        self.rows.sort_by(|a, b| a.level.total_cmp(&b.level));
+        match self.rows.windows(2).find(|pair| pair[0].level == pair[1].level) {
+            Some(pair) => Err(DoubledLevel(pair[0].level)),
+            None => Ok(self),
+        }
+    }
+}
+
+impl CurveRow {
+    /// What a run shows at a level.
+    pub fn of(level: f64, run: &Run) -> Self {
+        Self {
+            level,
+            qps: run.rates.requests_per_s,
+            mean_ns: run.response_ns.mean,
+            p50_ns: Some(run.response_ns.p50),
+            p99_ns: Some(run.response_ns.p99),
+            success: run.rates.success_ratio,
+            verdict: Some(run.validity.verdict),
+        }
+    }
+
+    /// How many requests Little's law says were in flight: QPS x mean.
+    pub fn in_flight(&self) -> f64 {
+        self.qps * self.mean_ns as f64 / 1e9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(level: f64) -> CurveRow {
+        CurveRow {
+            level,
+            qps: 2000.0,
+            mean_ns: 5_000_000,
+            p50_ns: None,
+            p99_ns: None,
+            success: None,
+            verdict: None,
+        }
+    }
+
+    fn curve(levels: &[f64]) -> Curve {
+        Curve {
+            name: "a".into(),
+            kind: LevelKind::Concurrency,
+            rows: levels.iter().copied().map(row).collect(),
+            success_means: SuccessMeaning::Unstated,
+            environment: None,
+            answer: None,
+        }
+    }
+
+    #[test]
+    fn rows_are_sorted_and_no_level_comes_twice() {
+        let sorted = curve(&[500.0, 200.0, 1000.0]).sorted().unwrap();
+        let levels: Vec<f64> = sorted.rows.iter().map(|row| row.level).collect();
+        assert_eq!(levels, [200.0, 500.0, 1000.0]);
+        assert_eq!(curve(&[200.0, 500.0, 200.0]).sorted(), Err(DoubledLevel(200.0)));
+    }
+
+    #[test]
+    fn in_flight_by_littles_law() {
+        assert_eq!(row(1.0).in_flight(), 10.0);
+    }
+}
