@@ -1,0 +1,171 @@
+//! Figures as words: grouped counts, rates, shares, sizes, and text from outside made harmless.
+//!
+//! Owns rounding for text, tables and pages. Durations are `model::units`'; the charts round for their axes
+//! themselves; numbers that programs read keep every digit and do not pass through here.
+
+use model::units::{Nanos, SECOND};
+
+/// A count with its thousands apart: `1,234,567`.
+pub(crate) fn count(n: u64) -> String {
+    group(&n.to_string())
+}
+
+/// A rate or a mean count: whole with thousands apart from 100 on, one decimal below, two below 10.
+pub(crate) fn rate(value: f64) -> String {
+    match value {
+        v if !v.is_finite() => "-".to_owned(),
+        v if v == 0.0 => "0".to_owned(),
+        v if v.abs() >= 99.95 => group(&format!("{v:.0}")),
+        v if v.abs() >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// A level of a sweep: whole unless it is not.
+pub(crate) fn level(value: f64) -> String {
+    if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { group(&format!("{value}")) }
+}
+
+fn group(number: &str) -> String {
+    let (whole, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
+    let mut out = String::from(sign);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+/// A share in per cent with two decimals. Only all is `100.00 %` and only nothing is `0.00 %`: what
+/// would round to either is shown as the nearest figure that is not.
+pub(crate) fn share(ratio: f64) -> String {
+    let per_cent = ratio * 100.0;
+    let shown = match per_cent {
+        p if p < 100.0 && p >= 99.995 => 99.99,
+        p if p > 0.0 && p < 0.005 => 0.01,
+        p => p,
+    };
+    format!("{shown:.2} %")
+}
+
+/// The share of `part` in `whole`, as [`share`]; `-` of nothing.
+pub(crate) fn share_of(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".to_owned() } else { share(part as f64 / whole as f64) }
+}
+
+/// A size in bytes with binary suffixes: `412.5 MiB`.
+pub(crate) fn bytes(n: f64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if n < 1024.0 {
+        return format!("{n:.0} B");
+    }
+    let mut value = n / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// Nanoseconds as seconds, for the charts.
+pub(crate) fn seconds(nanos: Nanos) -> f64 {
+    nanos as f64 / SECOND as f64
+}
+
+/// Text from outside on one line: control and direction-changing characters become `·`, and what is
+/// longer than `most` characters ends in `…`.
+pub(crate) fn clean(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i + 1 >= most && text.chars().nth(most).is_some() {
+            out.push('…');
+            break;
+        }
+        out.push(if hidden(c) { '·' } else { c });
+    }
+    out
+}
+
+fn hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Words broken into lines of at most `width` characters; a longer word is broken anywhere.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line: Vec<char> = Vec::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.len() + 1 + word.chars().count() > width {
+            lines.push(line.drain(..).collect());
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars());
+        while line.len() > width {
+            lines.push(line.drain(..width).collect());
+        }
+    }
+    lines.push(line.into_iter().collect());
+    lines
+}
+
+/// A command as a POSIX shell takes it: words that need it stand in single quotes.
+pub(crate) fn shell(command: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    let quote = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    command.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_as_words() {
+        assert_eq!([count(0), count(999), count(1_000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([rate(0.0), rate(0.5), rate(12.34), rate(99.96)], ["0", "0.50", "12.3", "100"]);
+        assert_eq!([rate(648_380.78), rate(f64::NAN)], ["648,381", "-"]);
+        assert_eq!([level(25_000.0), level(0.5), level(1_234.5)], ["25,000", "0.5", "1,234.5"]);
+        assert_eq!([bytes(12.0), bytes(1536.0), bytes(412.45 * 1048576.0)], ["12 B", "1.5 KiB", "412.4 MiB"]);
+    }
+
+    #[test]
+    fn one_failure_in_a_million_is_not_a_hundred_per_cent() {
+        assert_eq!(share_of(999_999, 1_000_000), "99.99 %");
+        assert_eq!(share_of(1, 1_000_000), "0.01 %");
+        assert_eq!([share(1.0), share(0.0), share(0.8615)], ["100.00 %", "0.00 %", "86.15 %"]);
+        assert_eq!(share_of(0, 0), "-");
+    }
+
+    #[test]
+    fn terminals_are_not_at_the_mercy_of_servers() {
+        assert_eq!(clean("a\u{1b}[31mb\r\n\u{202e}c", 80), "a·[31mb···c");
+        assert_eq!(clean("abcdef", 4), "abc…");
+        assert_eq!(clean("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn lines_hold_what_fits() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrap("", 4), [""]);
+    }
+
+    #[test]
+    fn commands_can_be_pasted() {
+        let words = ["plimsoll", "run", "-H", "X: it's", "http://h/?a=1&b", ""].map(String::from);
+        assert_eq!(shell(&words), r"plimsoll run -H 'X: it'\''s' 'http://h/?a=1&b' ''");
+    }
+}

@@ -1,0 +1,74 @@
+//! Columns that line up: a small text table whose cells know which side they lean to.
+//!
+//! Owns widths and gaps. Does not own what the cells say; they have passed through `figure`.
+
+/// Where a column's cells stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lean {
+    Left,
+    Right,
+}
+
+/// Rows of cells, laid out by their widest.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    leans: Vec<Lean>,
+    rows: Vec<Vec<String>>,
+    indent: usize,
+    gap: usize,
+}
+
+impl Grid {
+    pub(crate) fn new(leans: impl IntoIterator<Item = Lean>) -> Self {
+        Self { leans: leans.into_iter().collect(), rows: Vec::new(), indent: 0, gap: 2 }
+    }
+
+    /// A first column of names, then `figures` columns of numbers.
+    pub(crate) fn named(figures: usize) -> Self {
+        Self::new([Lean::Left].into_iter().chain(std::iter::repeat_n(Lean::Right, figures)))
+    }
+
+    pub(crate) fn indent(self, indent: usize) -> Self {
+        Self { indent, ..self }
+    }
+
+    pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    pub(crate) fn print(&self) -> String {
+        let widths: Vec<usize> = (0..self.leans.len()).map(|at| self.width(at)).collect();
+        let mut out = String::new();
+        for row in &self.rows {
+            let mut line = " ".repeat(self.indent);
+            for (at, (cell, lean)) in row.iter().zip(&self.leans).enumerate() {
+                let gap = if at > 0 { self.gap } else { 0 };
+                line.push_str(&" ".repeat(gap));
+                match lean {
+                    Lean::Left => line.push_str(&format!("{cell:<0$}", widths[at])),
+                    Lean::Right => line.push_str(&format!("{cell:>0$}", widths[at])),
+                }
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        out
+    }
+
+    fn width(&self, at: usize) -> usize {
+        self.rows.iter().filter_map(|row| row.get(at)).map(|c| c.chars().count()).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lean_left_and_numbers_right() {
+        let mut grid = Grid::named(2).indent(1);
+        grid.row(["level", "QPS", "µ"]);
+        grid.row(["1", "12,345", "7µs"]);
+        assert_eq!(grid.print(), " level     QPS    µ\n 1      12,345  7µs\n");
+    }
+}

@@ -1,0 +1,13 @@
+//! What people and other programs read of a result: strings and bytes out, nothing else.
+//!
+//! Pure: no module here opens a file, a socket or a clock. The caller writes what it is handed.
+
+pub mod chart;
+mod figure;
+mod grid;
+pub mod hgrm;
+pub mod live;
+#[cfg(test)]
+mod sample;
+pub mod timeline;
+pub mod wrk;

@@ -1,0 +1,125 @@
+//! One line on the run as it goes: what the last interval brought. Widths are fixed, so that the
+//! line does not jump; it fits 100 columns.
+
+use model::interval::{Interval, Phase};
+use model::units::{Nanos, SECOND, show_duration};
+
+use crate::figure;
+
+/// The line for `interval`, `elapsed_ns` into the run. `open_loop` shows the offered rate, which a
+/// closed loop has none of. Outside the window the phase stands in place of the requests in flight.
+///
+/// ```text
+///  12s  offered 20,000  sent 19,998  QPS 19,997  p50  812us  p99 2.31ms  errors    0  in flight 17
+/// ```
+pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool) -> String {
+    let tally = &interval.tally;
+    let span_ns = interval.end_ns.saturating_sub(interval.start_ns);
+    let rate = |n: u64| match span_ns {
+        0 => six(0.0),
+        _ => six(n as f64 * SECOND as f64 / span_ns as f64),
+    };
+    let quantile = |q: f64| match tally.response.count() {
+        0 => "-".to_owned(),
+        _ => show_duration(tally.response.at_quantile(q)),
+    };
+    let offered = match open_loop {
+        true => format!("offered {:>6}  ", rate(interval.due)),
+        false => String::new(),
+    };
+    format!(
+        "{:>4}  {offered}sent {:>6}  QPS {:>6}  p50 {:>6}  p99 {:>6}  errors {:>4}  {}",
+        elapsed(elapsed_ns),
+        rate(tally.sent),
+        rate(tally.answers_done),
+        quantile(0.50),
+        quantile(0.99),
+        four(tally.errors.total() + tally.unsent),
+        match interval.phase {
+            Phase::Warmup => "warm-up".to_owned(),
+            Phase::Window => format!("in flight {}", six(tally.in_flight.mean(span_ns))),
+            Phase::Drain => "draining".to_owned(),
+        }
+    )
+}
+
+/// A count in at most six characters: `19,998`, `123.4k`, `1.23M`.
+fn six(n: f64) -> String {
+    match n.round() {
+        n if n < 1e5 => figure::count(n as u64),
+        n if n < 999_950.0 => format!("{:.1}k", n / 1e3),
+        n => format!("{:.2}M", n / 1e6),
+    }
+}
+
+/// A count in at most four characters: `999`, `1.2k`, `123k`, `45M`.
+fn four(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..9_950 => format!("{:.1}k", n as f64 / 1e3),
+        9_950..999_500 => format!("{:.0}k", n as f64 / 1e3),
+        _ => format!("{:.0}M", n as f64 / 1e6),
+    }
+}
+
+/// Seconds up to 999, then minutes, in at most four characters for the first sixteen hours.
+fn elapsed(nanos: Nanos) -> String {
+    let seconds = nanos / SECOND;
+    if seconds < 1000 { format!("{seconds}s") } else { format!("{}m", seconds / 60) }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::interval::Tally;
+    use model::outcome::ErrorClass;
+
+    use super::*;
+
+    fn interval(phase: Phase, n: u64) -> Interval {
+        let mut tally = Tally { sent: n, answers_done: n.saturating_sub(1), ..Tally::default() };
+        tally.response.record_n(812_000, 97);
+        tally.response.record_n(2_310_000, 3);
+        tally.errors.add(ErrorClass::Timeout, n / 10_000);
+        tally.in_flight.area_ns = 17 * u128::from(SECOND);
+        let (start_ns, end_ns) = (0, SECOND);
+        Interval { index: 0, phase, start_ns, end_ns, due: n, tally, workers: Vec::new() }
+    }
+
+    #[test]
+    fn the_line_says_what_the_last_second_brought() {
+        assert_eq!(
+            line(&interval(Phase::Window, 20_000), 12 * SECOND, true),
+            " 12s  offered 20,000  sent 20,000  QPS 19,999  p50  812us  p99 2.31ms  errors    2  \
+             in flight 17"
+        );
+        assert_eq!(
+            line(&interval(Phase::Warmup, 0), 0, false),
+            "  0s  sent      0  QPS      0  p50  812us  p99 2.31ms  errors    0  warm-up"
+        );
+    }
+
+    #[test]
+    fn nothing_answered_shows_no_latency() {
+        let mut quiet = interval(Phase::Drain, 5);
+        quiet.tally.response.clear();
+        let line = line(&quiet, 1200 * SECOND, false);
+        assert!(line.starts_with(" 20m  sent") && line.ends_with("draining"), "{line}");
+        assert!(line.contains("p50      -  p99      -"), "{line}");
+    }
+
+    #[test]
+    fn the_line_neither_jumps_nor_overflows() {
+        let at = |n| line(&interval(Phase::Window, n), 5999 * SECOND, true);
+        for n in [0, 1, 99_999, 123_456, 999_949, 999_950, 9_999_999] {
+            assert_eq!(at(n).find("in flight"), at(1).find("in flight"), "{}", at(n));
+            assert!(at(n).chars().count() <= 100, "{}", at(n));
+        }
+    }
+
+    #[test]
+    fn short_counts_stay_short() {
+        let fours = [0, 999, 1_000, 9_949, 9_950, 999_499, 999_500].map(four);
+        assert_eq!(fours, ["0", "999", "1.0k", "9.9k", "10k", "999k", "1M"]);
+        assert_eq!([99_999.0, 100_000.0, 999_949.0, 999_950.0].map(six), ["99,999", "100.0k", "999.9k", "1.00M"]);
+    }
+}

@@ -1,0 +1,180 @@
+//! wrk 4's output block in its very shape, so that whatever parses wrk parses this.
+//!
+//! Owns wrk's layout, units and rounding. The figures are the run's own: latencies are service times
+//! as measured (wrk "corrects" its own afterwards), and the four socket errors sum up our classes.
+
+use model::histogram::Latencies;
+use model::outcome::ErrorCounts;
+use model::run::{Generator, Run};
+use model::units::SECOND;
+
+/// The block; `with_distribution` is wrk's `--latency`.
+///
+/// Figures come from the run's summaries. Should its service histogram be damaged, the share within
+/// a standard deviation is printed as zero.
+pub fn block(run: &Run, with_distribution: bool) -> String {
+    let elapsed_s = run.totals.duration_ns as f64 / SECOND as f64;
+    let planned_s = run.plan.duration_ns.unwrap_or(run.totals.duration_ns) as f64 / SECOND as f64;
+    let url = crate::figure::clean(&run.plan.url, 8192);
+    let mut out = format!("Running {} test @ {url}\n", time(planned_s, 0));
+    let (threads, connections) = (run.plan.threads, run.plan.connections);
+    out += &format!("  {threads} threads and {connections} connections\n");
+    out += &format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev");
+    out += &stats("Latency", latency(run), time_us);
+    out += &stats("Req/Sec", throughput(&run.generator), |n| metric(n, 2));
+    if with_distribution {
+        out += &distribution(run);
+    }
+    let answers = (run.rates.requests_per_s * elapsed_s).round();
+    let bytes = run.rates.bytes_read_per_s * elapsed_s;
+    out += &format!("  {answers:.0} requests in {}, {}B read\n", time_us(elapsed_s * 1e6), binary(bytes));
+    out += &errors(run);
+    out += &format!("Requests/sec: {:9.2}\n", run.rates.requests_per_s);
+    out += &format!("Transfer/sec: {:>10}B\n", binary(run.rates.bytes_read_per_s));
+    out
+}
+
+/// What a line of `Thread Stats` shows; times in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Stats {
+    mean: f64,
+    stdev: f64,
+    max: f64,
+    within_stdev: f64,
+}
+
+fn latency(run: &Run) -> Stats {
+    let service = &run.service_ns;
+    let micros = |nanos: u64| nanos as f64 / 1e3;
+    let within_stdev =
+        run.histogram("service").as_ref().map_or(0.0, Latencies::share_within_stdev);
+    Stats {
+        mean: micros(service.mean),
+        stdev: micros(service.stdev),
+        max: micros(service.max),
+        within_stdev,
+    }
+}
+
+/// All workers' samples as one set: the pooled mean and variance are exact; the share within a
+/// standard deviation is the mean of the workers' shares, since the samples themselves are not kept.
+fn throughput(generator: &Generator) -> Stats {
+    let samples = generator.workers.iter().map(|w| w.req_per_s);
+    let count: f64 = samples.clone().map(|s| s.count as f64).sum();
+    if count == 0.0 {
+        return Stats::default();
+    }
+    let weighted = |figure: &dyn Fn(&model::run::StepSummary) -> f64| {
+        samples.clone().map(|s| s.count as f64 * figure(&s)).sum::<f64>() / count
+    };
+    let mean = weighted(&|s| s.mean);
+    let variance = weighted(&|s| s.stdev.powi(2) + (s.mean - mean).powi(2));
+    Stats {
+        mean,
+        stdev: variance.sqrt(),
+        max: samples.clone().map(|s| s.max).fold(0.0, f64::max),
+        within_stdev: weighted(&|s| s.within_stdev),
+    }
+}
+
+fn stats(name: &str, stats: Stats, show: impl Fn(f64) -> String) -> String {
+    format!(
+        "    {name:<10}{}{}{}{:8.2}%\n",
+        column(&show(stats.mean), 8),
+        column(&show(stats.stdev), 10),
+        column(&show(stats.max), 9),
+        stats.within_stdev * 100.0
+    )
+}
+
+fn distribution(run: &Run) -> String {
+    let service = &run.service_ns;
+    let rows = [(50, service.p50), (75, service.p75), (90, service.p90), (99, service.p99)];
+    let row = |(percent, nanos): (u32, u64)| {
+        format!("{percent:7}%{}\n", column(&time_us(nanos as f64 / 1e3), 10))
+    };
+    rows.into_iter().fold("  Latency Distribution\n".to_owned(), |out, r| out + &row(r))
+}
+
+/// wrk counts every status above 399, whatever the workload takes for success.
+fn errors(run: &Run) -> String {
+    let Socket { connect, read, write, timeout } = Socket::of(&run.totals.errors);
+    let mut out = String::new();
+    if connect + read + write + timeout > 0 {
+        out += &format!(
+            "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}\n"
+        );
+    }
+    let refused: u64 = run.totals.statuses.range(400..).map(|(_, n)| n).sum();
+    if refused > 0 {
+        out += &format!("  Non-2xx or 3xx responses: {refused}\n");
+    }
+    out
+}
+
+/// wrk's four classes.
+#[derive(Debug, PartialEq, Eq)]
+struct Socket {
+    connect: u64,
+    read: u64,
+    write: u64,
+    timeout: u64,
+}
+
+impl Socket {
+    const fn of(errors: &ErrorCounts) -> Self {
+        Self {
+            connect: errors.dns + errors.connect + errors.tls,
+            read: errors.read + errors.protocol,
+            write: errors.write,
+            timeout: errors.timeout,
+        }
+    }
+}
+
+/// A number right-aligned by its digits: a unit of one letter is followed by a space and none by
+/// two, so that units form a column of their own.
+fn column(text: &str, width: usize) -> String {
+    let unit = text.chars().rev().take(2).filter(char::is_ascii_alphabetic).count();
+    let pad = 2 - unit;
+    format!("{text:>0$}{1}", width - pad, " ".repeat(pad))
+}
+
+/// Takes the next unit from 85 % of it on, as wrk does: 940 becomes `0.94k`, 60 s `1.00m`.
+fn scaled(n: f64, base: &str, step: f64, units: &[&str], decimals: usize) -> String {
+    let mut amount = n;
+    let mut unit = base;
+    for &next in units {
+        if amount < step * 0.85 {
+            break;
+        }
+        amount /= step;
+        unit = next;
+    }
+    format!("{amount:.decimals$}{unit}")
+}
+
+fn metric(n: f64, decimals: usize) -> String {
+    scaled(n, "", 1000.0, &["k", "M", "G", "T"], decimals)
+}
+
+fn binary(n: f64) -> String {
+    scaled(n, "", 1024.0, &["K", "M", "G", "T"], 2)
+}
+
+/// Seconds. wrk never gets past minutes.
+fn time(seconds: f64, decimals: usize) -> String {
+    scaled(seconds, "s", 60.0, &["m"], decimals)
+}
+
+/// Microseconds; below a second wrk stops at milliseconds.
+fn time_us(micros: f64) -> String {
+    if micros >= 1e6 {
+        time(micros / 1e6, 2)
+    } else {
+        scaled(micros, "us", 1000.0, &["ms"], 2)
+    }
+}
+
+#[cfg(test)]
+mod tests;
