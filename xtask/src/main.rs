@@ -1,2 +1,93 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores, so that they are the same on every machine: test, tidy, docs, bench, fuzz.
+//!
+//! Owns how the project is checked and measured. Nothing here is part of the product: no crate depends on it, and it
+//! depends on no crate of the project, so that it compiles in seconds and works while the others do not.
+
+mod bench;
+mod docs;
+mod fuzz;
+mod golang;
+mod interrupt;
+mod needs;
+mod repo;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use pico_args::Arguments;
+
+const HELP: &str = "\
+The project's own chores.
+
+Usage: cargo xtask <COMMAND> [OPTIONS]
+
+Commands:
+  test   install what is lacking, then check everything that CI checks
+  tidy   check the style rules that a program can check
+  docs   write docs/reference from the program's own flag table and types
+  bench  measure against the numbers that the project promises
+  fuzz   run every fuzz target for a while
+
+`cargo xtask <COMMAND> --help` tells more.";
+
+fn main() -> ExitCode {
+    match dispatch(Arguments::from_env()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(mut arguments: Arguments) -> Result<()> {
+    interrupt::watch()?;
+    match arguments.subcommand()?.as_deref() {
+        Some("test") => test::main(arguments),
+        Some("tidy") => tidy::main(arguments),
+        Some("docs") => docs::main(arguments),
+        Some("bench") => bench::main(arguments),
+        Some("fuzz") => fuzz::main(arguments),
+        Some(other) => bail!("no command `{other}`; `cargo xtask --help` lists them"),
+        None => {
+            println!("{HELP}");
+            Ok(())
+        }
+    }
+}
+
+/// What is left once the options are taken: names. Anything that looks like an option is unknown.
+fn names(arguments: Arguments) -> Result<Vec<String>> {
+    let names: Vec<String> =
+        arguments.finish().iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(option) = names.iter().find(|name| name.starts_with('-')) {
+        bail!("no option `{option}`; `--help` lists them");
+    }
+    Ok(names)
+}
+
+/// The entries of a table that `wanted` names, in the table's order; all of them if it names none.
+fn pick<'t, T>(table: &'t [T], wanted: &[String], name: fn(&T) -> &str) -> Result<Vec<&'t T>> {
+    if let Some(stranger) = wanted.iter().find(|want| !table.iter().any(|t| name(t) == *want)) {
+        let known: Vec<&str> = table.iter().map(name).collect();
+        bail!("nothing is named `{stranger}`; there are: {}", known.join(", "));
+    }
+    let picked = |entry: &&T| wanted.is_empty() || wanted.iter().any(|want| name(entry) == want);
+    Ok(table.iter().filter(picked).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_picked_in_the_tables_order() {
+        let table = ["a", "b", "c"];
+        let wanted = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(pick(&table, &wanted(&["c", "a"]), |t| t).unwrap(), [&"a", &"c"]);
+        assert_eq!(pick(&table, &[], |t| t).unwrap().len(), 3);
+        assert!(pick(&table, &wanted(&["d"]), |t| t).is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! Instructions that reading one answer takes: the same on a noisy machine as on a quiet one.
+
+use anyhow::{Context, Result, ensure};
+
+use crate::bench::Bench;
+use crate::bench::row::{Reach, Row, Unit};
+use crate::bench::statistics::Spread;
+use crate::repo;
+
+/// Answers read in a short and in a longer run; the difference is free of what starting costs.
+const SHORT: u32 = 1_000;
+const LONG: u32 = 11_000;
+
+/// `parse_cost N` reads N answers with `wire` and prints nothing that depends on N but a sum.
+pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
+    let arguments = ["build", "--release", "--package", "wire", "--example", "parse_cost"];
+    let program = repo::build(&arguments)?;
+    let count = |answers: u32| -> Result<u64> {
+        let mut valgrind = repo::command("valgrind");
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
+        let told = repo::remarks(valgrind.arg(answers.to_string()))?;
+        collected(&told).with_context(|| format!("valgrind told no count:\n{told}"))
+    };
+    let (short, long) = (count(SHORT)?, count(LONG)?);
+    ensure!(long > short, "reading {LONG} answers took no more than reading {SHORT}");
+    Ok(vec![Row {
+        what: "reading an answer: instructions".into(),
+        unit: Unit::Count,
+        spread: Spread::of(&[(long - short) as f64 / f64::from(LONG - SHORT)]),
+        reach: Reach::Nothing,
+        detail: "callgrind".into(),
+    }])
+}
+
+/// The count in callgrind's closing line, `==PID== Collected : N`.
+fn collected(told: &str) -> Option<u64> {
+    told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_read_from_callgrind() {
+        let told = "==12== Callgrind\n==12== \n==12== Events    : Ir\n==12== Collected : 1234567\n==12== \n";
+        assert_eq!(collected(told), Some(1_234_567));
+        assert_eq!(collected("==12== Callgrind\n"), None);
+    }
+}

@@ -1,0 +1,8 @@
+//! What is measured: one function a case, by topic.
+//!
+//! The limits are those that the project set itself; bench/README.md tells what each means.
+
+pub mod closed;
+pub mod instructions;
+pub mod open;
+pub mod scale;

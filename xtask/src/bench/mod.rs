@@ -1,0 +1,259 @@
+//! `cargo xtask bench`: what the program costs, against what it promises and against other clients side by side.
+//!
+//! Owns the order of things and the result's files. `process` runs and counts, `server` and `client` say what,
+//! `rounds` interleaves, `cases` turns rounds into rows.
+
+mod cases;
+mod client;
+mod process;
+mod rounds;
+mod row;
+mod server;
+mod statistics;
+
+use std::cell::OnceCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Result, bail, ensure};
+use pico_args::Arguments;
+use serde_json::{Value, json};
+
+use crate::needs::{self, Need};
+use crate::{interrupt, repo};
+use client::Client;
+use rounds::Series;
+use row::Row;
+use server::Server;
+
+/// Something that is measured, giving a few rows.
+struct Case {
+    name: &'static str,
+    about: &'static str,
+    needs: &'static [Need],
+    run: fn(&Bench) -> Result<Vec<Row>>,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "noise",
+        about: "wrk against itself: what the method is good for here",
+        needs: &[needs::NGINX, needs::WRK],
+        run: cases::closed::noise,
+    },
+    Case {
+        name: "keep-alive",
+        about: "closed loop over io_uring and epoll against wrk, own server",
+        needs: &[needs::WRK],
+        run: cases::closed::keepalive,
+    },
+    Case {
+        name: "nginx",
+        about: "closed loop against wrk, nginx",
+        needs: &[needs::NGINX, needs::WRK],
+        run: cases::closed::nginx,
+    },
+    Case {
+        name: "tls",
+        about: "closed loop over TLS 1.3 against wrk, nginx",
+        needs: &[needs::NGINX, needs::WRK, needs::OPENSSL],
+        run: cases::closed::tls,
+    },
+    Case {
+        name: "no-keep-alive",
+        about: "a connection for every request, against ab, nginx",
+        needs: &[needs::NGINX, needs::AB],
+        run: cases::closed::no_keepalive,
+    },
+    Case {
+        name: "open-loop",
+        about: "20,000 requests a second on schedule, sleeping and spinning",
+        needs: &[],
+        run: cases::open::open_loop,
+    },
+    Case {
+        name: "memory",
+        about: "resident memory, whole and per connection",
+        needs: &[],
+        run: cases::scale::memory,
+    },
+    Case {
+        name: "workers",
+        about: "two workers against one",
+        needs: &[],
+        run: cases::scale::workers,
+    },
+    Case {
+        name: "connections",
+        about: "50,000 connections at once",
+        needs: &[],
+        run: cases::scale::connections,
+    },
+    Case {
+        name: "parse",
+        about: "instructions to read an answer",
+        needs: &[needs::VALGRIND],
+        run: cases::instructions::parse,
+    },
+];
+
+/// What the cases share: how long to measure, and the program itself.
+pub struct Bench {
+    rounds: u32,
+    seconds: u32,
+    plimsoll: OnceCell<PathBuf>,
+}
+
+impl Bench {
+    /// The release binary; built the first time it is asked for.
+    fn plimsoll(&self) -> Result<&Path> {
+        if self.plimsoll.get().is_none() {
+            let built = repo::build(&["build", "--release", "--package", "plimsoll"])?;
+            self.plimsoll.set(built).ok();
+        }
+        Ok(self.plimsoll.get().expect("set above"))
+    }
+
+    fn client(&self, options: &str, server: &Server) -> Result<Client> {
+        Ok(Client::plimsoll(self.plimsoll()?, options, self.seconds, server))
+    }
+
+    fn wrk(&self, connections: u32, server: &Server) -> Client {
+        Client::wrk(connections, self.seconds, server)
+    }
+
+    fn ab(&self, connections: u32, server: &Server) -> Client {
+        Client::ab(connections, self.seconds, server)
+    }
+
+    fn interleave<const N: usize>(
+        &self,
+        clients: [Client; N],
+        server: &Server,
+    ) -> Result<[Series; N]> {
+        rounds::interleave(clients, server, self.rounds)
+    }
+}
+
+fn help() -> String {
+    let cases: Vec<String> =
+        CASES.iter().map(|case| format!("  {:14} {}\n", case.name, case.about)).collect();
+    format!(
+        "Measures the program against what it promises, and against other clients in interleaved rounds.
+
+Usage: cargo xtask bench [OPTIONS] [CASE...]
+
+Cases (without names, all):
+{}
+Options:
+      --rounds <N>   measured rounds of each comparison [default: 5]
+      --seconds <N>  duration of each run [default: 4]
+      --quick        2 rounds of 1 second: does it work at all?
+      --binary <P>   measure this plimsoll instead of building one
+  -h, --help         print this
+
+Needs two cores: clients run on core 0, servers on core 1, unless a case says otherwise. Leave the machine alone
+meanwhile. The rows are printed as a table and kept in bench/out as JSON. Fails if something could not be measured,
+not if a promise is missed.",
+        cases.concat()
+    )
+}
+
+pub fn main(mut arguments: Arguments) -> Result<()> {
+    if arguments.contains(["-h", "--help"]) {
+        println!("{}", help());
+        return Ok(());
+    }
+    let (rounds, seconds) = if arguments.contains("--quick") { (2, 1) } else { (5, 4) };
+    let rounds = arguments.opt_value_from_str("--rounds")?.unwrap_or(rounds);
+    let seconds = arguments.opt_value_from_str("--seconds")?.unwrap_or(seconds);
+    ensure!(rounds > 0 && seconds > 0, "--rounds and --seconds must be at least 1");
+    let plimsoll = OnceCell::new();
+    if let Some(binary) = arguments.opt_value_from_str::<_, PathBuf>("--binary")? {
+        plimsoll.set(binary.canonicalize()?).ok();
+    }
+    let cases = crate::pick(CASES, &crate::names(arguments)?, |case| case.name)?;
+    let cores = std::thread::available_parallelism()?.get();
+    ensure!(cores >= 2, "measuring needs two cores, one for the client and one for the server");
+    let needs: Vec<Need> = cases.iter().flat_map(|case| case.needs).copied().collect();
+    needs::install(needs)?;
+    measure(&cases, &Bench { rounds, seconds, plimsoll })
+}
+
+fn measure(cases: &[&Case], bench: &Bench) -> Result<()> {
+    let mut rows = Vec::new();
+    let mut failed = Vec::new();
+    for case in cases {
+        println!("\n== {}: {}", case.name, case.about);
+        match (case.run)(bench) {
+            Ok(measured) => rows.extend(measured),
+            Err(error) => {
+                interrupt::check()?;
+                println!("{} could not be measured: {error:#}", case.name);
+                failed.push(case.name);
+            }
+        }
+    }
+    if !rows.is_empty() {
+        tell(&rows, bench)?;
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("could not be measured: {}", failed.join(", ")) }
+}
+
+fn tell(rows: &[Row], bench: &Bench) -> Result<()> {
+    let promised = rows.iter().filter_map(Row::met);
+    println!("\n{}", row::table(rows));
+    println!(
+        "{} of {} promises met; medians of {} interleaved rounds of {} s",
+        promised.clone().filter(|met| *met).count(),
+        promised.count(),
+        bench.rounds,
+        bench.seconds
+    );
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let folder = repo::root().join("bench/out");
+    fs::create_dir_all(&folder)?;
+    let file = folder.join(format!("{now}.json"));
+    let result = json!({
+        "measured_at_unix_s": now,
+        "rounds": bench.rounds,
+        "seconds": bench.seconds,
+        "environment": environment(),
+        "rows": rows.iter().map(Row::json).collect::<Vec<_>>(),
+    });
+    fs::write(&file, serde_json::to_string_pretty(&result)? + "\n")?;
+    println!("kept in bench/out/{now}.json");
+    Ok(())
+}
+
+/// What a figure cannot be compared without. What the machine does not tell is null.
+fn environment() -> Value {
+    let first_line = |path: &str| {
+        fs::read_to_string(path).ok().and_then(|text| text.lines().next().map(str::to_owned))
+    };
+    let cpu = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    let commit = repo::output(repo::command("git").args(["describe", "--always", "--dirty"]));
+    json!({
+        "kernel": first_line("/proc/sys/kernel/osrelease"),
+        "cpu": cpu,
+        "cores": std::thread::available_parallelism().map(usize::from).ok(),
+        "commit": commit.ok().map(|text| text.trim().to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_every_case() {
+        let help = help();
+        for case in CASES {
+            assert!(help.contains(&format!("\n  {} ", case.name)), "{} is missing", case.name);
+        }
+    }
+}

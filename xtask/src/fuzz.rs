@@ -1,0 +1,82 @@
+//! Runs every fuzz target for a while.
+//!
+//! A target's seeds lie in fuzz/seeds/NAME and are kept; what a run finds goes to fuzz/corpus and fuzz/artifacts,
+//! which are not.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use pico_args::Arguments;
+
+use crate::repo;
+
+const HELP: &str = "\
+Runs every fuzz target for a while, with cargo-fuzz on nightly Rust.
+
+Usage: cargo xtask fuzz [OPTIONS] [NAME...]
+
+Arguments:
+  [NAME...]  targets in fuzz/fuzz_targets; without names, all
+
+Options:
+      --seconds <N>  how long each target runs [default: 30]
+  -h, --help         print this";
+
+const INSTALL: &str = "\
+fuzzing needs nightly Rust and cargo-fuzz; run this, then try again:
+  rustup toolchain install nightly
+  cargo install cargo-fuzz --locked";
+
+pub fn main(mut arguments: Arguments) -> Result<()> {
+    if arguments.contains(["-h", "--help"]) {
+        println!("{HELP}");
+        return Ok(());
+    }
+    let seconds: u32 = arguments.opt_value_from_str("--seconds")?.unwrap_or(30);
+    let wanted = crate::names(arguments)?;
+    let targets = targets()?;
+    let picked = crate::pick(&targets, &wanted, String::as_str)?;
+    if repo::output(repo::command("rustup").args(["run", "nightly", "cargo", "fuzz", "--version"]))
+        .is_err()
+    {
+        bail!(INSTALL);
+    }
+    let failed: Vec<&str> =
+        picked.into_iter().filter(|name| !survives(name, seconds)).map(String::as_str).collect();
+    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
+}
+
+/// The targets' names: one source file each.
+fn targets() -> Result<Vec<String>> {
+    let folder = repo::root().join("fuzz/fuzz_targets");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("{}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn survives(name: &str, seconds: u32) -> bool {
+    println!("\n== {name}, {seconds} s");
+    let outcome = run(name, seconds);
+    if let Err(error) = &outcome {
+        println!("{name}: {error:#}");
+    }
+    outcome.is_ok()
+}
+
+fn run(name: &str, seconds: u32) -> Result<()> {
+    let corpus = format!("fuzz/corpus/{name}");
+    let seeds = format!("fuzz/seeds/{name}");
+    fs::create_dir_all(repo::root().join(&corpus))?;
+    let mut command = repo::command("rustup");
+    command.args(["run", "nightly", "cargo", "fuzz", "run", name, &corpus]);
+    if repo::root().join(&seeds).is_dir() {
+        command.arg(&seeds);
+    }
+    repo::run(command.args(["--", &format!("-max_total_time={seconds}")]))
+}

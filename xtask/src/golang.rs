@@ -1,0 +1,99 @@
+//! A Go that is new enough for casestudy/.
+//!
+//! Debian's may be older than what `go.mod` asks for. Go publishes its toolchains as modules, and every Go can fetch
+//! a module: so an old one is used for nothing but fetching the one asked for.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::repo;
+
+/// Go and gofmt, in a version that casestudy/ can be built with.
+pub struct Go {
+    bin: PathBuf,
+}
+
+impl Go {
+    pub fn find() -> Result<Go> {
+        let installed = repo::require("go")?;
+        let manifest = fs::read_to_string(repo::root().join("casestudy/go.mod"))?;
+        let wanted = wanted(&manifest).context("casestudy/go.mod names no Go version")?;
+        let version = repo::output(repo::command(&installed).args(["env", "GOVERSION"]))?;
+        if parse(version.trim()) >= parse(wanted) {
+            let bin = installed.parent().context("go lies in no folder")?.to_owned();
+            return Ok(Go { bin });
+        }
+        println!("{} is older than {wanted}, which casestudy/ asks for", version.trim());
+        Ok(Go { bin: fetch(&installed, wanted)? })
+    }
+
+    /// `go` or `gofmt`, to be run in casestudy/.
+    pub fn command(&self, program: &str) -> std::process::Command {
+        let mut command = repo::command(self.bin.join(program));
+        command.current_dir(repo::root().join("casestudy"));
+        command
+    }
+}
+
+/// The version after `go ` in a go.mod.
+fn wanted(manifest: &str) -> Option<&str> {
+    manifest.lines().find_map(|line| line.strip_prefix("go ")).map(str::trim)
+}
+
+/// `go1.25.3` and `1.25` as numbers that compare; what is not a number ends it.
+fn parse(version: &str) -> Vec<u32> {
+    let numbers = version.trim_start_matches("go").split('.');
+    numbers.map_while(|number| number.parse().ok()).collect()
+}
+
+fn fetch(installed: &Path, wanted: &str) -> Result<PathBuf> {
+    let platform = repo::output(repo::command(installed).args(["env", "GOOS", "GOARCH"]))?;
+    let platform = platform.split_whitespace().collect::<Vec<_>>().join("-");
+    let module = format!("golang.org/toolchain@v0.0.1-go{wanted}.{platform}");
+    println!("fetching {module}");
+    let mut download = repo::command(installed);
+    download.args(["mod", "download", "-json", &module]).current_dir("/");
+    let told: Value = serde_json::from_str(&repo::output(&mut download)?)?;
+    let folder = Path::new(told["Dir"].as_str().context("go named no folder")?).to_owned();
+    // A module's files come without permission to run.
+    make_executable(&folder.join("bin"))?;
+    make_executable(&folder.join("pkg/tool"))?;
+    Ok(folder.join("bin"))
+}
+
+fn make_executable(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            make_executable(&path)?;
+        } else {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o555))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        let older = [("go1.19.8", "1.25.0"), ("go1.9", "1.10"), ("go1.25.1", "1.25.2")];
+        for (a, b) in older {
+            assert!(parse(a) < parse(b), "{a} is older than {b}");
+        }
+        assert!(parse("go1.26.8") >= parse("1.25.0"));
+        assert!(parse("go1.25.0-custom") >= parse("1.25"));
+    }
+
+    #[test]
+    fn the_version_is_read_from_go_mod() {
+        assert_eq!(wanted("module m\n\ngo 1.25.0\n\nrequire x v1.0.0\n"), Some("1.25.0"));
+        assert_eq!(wanted("module m\n"), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! Where the repository is, and commands run at its root.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::interrupt;
+
+/// The root of the workspace: this crate's manifest lies one folder below it.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies inside the workspace")
+}
+
+/// A command that will run at the root.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// The cargo that started us, at the root.
+pub fn cargo() -> Command {
+    command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// A command in the form in which a person would type it.
+pub fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// Shows the command, runs it with our output, and fails unless it succeeds.
+pub fn run(command: &mut Command) -> Result<()> {
+    let line = shown(command);
+    println!("$ {line}");
+    let status = command
+        .stdin(Stdio::null())
+        .status()
+        .with_context(|| format!("`{line}` could not be started"))?;
+    interrupt::check()?;
+    ensure!(status.success(), "`{line}` failed ({status})");
+    Ok(())
+}
+
+/// What the command prints; fails, with its standard error, unless it succeeds.
+pub fn output(command: &mut Command) -> Result<String> {
+    Ok(String::from_utf8_lossy(&succeed(command)?.stdout).into_owned())
+}
+
+/// What the command says on its standard error; fails unless it succeeds.
+pub fn remarks(command: &mut Command) -> Result<String> {
+    Ok(String::from_utf8_lossy(&succeed(command)?.stderr).into_owned())
+}
+
+fn succeed(command: &mut Command) -> Result<Output> {
+    let line = shown(command);
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("`{line}` could not be started"))?;
+    interrupt::check()?;
+    if !output.status.success() {
+        bail!("`{line}` failed ({})\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(output)
+}
+
+/// Where a program lies: on the PATH, or in the folders of system programs that an ordinary user's PATH lacks.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|folder| folder.join(name))
+        .find(|file| fs::metadata(file).is_ok_and(|found| found.is_file()))
+}
+
+/// Like [`program`], but its absence is an error.
+pub fn require(name: &str) -> Result<PathBuf> {
+    program(name).with_context(|| format!("`{name}` is not installed"))
+}
+
+/// Runs `cargo build ...` and tells where the one program that it built lies.
+pub fn build(arguments: &[&str]) -> Result<PathBuf> {
+    println!("$ cargo {}", arguments.join(" "));
+    let mut cargo = cargo();
+    let messages = cargo.args(arguments).arg("--message-format=json-render-diagnostics");
+    let output = messages.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    interrupt::check()?;
+    ensure!(output.status.success(), "`cargo {}` failed", arguments.join(" "));
+    let told = String::from_utf8_lossy(&output.stdout);
+    let executable = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    };
+    told.lines().rev().find_map(executable).context("cargo built no program")
+}

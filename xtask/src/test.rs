@@ -1,0 +1,167 @@
+//! Everything that CI checks, as steps that do not hide one another.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+use pico_args::Arguments;
+
+use crate::golang::Go;
+use crate::needs::{self, Need};
+use crate::{docs, interrupt, repo, tidy};
+
+/// One check: fails with what is to be mended.
+struct Step {
+    name: &'static str,
+    about: &'static str,
+    needs: &'static [Need],
+    run: fn() -> Result<()>,
+}
+
+/// Cheap ones first: what a reader can mend at once is told at once.
+const STEPS: &[Step] = &[
+    Step { name: "fmt", about: "Rust is formatted", needs: &[needs::RUSTFMT], run: fmt },
+    Step { name: "tidy", about: "style rules (`cargo xtask tidy`)", needs: &[], run: tidy::check },
+    Step { name: "clippy", about: "no warning from clippy", needs: &[needs::CLIPPY], run: clippy },
+    Step {
+        name: "test",
+        about: "all Rust tests, against real servers and browsers too",
+        needs: &[needs::NGINX, needs::WRK, needs::AB, needs::OPENSSL, needs::CHROMIUM, needs::GO],
+        run: test,
+    },
+    Step { name: "docs", about: "docs/reference is up to date", needs: &[], run: docs::check },
+    Step { name: "doc", about: "the crates' documentation builds", needs: &[], run: doc },
+    Step { name: "build", about: "the release binary builds", needs: &[], run: build },
+    Step { name: "go-fmt", about: "casestudy: formatted", needs: &[needs::GO], run: go_fmt },
+    Step { name: "go-vet", about: "casestudy: no warning", needs: &[needs::GO], run: go_vet },
+    Step { name: "go-test", about: "casestudy: tests", needs: &[needs::GO], run: go_test },
+];
+
+pub fn main(mut arguments: Arguments) -> Result<()> {
+    if arguments.contains(["-h", "--help"]) {
+        println!("{}", help());
+        return Ok(());
+    }
+    let steps = crate::pick(STEPS, &crate::names(arguments)?, |step| step.name)?;
+    println!("will run: {}", steps.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
+    let needs: Vec<Need> = steps.iter().flat_map(|step| step.needs).copied().collect();
+    needs::install(needs)?;
+
+    let mut outcomes = Vec::new();
+    for step in steps {
+        outcomes.push(run(step));
+        interrupt::check()?;
+    }
+    summarise(&outcomes)
+}
+
+fn help() -> String {
+    let steps: Vec<String> =
+        STEPS.iter().map(|step| format!("  {:8} {}\n", step.name, step.about)).collect();
+    format!(
+        "Installs what is lacking (Debian packages, rustup components), then runs every step, a failing one or not.
+
+Usage: cargo xtask test [STEP...]
+
+Steps (without names, all in this order):
+{}
+Options:
+  -h, --help  print this
+
+Exits 0 only if every step passed.",
+        steps.concat()
+    )
+}
+
+struct Outcome {
+    name: &'static str,
+    took: Duration,
+    result: Result<()>,
+}
+
+fn run(step: &Step) -> Outcome {
+    println!("\n== {}: {}", step.name, step.about);
+    let started = Instant::now();
+    let result = (step.run)();
+    let took = started.elapsed();
+    match &result {
+        Ok(()) => println!("-- {} passed in {:.1} s", step.name, took.as_secs_f64()),
+        Err(error) => println!("-- {} failed in {:.1} s: {error:#}", step.name, took.as_secs_f64()),
+    }
+    Outcome { name: step.name, took, result }
+}
+
+fn summarise(outcomes: &[Outcome]) -> Result<()> {
+    println!("\n== summary");
+    for outcome in outcomes {
+        let word = if outcome.result.is_ok() { "passed" } else { "FAILED" };
+        println!("{:8} {word} {:7.1} s", outcome.name, outcome.took.as_secs_f64());
+    }
+    let total: Duration = outcomes.iter().map(|outcome| outcome.took).sum();
+    println!("{:8}        {:7.1} s", "total", total.as_secs_f64());
+    let failed: Vec<&str> = outcomes
+        .iter()
+        .filter(|outcome| outcome.result.is_err())
+        .map(|outcome| outcome.name)
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    bail!("{} of {} steps failed: {}", failed.len(), outcomes.len(), failed.join(", "))
+}
+
+fn fmt() -> Result<()> {
+    repo::run(repo::cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<()> {
+    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    repo::run(repo::cargo().args(arguments))
+}
+
+fn test() -> Result<()> {
+    repo::run(repo::cargo().args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+fn doc() -> Result<()> {
+    let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+    repo::run(repo::cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn build() -> Result<()> {
+    repo::run(repo::cargo().args(["build", "--release", "--package", "plimsoll"]))
+}
+
+fn go_fmt() -> Result<()> {
+    let unformatted = repo::output(Go::find()?.command("gofmt").args(["-l", "."]))?;
+    ensure!(unformatted.is_empty(), "gofmt would change:\n{unformatted}");
+    Ok(())
+}
+
+fn go_vet() -> Result<()> {
+    repo::run(Go::find()?.command("go").args(["vet", "./..."]))
+}
+
+fn go_test() -> Result<()> {
+    repo::run(Go::find()?.command("go").args(["test", "./..."]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_every_step() {
+        let help = help();
+        for step in STEPS {
+            assert!(help.contains(&format!("\n  {} ", step.name)), "{} is missing", step.name);
+        }
+    }
+
+    #[test]
+    fn a_failed_step_fails_the_whole_and_is_named() {
+        let outcome = |name, result| Outcome { name, took: Duration::ZERO, result };
+        assert!(summarise(&[outcome("a", Ok(()))]).is_ok());
+        let failed = summarise(&[outcome("a", Ok(())), outcome("b", Err(anyhow::anyhow!("no")))]);
+        assert_eq!(failed.unwrap_err().to_string(), "1 of 2 steps failed: b");
+    }
+}

@@ -1,0 +1,236 @@
+//! Rules about one Rust file: unsafe, lengths, the module's comment, allow, unfinished code.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::Complaint;
+use super::mask::code_only;
+
+const FUNCTION_LINES: usize = 70;
+const FILE_LINES: usize = 500;
+const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
+
+pub fn check(path: &Path, text: &str) -> Vec<Complaint> {
+    let file = File::new(path, text);
+    let mut complaints = file.words_that_may_not_be();
+    complaints.extend(file.allow_attributes());
+    if !is_test(path) {
+        complaints.extend(file.module_comment(text));
+        complaints.extend(file.length());
+        complaints.extend(file.long_functions());
+    }
+    complaints
+}
+
+/// Tests may be as long as their tables.
+fn is_test(path: &Path) -> bool {
+    let test_folder = path.iter().any(|part| part == "tests" || part == "benches");
+    test_folder || path.file_name().is_some_and(|name| name == "tests.rs")
+}
+
+struct File<'a> {
+    path: &'a Path,
+    /// The file with comments and literals blanked.
+    code: String,
+    /// Where the items under `#[cfg(test)]` lie.
+    tests: Vec<Range<usize>>,
+}
+
+impl<'a> File<'a> {
+    fn new(path: &'a Path, text: &str) -> File<'a> {
+        let code = code_only(text);
+        let tests = test_items(&code);
+        File { path, code, tests }
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        lines_in(&self.code[..offset]) + 1
+    }
+
+    fn complaint(&self, rule: &'static str, offset: usize, what: String) -> Complaint {
+        let place = format!("{}:{}", self.path.display(), self.line(offset));
+        Complaint { rule, place, what }
+    }
+
+    fn words_that_may_not_be(&self) -> Vec<Complaint> {
+        let may_be_unsafe = self.path.starts_with("crates/net");
+        let judge = |(at, word): (usize, &str)| {
+            let after = self.code[at + word.len()..].trim_start();
+            if word == "unsafe" && !may_be_unsafe {
+                return Some(self.complaint("unsafe", at, "outside crates/net".into()));
+            }
+            let unfinished = UNFINISHED.contains(&word) && after.starts_with('!');
+            unfinished.then(|| self.complaint("unfinished", at, format!("{word}!")))
+        };
+        words(&self.code).filter_map(judge).collect()
+    }
+
+    fn allow_attributes(&self) -> Vec<Complaint> {
+        let attributes = self.code.match_indices('#').filter_map(|(at, _)| {
+            let open = at + 1 + self.code[at + 1..].find(|c| c != '!' && c != ' ')?;
+            let body = self.code[open..].starts_with('[').then(|| balanced(&self.code, open))?;
+            Some((at, &self.code[body]))
+        });
+        let allows = |body: &str| {
+            words(body)
+                .any(|(at, word)| word == "allow" && body[at + 5..].trim_start().starts_with('('))
+        };
+        attributes
+            .filter(|(_, body)| allows(body))
+            .map(|(at, _)| {
+                self.complaint("allow", at, "use #[expect(lint, reason = \"...\")]".into())
+            })
+            .collect()
+    }
+
+    fn module_comment(&self, text: &str) -> Option<Complaint> {
+        let module = self.path.iter().any(|part| part == "src");
+        (module && !text.starts_with("//!")).then(|| {
+            self.complaint("module comment", 0, "the file does not open with `//!`".into())
+        })
+    }
+
+    fn length(&self) -> Option<Complaint> {
+        let in_tests: usize =
+            self.tests.iter().map(|item| lines_in(&self.code[item.clone()]) + 1).sum();
+        let lines = self.code.lines().count() - in_tests;
+        (lines > FILE_LINES)
+            .then(|| self.complaint("long file", 0, format!("{lines} lines besides tests")))
+    }
+
+    fn long_functions(&self) -> Vec<Complaint> {
+        let functions = words(&self.code).filter(|(_, word)| *word == "fn");
+        functions
+            .filter(|(at, _)| !self.tests.iter().any(|item| item.contains(at)))
+            .filter_map(|(at, _)| {
+                let name = words(&self.code[at + 2..]).next()?.1;
+                let lines = lines_in(&self.code[at..item_end(&self.code, at)]) + 1;
+                (lines > FUNCTION_LINES)
+                    .then(|| self.complaint("long function", at, format!("{name}, {lines} lines")))
+            })
+            .collect()
+    }
+}
+
+fn lines_in(code: &str) -> usize {
+    code.bytes().filter(|&byte| byte == b'\n').count()
+}
+
+/// Identifiers, keywords and numbers with their offsets.
+fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    code.split(move |c| !inside(c))
+        .filter(|word| !word.is_empty())
+        .map(|word| (word.as_ptr() as usize - code.as_ptr() as usize, word))
+}
+
+/// From an opening bracket of any kind to the end of its partner.
+fn balanced(code: &str, open: usize) -> Range<usize> {
+    let mut depth = 0usize;
+    for (at, byte) in code.bytes().enumerate().skip(open) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return open..at + 1;
+        }
+    }
+    open..code.len()
+}
+
+/// Where the item that starts at `start` ends: at its body's closing brace, or at a semicolon before any body.
+fn item_end(code: &str, start: usize) -> usize {
+    let mut at = start;
+    while let Some(found) = code[at..].find(['(', '[', '{', ';']) {
+        at += found;
+        match code.as_bytes()[at] {
+            b';' => return at + 1,
+            b'{' => return balanced(code, at).end,
+            _ => at = balanced(code, at).end,
+        }
+    }
+    code.len()
+}
+
+fn test_items(code: &str) -> Vec<Range<usize>> {
+    let mut items = Vec::new();
+    let mut from = 0;
+    while let Some(found) = code[from..].find("#[cfg(test)]") {
+        let start = from + found;
+        from = item_end(code, start);
+        items.push(start..from);
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(path: &str, text: &str) -> Vec<String> {
+        check(Path::new(path), text).iter().map(ToString::to_string).collect()
+    }
+
+    fn function(name: &str, lines: usize) -> String {
+        format!("fn {name}(a: [u8; 2]) {{\n{}}}\n", "    ();\n".repeat(lines - 2))
+    }
+
+    #[test]
+    fn unsafe_is_for_net_only() {
+        let text = "//! Doc.\nfn f() { unsafe { g() } }\n";
+        assert_eq!(
+            rules("crates/wire/src/a.rs", text),
+            ["crates/wire/src/a.rs:2: unsafe: outside crates/net"]
+        );
+        assert!(rules("crates/net/src/a.rs", text).is_empty());
+        assert!(rules("crates/wire/src/a.rs", "//! unsafe\n#![deny(unsafe_code)]\n").is_empty());
+    }
+
+    #[test]
+    fn unfinished_code_and_bare_allows_are_found() {
+        let text = "//! Doc.\n#[cfg_attr(x, allow(dead_code))]\nfn f() { todo!() }\nfn todo() { a.allow(1); }\n";
+        assert_eq!(
+            rules("xtask/src/a.rs", text),
+            [
+                "xtask/src/a.rs:3: unfinished: todo!",
+                "xtask/src/a.rs:2: allow: use #[expect(lint, reason = \"...\")]"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_module_opens_with_its_comment() {
+        assert_eq!(
+            rules("crates/wire/src/a.rs", "fn f() {}\n"),
+            ["crates/wire/src/a.rs:1: module comment: the file does not open with `//!`"]
+        );
+        assert!(rules("crates/wire/examples/a.rs", "fn f() {}\n").is_empty());
+        assert!(rules("crates/wire/src/tests.rs", "fn f() {}\n").is_empty());
+    }
+
+    #[test]
+    fn functions_are_measured_from_fn_to_brace() {
+        let text = format!("//! Doc.\n{}{}", function("fits", 70), function("long", 71));
+        assert_eq!(
+            rules("xtask/src/a.rs", &text),
+            ["xtask/src/a.rs:72: long function: long, 71 lines"]
+        );
+        let tested = format!("//! Doc.\n#[cfg(test)]\nmod tests {{\n{}}}\n", function("long", 90));
+        assert!(rules("xtask/src/a.rs", &tested).is_empty());
+        assert!(rules("crates/wire/tests/a.rs", &function("long", 90)).is_empty());
+    }
+
+    #[test]
+    fn tests_do_not_count_in_a_files_length() {
+        let code = format!("//! Doc.\n{}", "fn f() {}\n".repeat(499));
+        assert!(
+            rules("xtask/src/a.rs", &format!("{code}#[cfg(test)]\nmod tests {{\n}}\n")).is_empty()
+        );
+        assert_eq!(
+            rules("xtask/src/a.rs", &format!("{code}fn g() {{}}\n")),
+            ["xtask/src/a.rs:1: long file: 501 lines besides tests"]
+        );
+    }
+}
