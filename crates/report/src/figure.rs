@@ -40,15 +40,13 @@ fn group(number: &str) -> String {
 }
 
 /// A share in per cent with two decimals. Only all is `100.00 %` and only nothing is `0.00 %`: what
-/// would round to either is shown as the nearest figure that is not.
+/// would round to either says on which side of it it lies.
 pub(crate) fn share(ratio: f64) -> String {
-    let per_cent = ratio * 100.0;
-    let shown = match per_cent {
-        p if p < 100.0 && p >= 99.995 => 99.99,
-        p if p > 0.0 && p < 0.005 => 0.01,
-        p => p,
-    };
-    format!("{shown:.2} %")
+    match ratio * 100.0 {
+        p if (99.995..100.0).contains(&p) => ">99.99 %".to_owned(),
+        p if p > 0.0 && p < 0.005 => "<0.01 %".to_owned(),
+        p => format!("{p:.2} %"),
+    }
 }
 
 /// The share of `part` in `whole`, as [`share`]; `-` of nothing.
@@ -143,8 +141,8 @@ mod tests {
 
     #[test]
     fn one_failure_in_a_million_is_not_a_hundred_per_cent() {
-        assert_eq!(share_of(999_999, 1_000_000), "99.99 %");
-        assert_eq!(share_of(1, 1_000_000), "0.01 %");
+        assert_eq!(share_of(999_999, 1_000_000), ">99.99 %");
+        assert_eq!(share_of(1, 1_000_000), "<0.01 %");
         assert_eq!([share(1.0), share(0.0), share(0.8615)], ["100.00 %", "0.00 %", "86.15 %"]);
         assert_eq!(share_of(0, 0), "-");
     }

@@ -9,5 +9,6 @@ pub mod hgrm;
 pub mod live;
 #[cfg(test)]
 mod sample;
+pub mod text;
 pub mod timeline;
 pub mod wrk;

@@ -165,7 +165,7 @@ impl Shape {
             area_ns: area(f64::from(self.plan.connections)),
             max: self.plan.connections,
         };
-        tally.in_flight = GaugeSum { area_ns: area(in_flight), max: (in_flight * 1.9) as u32 + 1 };
+        tally.in_flight = GaugeSum { area_ns: area(in_flight), max: self.plan.connections.min((in_flight * 1.9) as u32 + 1) };
         tally
     }
 

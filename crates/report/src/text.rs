@@ -1,0 +1,113 @@
+//! The default output of a run: wrk's block, then what wrk leaves out, and last whether to believe it.
+//!
+//! Owns words and layout, at most 100 columns wide but for wrk's own lines. Does not own the figures
+//! (`model::Run`) nor the verdict, which is printed as found.
+
+mod detail;
+mod spectrum;
+mod validity;
+
+use model::run::Run;
+use model::validity::Validity;
+
+use crate::wrk;
+
+/// How text may look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Whether ANSI colours may be used.
+    pub colour: bool,
+}
+
+/// Ways to set words apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Strong,
+    Soft,
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Style {
+    /// `text` in `tone` where colours are wanted, as it is where they are not.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Strong => "1",
+            Tone::Soft => "2",
+            Tone::Good => "1;32",
+            Tone::Doubtful => "1;30;43",
+            Tone::Bad => "1;97;41",
+        };
+        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// Columns of a line at most.
+pub(crate) const COLUMNS: usize = 100;
+
+/// Everything there is to say of a run, its validity last.
+pub fn run(run: &Run, style: Style) -> String {
+    let mut out = wrk::block(run, false);
+    out.push('\n');
+    out.push_str(&detail::sections(run, style));
+    out.push('\n');
+    out.push_str(&validity::banner(run, style));
+    out
+}
+
+/// The verdict with its reasons, as it closes the text of a run: one line when `VALID`, between
+/// rules when not.
+pub fn validity(validity: &Validity, style: Style) -> String {
+    validity::verdict(validity, style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn stripped(text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            out.push_str(before);
+            rest = after.split_once('m').map_or("", |(_, tail)| tail);
+        }
+        out + rest
+    }
+
+    #[test]
+    fn the_text_of_a_closed_loop() {
+        insta::assert_snapshot!(run(&sample::closed_loop(), Style::default()));
+    }
+
+    #[test]
+    fn the_text_of_an_open_loop() {
+        insta::assert_snapshot!(run(&sample::open_loop(), Style::default()));
+    }
+
+    #[test]
+    fn the_text_of_a_run_without_answers() {
+        insta::assert_snapshot!(run(&sample::hostile(), Style::default()));
+    }
+
+    #[test]
+    fn colours_change_nothing_but_the_colours() {
+        let coloured = run(&sample::open_loop(), Style { colour: true });
+        assert_ne!(coloured, run(&sample::open_loop(), Style::default()));
+        assert_eq!(stripped(&coloured), run(&sample::open_loop(), Style::default()));
+    }
+
+    #[test]
+    fn lines_fit_and_hostile_text_is_tame() {
+        for run in [sample::closed_loop(), sample::open_loop(), sample::hostile()] {
+            let text = super::run(&run, Style::default());
+            for line in text.lines() {
+                assert!(line.chars().count() <= COLUMNS, "{line}");
+                assert!(!line.contains('\u{1b}'), "{line}");
+                assert_eq!(line, line.trim_end_matches(' '), "no line ends in blanks");
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The sections between wrk's block and the verdict.
+
+use model::histogram::Summary;
+use model::plan::{Load, Plan};
+use model::run::{Generator, Run};
+use model::units::{Nanos, exact_duration, show_duration};
+
+use super::{COLUMNS, Style, Tone, spectrum};
+use crate::figure::{clean, count, rate, share, share_of};
+use crate::grid::{Grid, Lean};
+
+/// Width of the names on the left.
+const NAME: usize = 13;
+
+/// Every section, each with an empty line before the next.
+pub(super) fn sections(run: &Run, style: Style) -> String {
+    let parts = [
+        overview(run, style),
+        latencies(run, style),
+        statuses(run, style),
+        errors(run, style),
+        spectrum::section(run, style),
+        generator(&run.generator, style),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// A line that starts with a name; further lines stand below its text.
+fn named(style: Style, name: &str, lines: &[String]) -> String {
+    let mut out = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        let name = if i == 0 { name } else { "" };
+        out += &style.paint(Tone::Strong, name);
+        out += &" ".repeat(NAME - name.len());
+        out += line;
+        out.push('\n');
+    }
+    out
+}
+
+fn overview(run: &Run, style: Style) -> Option<String> {
+    let totals = &run.totals;
+    let mut attempts = count(totals.attempts);
+    for (n, what) in [
+        (totals.succeeded, "succeeded"),
+        (totals.errors.total(), "failed"),
+        (totals.unsent, "unsent"),
+        (totals.unfinished, "unfinished"),
+    ] {
+        if n > 0 || what == "succeeded" {
+            let mark = if what == "succeeded" { ":" } else { "," };
+            attempts += &format!("{mark} {} {what}", count(n));
+        }
+    }
+    let rates = &run.rates;
+    let per_s = format!(
+        "offered {}/s, achieved {}/s, QPS {}",
+        rate(rates.offered_per_s),
+        rate(rates.achieved_per_s),
+        rate(rates.requests_per_s)
+    );
+    let success = rates.success_ratio.map_or_else(|| "-".to_owned(), share);
+    let at_once = &run.concurrency;
+    let connections = format!(
+        "planned {}, open {} (max {}), in flight {} (max {})",
+        count(at_once.planned.into()),
+        rate(at_once.open_mean),
+        count(at_once.open_max.into()),
+        rate(at_once.in_flight_mean),
+        count(at_once.in_flight_max.into())
+    );
+    let lines = [
+        ("Load", load(&run.plan)),
+        ("Attempts", attempts),
+        ("Success", success),
+        ("Rates", per_s),
+        ("Concurrency", connections),
+    ];
+    Some(lines.iter().map(|(name, line)| named(style, name, std::slice::from_ref(line))).collect())
+}
+
+/// What set the pace, in words.
+pub(crate) fn load(plan: &Plan) -> String {
+    let mut words = match plan.load() {
+        Load::Closed { .. } => "closed loop".to_owned(),
+        Load::Open(schedule) => {
+            format!("open loop, {}/s {}", rate(schedule.rate_per_s), schedule.arrivals.name())
+        }
+    };
+    for (name, span_ns) in [("paced", plan.pace_ns), ("thinking", plan.think_ns)] {
+        if let Some(span_ns) = span_ns {
+            words += &format!(", {name} {}", exact_duration(span_ns));
+        }
+    }
+    if let Some(requests) = plan.requests {
+        words += &format!(", {} requests", count(requests));
+    }
+    if let Some(duration_ns) = plan.duration_ns {
+        words += &format!(", {}", exact_duration(duration_ns));
+    }
+    if plan.warmup_ns > 0 {
+        words += &format!(" after {} of warm-up", exact_duration(plan.warmup_ns));
+    }
+    words
+}
+
+/// The columns of a latency table.
+pub(crate) const QUANTILES: [&str; 9] =
+    ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean"];
+
+/// A summary's figures in the order of [`QUANTILES`].
+pub(crate) const fn quantiles(s: &Summary) -> [Nanos; 9] {
+    [s.p50, s.p75, s.p90, s.p95, s.p99, s.p999, s.p9999, s.max, s.mean]
+}
+
+/// The distributions that a run has, response first. One line stands for response and service where
+/// they are the same.
+pub(crate) fn distributions(run: &Run) -> Vec<(&'static str, &Summary)> {
+    let same = response_is_service(run);
+    let mut rows = vec![
+        (if same { "Service time" } else { "Response time" }, &run.response_ns),
+        ("Service time", &run.service_ns),
+        ("Late", &run.late_ns),
+        ("Wait", &run.wait_ns),
+        ("First byte", &run.first_byte_ns),
+        ("Connect", &run.connect_ns),
+        ("TLS", &run.tls_ns),
+    ];
+    if same {
+        rows.remove(1);
+    }
+    rows.retain(|(_, summary)| summary.count > 0);
+    rows
+}
+
+/// Whether this is a closed loop whose response times are its service times, sample by sample.
+pub(crate) fn response_is_service(run: &Run) -> bool {
+    run.plan.rate_per_s.is_none() && run.response_ns == run.service_ns
+}
+
+/// Said where one line stands for two.
+pub(crate) const SAME: &str =
+    "In a closed loop a request is due when it is sent: response time = service time.";
+
+fn latencies(run: &Run, style: Style) -> Option<String> {
+    let rows = distributions(run);
+    if rows.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::named(QUANTILES.len());
+    grid.row([""].into_iter().chain(QUANTILES));
+    for (name, summary) in rows {
+        let shown = quantiles(summary).map(show_duration);
+        grid.row([name.to_owned()].into_iter().chain(shown));
+    }
+    let table = grid.print();
+    let (header, body) = table.split_at(table.find('\n').unwrap_or(0));
+    let note = if response_is_service(run) { style.paint(Tone::Soft, SAME) + "\n" } else { String::new() };
+    Some(style.paint(Tone::Strong, header) + body + &note)
+}
+
+fn statuses(run: &Run, style: Style) -> Option<String> {
+    if run.totals.statuses.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Right]);
+    for (status, &n) in &run.totals.statuses {
+        grid.row([status.to_string(), count(n), share_of(n, run.totals.requests)]);
+    }
+    Some(named(style, "Status", &lines(&grid)))
+}
+
+fn errors(run: &Run, style: Style) -> Option<String> {
+    let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Right, Lean::Left]);
+    for (class, n) in run.totals.errors.occurred() {
+        let sample = run.totals.error_samples.get(class.name()).map_or("", String::as_str);
+        let sample = clean(sample, COLUMNS - NAME - 36);
+        let portion = share_of(n, run.totals.attempts);
+        grid.row([class.name().to_owned(), count(n), portion, sample]);
+    }
+    for (name, &n) in &run.totals.limits {
+        grid.row([clean(name, 16), count(n), String::new(), "ran out on this machine".to_owned()]);
+    }
+    let lines = lines(&grid);
+    if lines.is_empty() {
+        return Some(named(style, "Errors", &["none".to_owned()]));
+    }
+    Some(named(style, "Errors", &lines))
+}
+
+fn lines(grid: &Grid) -> Vec<String> {
+    grid.print().lines().map(str::to_owned).collect()
+}
+
+/// Workers named one by one up to this many.
+const MOST_WORKERS: usize = 8;
+
+fn generator(generator: &Generator, style: Style) -> Option<String> {
+    if generator.workers.is_empty() {
+        return None;
+    }
+    let busy = workers(generator);
+    let cost = show_duration(generator.cpu_ns_per_request.round() as Nanos);
+    let line = format!("{cost} of processor time per request; {busy}");
+    Some(named(style, "Generator", &[line]))
+}
+
+/// How busy the workers were, in words.
+pub(crate) fn workers(generator: &Generator) -> String {
+    let mut busy: Vec<f64> = generator.workers.iter().map(|w| w.busy_ratio * 100.0).collect();
+    if busy.len() <= MOST_WORKERS {
+        let each: Vec<String> = busy.iter().map(|b| format!("{b:.0} %")).collect();
+        let noun = if busy.len() == 1 { "worker" } else { "workers" };
+        return format!("{noun} busy {}", each.join(", "));
+    }
+    busy.sort_by(f64::total_cmp);
+    format!(
+        "{} workers busy {:.0} % to {:.0} %, median {:.0} %",
+        busy.len(),
+        busy[0],
+        busy[busy.len() - 1],
+        busy[busy.len() / 2]
+    )
+}

@@ -1,0 +1,73 @@
+//! The verdict in words: one line when the figures are the server's, hard to miss when they are not.
+
+use model::run::Run;
+use model::validity::{Validity, Verdict};
+
+use super::{COLUMNS, Style, Tone};
+use crate::figure::{clean, wrap};
+
+/// Longest a reason may be.
+const LONGEST: usize = 1000;
+
+/// What a verdict means, in a sentence.
+pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "the figures are the server's",
+        Verdict::LowerBound => "the server carries at least this; the generator's side was the limit",
+        Verdict::Invalid => "do not quote these figures",
+    }
+}
+
+pub(super) fn banner(run: &Run, style: Style) -> String {
+    let early = "Ended early: these are the figures up to then.\n";
+    let early = if run.interrupted { early } else { "" };
+    early.to_owned() + &verdict(&run.validity, style)
+}
+
+pub(super) fn verdict(validity: &Validity, style: Style) -> String {
+    let name = validity.verdict.name();
+    let means = meaning(validity.verdict);
+    let mut out = match validity.verdict {
+        Verdict::Valid => format!("{}: {means}\n", style.paint(Tone::Good, name)),
+        doubtful => {
+            let tone = if doubtful == Verdict::Invalid { Tone::Bad } else { Tone::Doubtful };
+            let rule = "━".repeat(COLUMNS);
+            let words = format!(" {name}: {means} ");
+            format!("{rule}\n{}\n{rule}\n", style.paint(tone, words.trim_end()))
+        }
+    };
+    for reason in &validity.reasons {
+        let mark = if reason.consequence == Verdict::Valid { "note" } else { reason.consequence.name() };
+        let head = format!("{mark}, {}", reason.code.name());
+        out += &format!("  {}\n", style.paint(Tone::Strong, &head));
+        for line in wrap(&clean(&reason.text, LONGEST), COLUMNS - 4) {
+            out += &format!("    {line}\n");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn doubt_is_hard_to_miss_and_its_absence_brief() {
+        let plain = Style::default();
+        let valid = verdict(&Validity::of(Vec::new()), plain);
+        assert_eq!(valid, "VALID: the figures are the server's\n");
+        let doubtful = verdict(&sample::open_loop().validity, plain);
+        assert!(doubtful.starts_with(&"━".repeat(COLUMNS)), "{doubtful}");
+        assert!(doubtful.contains("INVALID: do not quote"), "{doubtful}");
+        assert!(doubtful.contains("achieved_below_offered") && doubtful.contains("late_sends"));
+    }
+
+    #[test]
+    fn an_interrupted_run_says_so() {
+        let mut run = sample::closed_loop();
+        assert!(!banner(&run, Style::default()).contains("Ended early"));
+        run.interrupted = true;
+        assert!(banner(&run, Style::default()).starts_with("Ended early"));
+    }
+}
