@@ -1,0 +1,89 @@
+//! Figures as sentences print them, so that a report, a table and a reason spell them alike.
+
+use model::LevelKind;
+
+/// A number with its thousands apart and a fixed number of decimals: `147,833.70`.
+pub fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let unsigned = text.trim_start_matches('-');
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    if !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text;
+    }
+    let mut grouped = String::with_capacity(text.len() + whole.len() / 3);
+    if text.starts_with('-') {
+        grouped.push('-');
+    }
+    for (at, digit) in whole.char_indices() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if !fraction.is_empty() {
+        grouped.push('.');
+        grouped.push_str(fraction);
+    }
+    grouped
+}
+
+/// A rate per second: whole from 100 on, with two decimals below.
+pub fn rate(per_s: f64) -> String {
+    grouped(per_s, if per_s.abs() >= 100.0 { 0 } else { 2 })
+}
+
+/// A ratio in per cent with two decimals: `22.80 %`.
+pub fn percent(ratio: f64) -> String {
+    format!("{} %", grouped(ratio * 100.0, 2))
+}
+
+/// A share that is not the whole in per cent, never rounded up to 100: `99.99 %`.
+pub fn share(ratio: f64) -> String {
+    if ratio < 1.0 { percent(ratio.min(0.9999)) } else { percent(1.0) }
+}
+
+/// A level without its unit: `3,000`, or `0.5` for a fractional rate.
+pub fn level(level: f64) -> String {
+    if level.fract() == 0.0 { grouped(level, 0) } else { level.to_string() }
+}
+
+/// A level with its unit: `3,000 connections`, `20,000/s`.
+pub fn level_of(kind: LevelKind, value: f64) -> String {
+    match kind {
+        LevelKind::Concurrency if value == 1.0 => "1 connection".to_owned(),
+        LevelKind::Concurrency => format!("{} connections", level(value)),
+        LevelKind::Rate => format!("{}/s", level(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (value, decimals, text) in [
+            (147_833.7, 2, "147,833.70"),
+            (0.0, 0, "0"),
+            (999.0, 0, "999"),
+            (1000.0, 0, "1,000"),
+            (1_234_567.0, 0, "1,234,567"),
+            (-1234.5, 1, "-1,234.5"),
+            (f64::NAN, 2, "NaN"),
+            (f64::INFINITY, 2, "inf"),
+        ] {
+            assert_eq!(grouped(value, decimals), text);
+        }
+    }
+
+    #[test]
+    fn shares_and_levels() {
+        assert_eq!(percent(0.228_007), "22.80 %");
+        assert_eq!(share(0.99999), "99.99 %");
+        assert_eq!(share(1.0), "100.00 %");
+        assert_eq!(level_of(LevelKind::Concurrency, 3000.0), "3,000 connections");
+        assert_eq!(level_of(LevelKind::Concurrency, 1.0), "1 connection");
+        assert_eq!(level_of(LevelKind::Rate, 0.5), "0.5/s");
+        assert_eq!(rate(12.5), "12.50");
+    }
+}

@@ -1,0 +1,17 @@
+//! What we think of results. Pure: values of `model` in, judgements and sentences out.
+//!
+//! - [`validity`]: may a run's figures be believed? One table of rules.
+//! - [`exit`]: the exit code that a result deserves.
+//! - [`ladder`]: which level a sweep runs next, and why it ends.
+//!
+//! Nothing here shows anything: texts and figures go on to the command line and to `report`.
+
+pub mod exit;
+pub mod figures;
+#[cfg(test)]
+mod fixture;
+pub mod ladder;
+pub mod validity;
+
+pub use ladder::{Ladder, Outcome, Step};
+pub use validity::judge;

@@ -1,0 +1,193 @@
+//! Rules about the generator: its workers, its schedule, its connections and its machine.
+
+use model::units::{MILLISECOND, SECOND, show_duration};
+use model::{Run, Verdict};
+
+use super::Finding;
+use crate::figures::{grouped, rate, share};
+
+/// A worker this busy has no time left to take answers up at once.
+const BUSY: f64 = 0.95;
+/// Share of arrivals that may go unsent.
+const SHORTFALL: f64 = 0.001;
+/// Share of the cap that counts as every connection in use: workers own their connections, so one
+/// may be out of them just before the others are.
+const AT_CAP: f64 = 0.9;
+/// Lateness that never matters, in nanoseconds.
+const ON_TIME_NS: u64 = MILLISECOND;
+/// Share of response p99 that late p99 may make up.
+const LATE: f64 = 0.1;
+/// Share above which the response times are the generator's.
+const MOSTLY_LATE: f64 = 0.5;
+
+pub(super) fn limits(run: &Run) -> Option<Finding> {
+    let hits: u64 = run.totals.limits.values().fold(0, |sum, &n| sum.saturating_add(n));
+    if hits == 0 {
+        return None;
+    }
+    let named: Vec<String> = run
+        .totals
+        .limits
+        .iter()
+        .map(|(name, &n)| format!("{name} {} times ({})", grouped(n as f64, 0), meaning(run, name)))
+        .collect();
+    // A refused connection may be tried again for the same attempt, so hits bound failures.
+    let failed = hits.min(run.totals.errors.total());
+    let most = failed > run.totals.attempts / 2;
+    let consequence = if most { Verdict::Invalid } else { Verdict::LowerBound };
+    Some((consequence, format!("the generator's machine ran out: {}", named.join(", "))))
+}
+
+fn meaning(run: &Run, errno: &str) -> String {
+    match errno {
+        "EMFILE" => format!(
+            "open files of a process: {} allowed, {} at most; see `ulimit -n`",
+            grouped(run.environment.open_files as f64, 0),
+            grouped(run.environment.open_files_hard as f64, 0)
+        ),
+        "ENFILE" => "open files of the machine; see the sysctl fs.file-max".to_owned(),
+        "EADDRNOTAVAIL" | "EADDRINUSE" => "local ports: about 28,000 per local and remote \
+             address; add local addresses with --source, or keep connections alive"
+            .to_owned(),
+        "ENOBUFS" | "ENOMEM" => "memory for sockets".to_owned(),
+        _ => "a limit of the operating system".to_owned(),
+    }
+}
+
+pub(super) fn saturated(run: &Run) -> Option<Finding> {
+    let workers = &run.generator.workers;
+    let busy = workers.iter().filter(|worker| worker.busy_ratio >= BUSY).count();
+    if run.plan.spin || busy == 0 {
+        return None;
+    }
+    let most = workers.iter().map(|worker| worker.busy_ratio).fold(0.0, f64::max);
+    let of_workers = format!(
+        "{busy} of {} workers had no time left (busy {} of the window)",
+        workers.len(),
+        share(most)
+    );
+    if open_loop(run) {
+        return Some((Verdict::Valid, of_workers));
+    }
+    let qps = rate(run.rates.requests_per_s);
+    Some((Verdict::LowerBound, format!("{of_workers}: the server carries at least {qps}/s")))
+}
+
+pub(super) fn late(run: &Run) -> Option<Finding> {
+    let (late, response) = (run.late_ns.p99, run.response_ns.p99);
+    if late <= ON_TIME_NS || late as f64 <= LATE * response as f64 {
+        return None;
+    }
+    let mostly = late as f64 > MOSTLY_LATE * response as f64;
+    let consequence = if mostly { Verdict::Invalid } else { Verdict::LowerBound };
+    let evidence = format!(
+        "requests left late: p99 {}, of a response p99 of {}",
+        show_duration(late),
+        show_duration(response)
+    );
+    Some((consequence, evidence))
+}
+
+pub(super) fn below_offered(run: &Run) -> Option<Finding> {
+    let unsent = shortfall(run)?;
+    if at_cap(run) && !behind_schedule(run) {
+        return None;
+    }
+    let why = if behind_schedule(run) { "the generator ran late" } else { "connections were free" };
+    let evidence = format!(
+        "{} of the {}/s offered were sent as {}/s: {} arrivals not sent in the window, and {why}",
+        share(run.rates.achieved_per_s / run.rates.offered_per_s),
+        rate(run.rates.offered_per_s),
+        rate(run.rates.achieved_per_s),
+        grouped(unsent, 0)
+    );
+    Some((Verdict::LowerBound, evidence))
+}
+
+pub(super) fn exhausted(run: &Run) -> Option<Finding> {
+    let unsent = shortfall(run)?;
+    if !at_cap(run) {
+        return None;
+    }
+    let evidence = format!(
+        "{} of {} arrivals ({}) found no free connection and were not sent in the window: {} of {} \
+         requests were in flight, waiting took {} at p99",
+        grouped(unsent, 0),
+        grouped(run.totals.attempts as f64, 0),
+        share(unsent / run.totals.attempts as f64),
+        grouped(f64::from(run.concurrency.in_flight_max), 0),
+        grouped(f64::from(run.plan.inflight_cap()), 0),
+        show_duration(run.wait_ns.p99)
+    );
+    match server_saturated(run) {
+        Some(sign) => {
+            Some((Verdict::Valid, format!("{evidence}. The server was saturated: {sign}")))
+        }
+        None => Some((Verdict::LowerBound, format!("{evidence}; {}", connections_for(run)))),
+    }
+}
+
+/// How many connections the rate would take at the service time seen, by Little's law.
+fn connections_for(run: &Run) -> String {
+    let mean_s = run.service_ns.mean as f64 / SECOND as f64;
+    let in_flight = (run.rates.offered_per_s * mean_s).ceil();
+    let per_connection = f64::from(run.plan.pipeline.max(1));
+    format!(
+        "at a mean service time of {} the rate takes -c {} or more",
+        show_duration(run.service_ns.mean),
+        grouped((in_flight / per_connection).ceil().max(1.0), 0)
+    )
+}
+
+fn open_loop(run: &Run) -> bool {
+    run.plan.rate_per_s.is_some()
+}
+
+/// Arrivals of an open loop that were due in the window and not sent in it, when they are more than
+/// can be in the workers' hands as the window ends.
+fn shortfall(run: &Run) -> Option<f64> {
+    let window_s = run.totals.duration_ns as f64 / SECOND as f64;
+    let unsent = (run.rates.offered_per_s - run.rates.achieved_per_s) * window_s;
+    let allowed = (SHORTFALL * run.totals.attempts as f64).max(f64::from(run.plan.threads));
+    (open_loop(run) && run.rates.offered_per_s > 0.0 && unsent > allowed).then_some(unsent)
+}
+
+fn at_cap(run: &Run) -> bool {
+    f64::from(run.concurrency.in_flight_max) >= AT_CAP * f64::from(run.plan.inflight_cap())
+}
+
+fn behind_schedule(run: &Run) -> bool {
+    let busy = run.generator.workers.iter().any(|worker| worker.busy_ratio >= BUSY);
+    late(run).is_some() || (busy && !run.plan.spin)
+}
+
+/// Signs, from the server's answers alone, that it could not have carried more.
+fn server_saturated(run: &Run) -> Option<String> {
+    /// Share of answers that refuse.
+    const SHEDDING: f64 = 0.01;
+    /// Share of attempts that time out.
+    const TIMING_OUT: f64 = 0.1;
+    /// Mean over least service time, and spread over mean, of requests that stand in one queue. A
+    /// server that only takes its time, however unevenly, does not show both.
+    const QUEUED: (f64, f64) = (10.0, 1.0 / 3.0);
+
+    let (totals, service) = (&run.totals, &run.service_ns);
+    let refused = [429, 503].iter().filter_map(|status| totals.statuses.get(status));
+    let refused = refused.fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;
+    let (answers, attempts) = (totals.requests as f64, totals.attempts as f64);
+    if refused > 0.0 && refused >= SHEDDING * answers {
+        return Some(format!("{} of its answers were 429 or 503", share(refused / answers)));
+    }
+    let timeouts = totals.errors.timeout as f64;
+    if timeouts > 0.0 && timeouts >= TIMING_OUT * attempts {
+        return Some(format!("{} of the attempts timed out", share(timeouts / attempts)));
+    }
+    let (least, mean, spread) = (service.min as f64, service.mean as f64, service.stdev as f64);
+    (least > 0.0 && mean >= QUEUED.0 * least && spread <= QUEUED.1 * mean).then(|| {
+        format!(
+            "its service time grew from {} to a steady {}",
+            show_duration(service.min),
+            show_duration(service.mean)
+        )
+    })
+}

@@ -1,0 +1,365 @@
+use model::ErrorClass;
+use model::units::{MILLISECOND, SECOND};
+
+use super::*;
+use crate::exit;
+use crate::fixture::{around, closed, open};
+
+/// The spoiled run's verdict, and the codes of its reasons.
+fn judged(mut run: Run, spoil: impl Fn(&mut Run)) -> (Verdict, Vec<ReasonCode>, String) {
+    spoil(&mut run);
+    let validity = judge(&run);
+    let codes = validity.reasons.iter().map(|reason| reason.code).collect();
+    let texts: Vec<String> = validity.reasons.into_iter().map(|reason| reason.text).collect();
+    (validity.verdict, codes, texts.join("\n"))
+}
+
+type Case = (&'static str, Run, fn(&mut Run), Verdict, ReasonCode, &'static str);
+
+fn check(cases: Vec<Case>) {
+    for (name, run, spoil, verdict, code, needle) in cases {
+        let (found, codes, text) = judged(run, spoil);
+        assert_eq!((found, codes.as_slice()), (verdict, [code].as_slice()), "{name}: {text}");
+        assert!(text.contains(needle), "{name}: {text}");
+    }
+}
+
+/// Half of 10,000 arrivals not sent, with all ten connections in use.
+fn held_back(run: &mut Run) {
+    run.rates.achieved_per_s = 500.0;
+    run.rates.requests_per_s = 500.0;
+    run.totals.unsent = 5_000;
+    run.totals.requests = 5_000;
+    run.totals.succeeded = 5_000;
+    run.concurrency.in_flight_max = 10;
+    run.service_ns = around(20 * MILLISECOND, 5_000);
+    run.response_ns = around(SECOND, 10_000);
+    run.wait_ns = around(SECOND, 5_000);
+}
+
+#[test]
+fn sound_runs_are_valid() {
+    for run in [closed(), open()] {
+        let (verdict, codes, _) = judged(run, |_| ());
+        assert_eq!((verdict, codes), (Verdict::Valid, vec![]));
+    }
+}
+
+#[test]
+fn rules_about_answers() {
+    check(vec![
+        (
+            "nothing answered",
+            closed(),
+            |run| {
+                run.totals.requests = 0;
+                run.totals.succeeded = 0;
+                run.totals.errors.add(ErrorClass::Connect, 10_000);
+                run.totals.error_samples.insert("connect".into(), "Connection refused".into());
+            },
+            Verdict::Invalid,
+            ReasonCode::NoAnswers,
+            "no answer came in 10.0s, of 10,000 attempts; 10,000 failed by connect (Connection refused)",
+        ),
+        (
+            "all 404",
+            closed(),
+            |run| {
+                run.totals.errors.add(ErrorClass::Status, 10_000);
+                run.totals.succeeded = 0;
+                run.totals.statuses = [(404, 10_000)].into();
+            },
+            Verdict::Invalid,
+            ReasonCode::FastErrors,
+            "10,000 of 10,000 answers (100.00 %) were failures, 10,000 of them with status 404",
+        ),
+        (
+            "sheds two thirds",
+            closed(),
+            |run| {
+                run.totals.errors.add(ErrorClass::Status, 6_667);
+                run.totals.statuses = [(200, 3_333), (503, 6_667)].into();
+            },
+            Verdict::Valid,
+            ReasonCode::FastErrors,
+            "status 503",
+        ),
+        (
+            "closes after every answer",
+            closed(),
+            |run| run.totals.server_closes = 10_000,
+            Verdict::Valid,
+            ReasonCode::KeepaliveRefused,
+            "connecting anew took 200us",
+        ),
+    ]);
+}
+
+#[test]
+fn an_overloaded_server_is_a_result() {
+    let (verdict, codes, text) = judged(closed(), |run| {
+        run.totals.errors.add(ErrorClass::Timeout, 2_000);
+        run.totals.errors.add(ErrorClass::Status, 3_000);
+        run.totals.statuses = [(200, 5_000), (503, 3_000)].into();
+        run.totals.requests = 8_000;
+        run.response_ns = around(5 * SECOND, 10_000);
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]), "{text}");
+}
+
+#[test]
+fn rules_about_the_generator() {
+    check(vec![
+        (
+            "busy worker, closed loop",
+            closed(),
+            |run| run.generator.workers[1].busy_ratio = 0.99,
+            Verdict::LowerBound,
+            ReasonCode::WorkersSaturated,
+            "1 of 2 workers had no time left (busy 99.00 % of the window): the server carries at least 1,000/s",
+        ),
+        (
+            "busy worker on time, open loop",
+            open(),
+            |run| run.generator.workers[1].busy_ratio = 0.99,
+            Verdict::Valid,
+            ReasonCode::WorkersSaturated,
+            "no time left",
+        ),
+        (
+            "late by a fifth",
+            open(),
+            |run| (run.late_ns.p99, run.response_ns.p99) = (2 * MILLISECOND, 10 * MILLISECOND),
+            Verdict::LowerBound,
+            ReasonCode::LateSends,
+            "p99 2.00ms, of a response p99 of 10.0ms",
+        ),
+        (
+            "late by most",
+            open(),
+            |run| (run.late_ns.p99, run.response_ns.p99) = (9 * MILLISECOND, 10 * MILLISECOND),
+            Verdict::Invalid,
+            ReasonCode::LateSends,
+            "requests left late",
+        ),
+        (
+            "fewer sent than offered",
+            open(),
+            |run| run.rates.achieved_per_s = 990.0,
+            Verdict::LowerBound,
+            ReasonCode::AchievedBelowOffered,
+            "99.00 % of the 1,000/s offered were sent as 990/s: 100 arrivals",
+        ),
+        (
+            "files ran out now and then",
+            closed(),
+            |run| {
+                run.totals.limits.insert("EMFILE".into(), 90_000);
+                run.totals.errors.add(ErrorClass::Connect, 100);
+            },
+            Verdict::LowerBound,
+            ReasonCode::LimitsHit,
+            "EMFILE 90,000 times (open files of a process: 1,024 allowed, 4,096 at most",
+        ),
+        (
+            "most attempts found no port",
+            closed(),
+            |run| {
+                run.totals.limits.insert("EADDRNOTAVAIL".into(), 7_000);
+                run.totals.errors.add(ErrorClass::Connect, 7_000);
+            },
+            Verdict::Invalid,
+            ReasonCode::LimitsHit,
+            "--source",
+        ),
+    ]);
+}
+
+#[test]
+fn spinning_workers_are_not_called_saturated() {
+    let (verdict, codes, _) = judged(open(), |run| {
+        run.plan.spin = true;
+        run.generator.workers.iter_mut().for_each(|worker| worker.busy_ratio = 1.0);
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]));
+}
+
+#[test]
+fn arrivals_held_back_by_the_connections() {
+    check(vec![
+        (
+            "server takes its time",
+            open(),
+            held_back,
+            Verdict::LowerBound,
+            ReasonCode::ConnectionsExhausted,
+            "5,000 of 10,000 arrivals (50.00 %) found no free connection",
+        ),
+        (
+            "how many would do",
+            open(),
+            held_back,
+            Verdict::LowerBound,
+            ReasonCode::ConnectionsExhausted,
+            "at a mean service time of 20.0ms the rate takes -c 20 or more",
+        ),
+        (
+            "one queue behind them",
+            open(),
+            |run| {
+                held_back(run);
+                (run.service_ns.min, run.service_ns.stdev) = (MILLISECOND, 3 * MILLISECOND);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "its service time grew from 1.00ms to a steady 20.0ms",
+        ),
+        (
+            "the server sheds",
+            open(),
+            |run| {
+                held_back(run);
+                run.totals.statuses = [(200, 4_900), (503, 100)].into();
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "2.00 % of its answers were 429 or 503",
+        ),
+        (
+            "the server lets them time out",
+            open(),
+            |run| {
+                held_back(run);
+                run.totals.errors.add(ErrorClass::Timeout, 2_000);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "20.00 % of the attempts timed out",
+        ),
+    ]);
+    let (verdict, codes, _) = judged(open(), |run| {
+        held_back(run);
+        run.generator.workers[0].busy_ratio = 1.0;
+    });
+    assert_eq!(verdict, Verdict::LowerBound);
+    assert!(codes.contains(&ReasonCode::AchievedBelowOffered), "{codes:?}");
+    assert!(codes.contains(&ReasonCode::ConnectionsExhausted), "{codes:?}");
+}
+
+#[test]
+fn the_last_arrivals_in_hand_are_no_shortfall() {
+    let (verdict, codes, _) = judged(open(), |run| run.rates.achieved_per_s = 999.2);
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]));
+}
+
+#[test]
+fn rules_about_the_window() {
+    check(vec![
+        (
+            "more in flight than connections",
+            closed(),
+            |run| run.service_ns = around(20 * MILLISECOND, 10_000),
+            Verdict::Invalid,
+            ReasonCode::LittleLaw,
+            "1,000 answers/s x 20.0ms mean service time is 20.0 requests in flight, where 10 connections x 1 allow 10",
+        ),
+        (
+            "few answers",
+            closed(),
+            |run| run.response_ns.count = 999,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "999 attempts in 10.0s",
+        ),
+        (
+            "interrupted",
+            closed(),
+            |run| {
+                run.interrupted = true;
+                run.totals.duration_ns = 3 * SECOND;
+            },
+            Verdict::Valid,
+            ReasonCode::Interrupted,
+            "ended after 3.00s of 10.0s",
+        ),
+    ]);
+}
+
+/// (QPS, mean ms, longest ms, window s) at 10 connections, and whether that is impossible.
+#[test]
+fn little_allows_what_the_windows_ends_explain() {
+    for (qps, mean_ms, max_ms, window_s, impossible) in [
+        (1000.0, 10, 12, 10, false),
+        (1000.0, 10, 12, 1, false),
+        (1040.0, 10, 12, 10, false),
+        (1100.0, 10, 12, 10, true),
+        (12.0, 1000, 1100, 1, false),
+        (1100.0, 100, 130, 10, true),
+    ] {
+        let (verdict, _, text) = judged(closed(), |run| {
+            run.rates.requests_per_s = qps;
+            run.totals.duration_ns = window_s * SECOND;
+            run.service_ns = around(mean_ms * MILLISECOND, (qps * window_s as f64) as u64);
+            run.service_ns.max = max_ms * MILLISECOND;
+        });
+        assert_eq!(verdict == Verdict::Invalid, impossible, "{qps} x {mean_ms}: {text}");
+    }
+    let (verdict, codes, _) = judged(closed(), |run| {
+        (run.plan.pipeline, run.plan.max_inflight) = (4, 40);
+        run.service_ns = around(20 * MILLISECOND, 10_000);
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]));
+}
+
+#[test]
+fn hostile_figures_do_not_panic() {
+    let (verdict, _, _) = judged(open(), |run| {
+        run.totals.attempts = u64::MAX;
+        run.totals.server_closes = u64::MAX;
+        run.totals.limits = [("EMFILE".into(), u64::MAX), ("X".into(), u64::MAX)].into();
+        run.totals.statuses = [(429, u64::MAX), (503, u64::MAX)].into();
+        run.rates.offered_per_s = f64::MAX;
+        run.concurrency.in_flight_max = u32::MAX;
+        run.plan.connections = u32::MAX;
+        run.connect_ns.mean = u64::MAX;
+        run.tls_ns.mean = u64::MAX;
+        (run.late_ns.p99, run.wait_ns.p99) = (u64::MAX, u64::MAX);
+        run.service_ns.mean = u64::MAX;
+    });
+    assert_eq!(verdict, Verdict::Invalid);
+    judged(open(), |run| {
+        run.totals = Default::default();
+        run.rates = Default::default();
+        run.plan.connections = 0;
+    });
+}
+
+#[test]
+fn every_rule_is_documented_once() {
+    let text = rules_as_markdown();
+    assert_eq!(text.lines().count(), RULES.len() + 2);
+    for (at, rule) in RULES.iter().enumerate() {
+        assert!(RULES[..at].iter().all(|other| other.code != rule.code), "{:?}", rule.code);
+        assert!(rule.advice.ends_with('.'), "{}", rule.advice);
+        assert!(text.contains(rule.code.name()));
+    }
+}
+
+#[test]
+fn exit_codes() {
+    for (verdict, rate, interrupted, code) in [
+        (Verdict::Valid, None, false, 0),
+        (Verdict::LowerBound, None, false, 0),
+        (Verdict::Invalid, None, false, 98),
+        (Verdict::Valid, Some(1.0), false, 0),
+        (Verdict::LowerBound, Some(1.0), false, 98),
+        (Verdict::Invalid, Some(1.0), false, 98),
+        (Verdict::Invalid, None, true, 130),
+        (Verdict::Valid, None, true, 130),
+    ] {
+        let mut run = closed();
+        run.validity.verdict = verdict;
+        (run.plan.rate_per_s, run.interrupted) = (rate, interrupted);
+        assert_eq!(exit::exit_code(&run), code, "{verdict:?} {rate:?} {interrupted}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Rules about the window as a whole.
+
+use model::units::{SECOND, show_duration};
+use model::{Run, Verdict};
+
+use super::Finding;
+use crate::figures::{grouped, rate};
+
+/// How far above the cap QPS x mean service may come out by rounding and sampling.
+const TOLERANCE: f64 = 1.05;
+/// Samples below which fewer than ten are above p99.
+const ENOUGH_FOR_P99: u64 = 1_000;
+
+/// Little's law, L = lambda W, on a finite window. Requests that straddle the window's ends make
+/// the product exceed the cap honestly: up to `cap` of them end after it, each at most the longest
+/// service late, and up to `cap` began before it. What they explain is allowed.
+pub(super) fn little(run: &Run) -> Option<Finding> {
+    let (service, window_ns) = (&run.service_ns, run.totals.duration_ns as f64);
+    if service.count == 0 || window_ns == 0.0 {
+        return None;
+    }
+    let cap = f64::from(run.plan.inflight_cap());
+    let in_flight = run.rates.requests_per_s * service.mean as f64 / SECOND as f64;
+    let begun_before = 1.0 + cap / service.count as f64;
+    let ended_after = 1.0 + service.max as f64 / window_ns;
+    if in_flight <= TOLERANCE * cap * begun_before * ended_after {
+        return None;
+    }
+    let evidence = format!(
+        "{} answers/s x {} mean service time is {} requests in flight, where {} connections x {} \
+         allow {}: impossible",
+        rate(run.rates.requests_per_s),
+        show_duration(service.mean),
+        grouped(in_flight, 1),
+        grouped(f64::from(run.plan.connections), 0),
+        run.plan.pipeline,
+        grouped(cap, 0)
+    );
+    Some((Verdict::Invalid, evidence))
+}
+
+pub(super) fn too_short(run: &Run) -> Option<Finding> {
+    let timed = run.response_ns.count;
+    if timed == 0 || timed >= ENOUGH_FOR_P99 {
+        return None;
+    }
+    let evidence = format!(
+        "{} attempts in {} are too few to quote p99",
+        grouped(timed as f64, 0),
+        show_duration(run.totals.duration_ns)
+    );
+    Some((Verdict::Valid, evidence))
+}
+
+pub(super) fn interrupted(run: &Run) -> Option<Finding> {
+    let planned = run.plan.duration_ns.map(|ns| format!(" of {}", show_duration(ns)));
+    run.interrupted.then(|| {
+        let ran = show_duration(run.totals.duration_ns);
+        (Verdict::Valid, format!("ended after {ran}{}", planned.unwrap_or_default()))
+    })
+}
