@@ -1,0 +1,236 @@
+//! Several sweeps over the same levels: QPS and mean latency of each, told apart by colour and
+//! marker.
+
+use super::axis::{Axis, LevelScale, Measure};
+use super::curve::top;
+use super::levels::{LevelKind, Lookup, ascending, short, union};
+use super::number::{duration, quantity, si};
+use super::palette::{Dash, Shape};
+use super::parts::{Key, Line, Mark, Panel, Point, Sample, Side, Style, Validity, doubt_keys};
+use super::success::undrawn;
+use super::table::{Table, cell, cell_or_empty};
+use super::{Chart, MOST_SERIES};
+
+/// One level of a series.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DiffLevel {
+    /// Connections or requests/s, as [`Diff::kind`] says.
+    pub level: f64,
+    /// Requests completed per second.
+    pub requests_per_s: f64,
+    /// Mean latency in seconds.
+    pub mean_s: f64,
+    /// Whether the figures may be believed.
+    pub validity: Validity,
+}
+
+/// A named sweep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DiffSeries {
+    /// Its name.
+    pub name: String,
+    /// Its levels, in any order; levels may be missing that others have.
+    pub levels: Vec<DiffLevel>,
+}
+
+/// The figures of a comparison chart. The last series is what the others are measured against.
+#[derive(Clone, Debug, Default)]
+pub struct Diff {
+    /// Heading.
+    pub title: String,
+    /// What to read from the chart; best against best where this is `None`.
+    pub subtitle: Option<String>,
+    /// What the levels are.
+    pub kind: LevelKind,
+    /// How they are spread along x.
+    pub scale: LevelScale,
+    /// The sweeps.
+    pub series: Vec<DiffSeries>,
+}
+
+/// Up to this many series share one plot with two axes; more get a plot for QPS and one for latency
+/// below it.
+const MOST_TOGETHER: usize = 2;
+
+impl Diff {
+    /// The chart.
+    pub fn chart(&self) -> Chart {
+        let levels = union(self.series.iter().flat_map(|s| &s.levels).map(|l| l.level));
+        let x = Axis::levels(&levels, &[], self.scale);
+        let x_title = self.kind.axis_title(x.is_log());
+        let together = self.series.len() <= MOST_TOGETHER;
+        let mut keys: Vec<Key> =
+            self.drawn().map(|(i, s)| Key::line(style(i, Dash::Solid), s.name.clone())).collect();
+        keys.extend(doubt_keys(self.series.iter().flat_map(|s| &s.levels).map(|l| l.validity)));
+        Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            desc: format!(
+                "Requests per second and mean latency of {} series over {}. {}",
+                self.series.len(),
+                self.kind.column(),
+                self.reading()
+            ),
+            keys,
+            x,
+            x_title,
+            panels: if together { vec![self.shared()] } else { self.stacked() },
+            stretches: Vec::new(),
+            notes: undrawn(self.series.len()),
+            table: self.table(&levels),
+        }
+    }
+
+    fn drawn(&self) -> impl Iterator<Item = (usize, &DiffSeries)> {
+        self.series.iter().enumerate().take(MOST_SERIES)
+    }
+
+    fn tops(&self) -> (f64, f64) {
+        let levels = || self.series.iter().flat_map(|s| &s.levels);
+        (top(levels().map(|l| Some(l.requests_per_s))), top(levels().map(|l| Some(l.mean_s))))
+    }
+
+    fn lines(&self, side: Side, dash: Dash, value: fn(&DiffLevel) -> f64) -> Vec<Mark> {
+        let line = |(i, s): (usize, &DiffSeries)| {
+            Mark::Line(Line {
+                side,
+                style: style(i, dash),
+                name: String::new(),
+                points: self.points(s, value),
+            })
+        };
+        self.drawn().map(line).collect()
+    }
+
+    fn points(&self, series: &DiffSeries, value: fn(&DiffLevel) -> f64) -> Vec<Point> {
+        let levels: Vec<f64> = series.levels.iter().map(|l| l.level).collect();
+        let point = |i: usize| {
+            let l = &series.levels[i];
+            let tip = format!(
+                "{}, {}: {} requests/s, mean {}",
+                short(&series.name),
+                self.kind.words(l.level),
+                si(l.requests_per_s),
+                duration(l.mean_s)
+            );
+            Point { validity: l.validity, tip, ..Point::bare(l.level, quantity(value(l))) }
+        };
+        ascending(&levels).into_iter().map(point).collect()
+    }
+
+    /// One plot: QPS solid against the left axis, mean latency dashed against the right.
+    fn shared(&self) -> Panel {
+        let (qps, mean) = self.tops();
+        let (left, right) = Axis::pair((Measure::Count, qps), (Measure::Time, mean));
+        let unit = right.time_symbol();
+        let mut marks = self.lines(Side::Right, Dash::Dashed, |l| l.mean_s);
+        marks.extend(self.lines(Side::Left, Dash::Solid, |l| l.requests_per_s));
+        Panel {
+            height: 310.0,
+            heading: vec![metric(Dash::Solid, "QPS (requests/s)".into())],
+            right_heading: vec![metric(Dash::Dashed, format!("mean latency ({unit})"))],
+            left,
+            right: Some(right),
+            tones: (None, None),
+            marks,
+            names_lines: false,
+        }
+    }
+
+    /// QPS above mean latency.
+    fn stacked(&self) -> Vec<Panel> {
+        let (qps, mean) = self.tops();
+        let above = Axis::quantity(Measure::Count, qps, 5);
+        let below = Axis::quantity(Measure::Time, mean, 4);
+        let latency = format!("mean latency ({})", below.time_symbol());
+        vec![
+            Panel::plain(
+                220.0,
+                vec![metric(Dash::Solid, "QPS (requests/s)".into())],
+                above,
+                self.lines(Side::Left, Dash::Solid, |l| l.requests_per_s),
+            ),
+            Panel::plain(
+                170.0,
+                vec![metric(Dash::Dashed, latency)],
+                below,
+                self.lines(Side::Left, Dash::Dashed, |l| l.mean_s),
+            ),
+        ]
+    }
+
+    fn best(series: &DiffSeries) -> Option<&DiffLevel> {
+        let sound = series.levels.iter().filter(|l| quantity(l.requests_per_s).is_some());
+        sound.max_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s))
+    }
+
+    /// Best against best, in a sentence.
+    fn reading(&self) -> String {
+        let Some((last, others)) = self.series.split_last() else {
+            return "No series was given.".into();
+        };
+        let Some(base) = Diff::best(last).filter(|b| b.requests_per_s > 0.0) else {
+            return "There is no measured QPS to compare with.".into();
+        };
+        let share =
+            |l: &DiffLevel| format!("{:.2} %", l.requests_per_s / base.requests_per_s * 100.0);
+        let at =
+            |l: &DiffLevel| format!("{} at {}", si(l.requests_per_s), self.kind.words(l.level));
+        let name = short(&last.name);
+        match others {
+            [] => format!("The best QPS is {}.", at(base)),
+            [one] => match Diff::best(one) {
+                Some(best) => format!(
+                    "Best against best, {} reaches {} of {name}'s QPS: {} against {}.",
+                    short(&one.name),
+                    share(best),
+                    at(best),
+                    at(base)
+                ),
+                None => format!("{} has no measured QPS.", short(&one.name)),
+            },
+            _ => {
+                let each = others
+                    .iter()
+                    .take(MOST_SERIES)
+                    .filter_map(|s| Some(format!("{} {}", short(&s.name), share(Diff::best(s)?))));
+                let list: Vec<String> = each.collect();
+                format!("Best QPS as a share of {name}'s ({}): {}.", at(base), list.join(", "))
+            }
+        }
+    }
+
+    fn table(&self, levels: &[f64]) -> Table {
+        let doubts = self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity.is_doubtful());
+        let columns = self.series.iter().flat_map(|s| {
+            let figures = ["QPS (1/s)", "mean latency (ms)"].into_iter();
+            let all = figures.chain(doubts.then_some("validity"));
+            all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
+        });
+        let mut table = Table::new(std::iter::once(self.kind.column().to_string()).chain(columns));
+        let by_level: Vec<_> =
+            self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
+        for level in levels {
+            let mut row = vec![cell(*level)];
+            for series in &by_level {
+                let found = series.at(*level);
+                row.push(cell_or_empty(found.map(|l| l.requests_per_s)));
+                row.push(cell_or_empty(found.map(|l| l.mean_s * 1e3)));
+                let validity = || found.map_or("", |l| l.validity.code()).to_string();
+                row.extend(doubts.then(validity));
+            }
+            table.push(row);
+        }
+        table
+    }
+}
+
+fn style(index: usize, dash: Dash) -> Style {
+    Style { colour: index, dash, shape: Some(Shape::of_series(index)), thin: dash == Dash::Dashed }
+}
+
+/// The key of a metric: its dash in neutral ink, since colour belongs to the series.
+fn metric(dash: Dash, label: String) -> Key {
+    let look = Style { colour: 6, dash, shape: None, thin: dash == Dash::Dashed };
+    Key { sample: Sample::Line(look), label, tone: None }
+}

@@ -1,0 +1,218 @@
+//! From a chart to its SVG: the document around the plots. The inside of a plot is `plot`'s.
+
+use super::frame::{
+    Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SUBTITLE_SIZE, TITLE_SIZE, WIDTH,
+    row, sample_width,
+};
+use super::palette::{COLOURS, ROOT, Shape, style_sheet};
+use super::parts::{Sample, Style, Validity};
+use super::plot;
+use super::scale::Scale;
+use super::svg::{Anchor, Rect, Run, Svg, coordinate, escape};
+use super::text::{CAP_HEIGHT, Face, clean};
+use super::{Chart, Theme, number};
+
+/// The chart as an SVG document (or fragment: it has no XML declaration, so it is both).
+pub(super) fn document(chart: &Chart, theme: Theme) -> String {
+    let frame = Frame::of(chart);
+    let mut svg = Svg::default();
+    open(&mut svg, chart, &frame, theme);
+    header(&mut svg, chart, &frame);
+    for (i, panel) in chart.panels.iter().enumerate() {
+        let rect = frame.plots[i];
+        let y = frame.heading_y(i);
+        let both = !panel.right_heading.is_empty();
+        let room =
+            (WIDTH - 2.0 * PAD) * if both { 0.5 } else { 1.0 } - if both { 10.0 } else { 0.0 };
+        for key in row(&panel.heading, PAD, false, room, y) {
+            draw_key(&mut svg, &key);
+        }
+        for key in row(&panel.right_heading, WIDTH - PAD, true, room, y) {
+            draw_key(&mut svg, &key);
+        }
+        let view = plot::View { rect, x: &chart.x, left: &panel.left, right: panel.right.as_ref() };
+        let last = i + 1 == chart.panels.len();
+        plot::draw(&mut svg, &view, panel, &chart.stretches, last);
+    }
+    lane_labels(&mut svg, chart, &frame);
+    footer(&mut svg, chart, &frame);
+    svg.raw("</svg>");
+    svg.finish()
+}
+
+fn open(svg: &mut Svg, chart: &Chart, frame: &Frame, theme: Theme) {
+    let id = identity(chart);
+    let height = coordinate(frame.height);
+    let width = coordinate(WIDTH);
+    let pointer = pointer_data(chart, frame);
+    svg.raw(&format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{ROOT}\" role=\"img\" \
+         aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" \
+         height=\"{height}\" style=\"max-width:100%;height:auto\"{pointer}>"
+    ));
+    svg.raw(&format!("<title id=\"{id}-title\">{}</title>", escape(&clean(&chart.title))));
+    svg.raw(&format!("<desc id=\"{id}-desc\">{}</desc>", escape(&clean(&chart.desc))));
+    svg.raw(&format!("<style>{}</style>", style_sheet(theme)));
+    if theme == Theme::Standalone {
+        svg.rect(&Rect { left: 0.0, top: 0.0, right: WIDTH, bottom: frame.height }, "paper");
+    }
+}
+
+/// What a script needs to turn a pointer's place into a value of x: the ends of a linear x axis, in
+/// pixels and values.
+fn pointer_data(chart: &Chart, frame: &Frame) -> String {
+    let (Scale::Linear { lo, hi }, Some(plot)) = (chart.x.scale, frame.plots.first()) else {
+        return String::new();
+    };
+    let (start, end) = chart.x.inset;
+    format!(
+        " data-left=\"{}\" data-right=\"{}\" data-from=\"{}\" data-to=\"{}\"",
+        coordinate(plot.left + start),
+        coordinate(plot.right - end),
+        number::plain(lo),
+        number::plain(hi)
+    )
+}
+
+/// A name for this chart's elements that other charts of the page do not use: FNV-1a of its words
+/// and data.
+fn identity(chart: &Chart) -> String {
+    let words = [chart.title.as_str(), &chart.subtitle, &chart.desc, &chart.x_title];
+    let cells = chart.table.headers.iter().chain(chart.table.rows.iter().flatten());
+    let bytes = words.into_iter().chain(cells.map(String::as_str)).flat_map(str::bytes);
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("chart-{hash:016x}")
+}
+
+fn header(svg: &mut Svg, chart: &Chart, frame: &Frame) {
+    let room = WIDTH - 2.0 * PAD;
+    svg.text(&Run {
+        x: PAD,
+        y: frame.title_y,
+        anchor: Anchor::Start,
+        size: TITLE_SIZE,
+        face: Face::SemiBold,
+        class: "title",
+        text: &chart.title,
+        room,
+    });
+    for (y, line) in &frame.subtitle {
+        svg.text(&plain(PAD, *y, SUBTITLE_SIZE, "soft", line, room));
+    }
+    for key in &frame.keys {
+        draw_key(svg, key);
+    }
+}
+
+fn footer(svg: &mut Svg, chart: &Chart, frame: &Frame) {
+    let Some(plot) = frame.plots.last() else { return };
+    svg.text(&Run {
+        anchor: Anchor::Middle,
+        ..plain(
+            (plot.left + plot.right) / 2.0,
+            frame.x_title_y,
+            LABEL_SIZE,
+            "soft",
+            &chart.x_title,
+            plot.width(),
+        )
+    });
+    for (y, line) in &frame.notes {
+        svg.text(&plain(PAD, *y, NOTE_SIZE, "soft", line, WIDTH - 2.0 * PAD));
+    }
+}
+
+/// Words in the regular face that start at `x`.
+pub(super) fn plain<'a>(
+    x: f64,
+    y: f64,
+    size: f64,
+    class: &'a str,
+    text: &'a str,
+    room: f64,
+) -> Run<'a> {
+    Run { x, y, anchor: Anchor::Start, size, face: Face::Regular, class, text, room }
+}
+
+fn lane_labels(svg: &mut Svg, chart: &Chart, frame: &Frame) {
+    let Some(plot) = frame.plots.first() else { return };
+    for (stretch, lane) in chart.stretches.iter().zip(&frame.lanes) {
+        let Some(lane) = lane else { continue };
+        let y = plot.top - super::frame::LANE_HEIGHT * lane.row as f64 - 4.0;
+        if lane.row > 0 && stretch.from == stretch.to {
+            svg.line((lane.line, plot.top), (lane.line, y + 3.0), "lead");
+        }
+        svg.text(&plain(lane.left, y, NOTE_SIZE, "soft", &stretch.label, lane.right - lane.left));
+    }
+}
+
+fn draw_key(svg: &mut Svg, placed: &PlacedKey) {
+    let key = placed.key;
+    let middle = placed.y - LABEL_SIZE * CAP_HEIGHT / 2.0;
+    match key.sample {
+        Sample::None => {}
+        Sample::Line(style) => {
+            svg.line((placed.x, middle), (placed.x + SAMPLE_WIDTH, middle), &line_class(&style));
+            if let Some(shape) = style.shape {
+                marker(
+                    svg,
+                    (placed.x + SAMPLE_WIDTH / 2.0, middle),
+                    shape,
+                    style.colour,
+                    Validity::Valid,
+                );
+            }
+        }
+        Sample::Doubtful(validity) => {
+            marker(svg, (placed.x + 5.0, middle), Shape::Circle, COLOURS - 1, validity);
+        }
+    }
+    let class = key.tone.map_or_else(String::new, |tone| format!("t{}", tone % COLOURS + 1));
+    svg.text(&Run {
+        face: if key.tone.is_some() { Face::SemiBold } else { Face::Regular },
+        ..plain(placed.x + sample_width(key), placed.y, LABEL_SIZE, &class, &key.label, placed.room)
+    });
+}
+
+/// Classes of a line.
+pub(super) fn line_class(style: &Style) -> String {
+    let thin = if style.thin { " thin" } else { "" };
+    format!("l s{}{}{thin}", style.colour % COLOURS + 1, style.dash.class())
+}
+
+/// Half the size of a marker in pixels.
+pub(super) const MARKER: f64 = 3.6;
+
+/// A marker; hollow where the number is a lower bound, hollow and crossed out where it is invalid.
+pub(super) fn marker(
+    svg: &mut Svg,
+    at: (f64, f64),
+    shape: Shape,
+    colour: usize,
+    validity: Validity,
+) {
+    let n = colour % COLOURS + 1;
+    let class = if validity == Validity::Valid { format!("m f{n}") } else { format!("h s{n}") };
+    let corners = shape.corners();
+    if corners.is_empty() {
+        svg.circle(at, MARKER, &class);
+    } else {
+        let mut data = String::new();
+        for (i, (x, y)) in corners.iter().enumerate() {
+            data.push(if i == 0 { 'M' } else { 'L' });
+            data.push_str(&coordinate(at.0 + x * MARKER));
+            data.push(' ');
+            data.push_str(&coordinate(at.1 + y * MARKER));
+        }
+        svg.path(&(data + "Z"), &class);
+    }
+    if validity == Validity::Invalid {
+        let r = MARKER * 1.6;
+        let class = format!("x s{n}");
+        svg.line((at.0 - r, at.1 - r), (at.0 + r, at.1 + r), &class);
+        svg.line((at.0 - r, at.1 + r), (at.0 + r, at.1 - r), &class);
+    }
+}

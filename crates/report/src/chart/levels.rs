@@ -1,0 +1,92 @@
+//! What the charts of a sweep share: levels along x, and the words for them.
+
+use std::collections::HashMap;
+
+use super::number::{grouped, level};
+
+/// What the levels of a sweep are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LevelKind {
+    /// Connections in use at once (closed loop).
+    #[default]
+    Concurrency,
+    /// Arrivals wanted per second (open loop).
+    Rate,
+}
+
+impl LevelKind {
+    /// The name of the x axis.
+    pub(super) fn axis_title(self, log: bool) -> String {
+        let name = match self {
+            LevelKind::Concurrency => "concurrency (connections)",
+            LevelKind::Rate => "offered rate (requests/s)",
+        };
+        format!("{name}{}", if log { ", log scale" } else { "" })
+    }
+
+    /// The header of the level column.
+    pub(super) fn column(self) -> &'static str {
+        match self {
+            LevelKind::Concurrency => "concurrency",
+            LevelKind::Rate => "rate (1/s)",
+        }
+    }
+
+    /// A level in a sentence: `25,000 connections`.
+    pub(super) fn words(self, v: f64) -> String {
+        let amount = if v.abs() < 1e7 { grouped(v) } else { level(v) };
+        match self {
+            LevelKind::Concurrency if v == 1.0 => "1 connection".into(),
+            LevelKind::Concurrency => format!("{amount} connections"),
+            LevelKind::Rate => format!("{amount} requests/s offered"),
+        }
+    }
+}
+
+/// The order of `levels` from low to high; what is not a number goes last.
+pub(super) fn ascending(levels: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    order.sort_by(|a, b| levels[*a].total_cmp(&levels[*b]));
+    order
+}
+
+/// Every level that any series has, once, from low to high.
+pub(super) fn union(levels: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut all: Vec<f64> = levels.filter(|v| v.is_finite()).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+/// Entries found by their level; the first where a level is repeated.
+#[derive(Debug)]
+pub(super) struct Lookup<'a, T>(HashMap<u64, &'a T>);
+
+impl<'a, T> Lookup<'a, T> {
+    pub(super) fn new(items: &'a [T], level: impl Fn(&T) -> f64) -> Lookup<'a, T> {
+        let mut found = HashMap::new();
+        for item in items {
+            found.entry(key(level(item))).or_insert(item);
+        }
+        Lookup(found)
+    }
+
+    pub(super) fn at(&self, level: f64) -> Option<&'a T> {
+        self.0.get(&key(level)).copied()
+    }
+}
+
+/// The bits of a level, with one zero only.
+fn key(level: f64) -> u64 {
+    (level + 0.0).to_bits()
+}
+
+/// A name short enough for a sentence.
+pub(super) fn short(name: &str) -> String {
+    const LONGEST: usize = 32;
+    let name = super::text::clean(name);
+    match name.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", name[..cut].trim_end()),
+        None => name,
+    }
+}

@@ -1,0 +1,125 @@
+//! Charts: typed figures in, SVG text or PNG bytes out, and the same figures as a table.
+//!
+//! Owns how results look: five kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Timeline`],
+//! [`Spectrum`]), each a plain struct of numbers with a `chart()` method, their axes, colours,
+//! words and layout. Does not own what the numbers mean: best levels, validity and dips are judged
+//! elsewhere and handed in. The SVG goes into the HTML report ([`Theme::Inline`]) or a file
+//! ([`Theme::Standalone`], and from there through [`to_png`]); the [`Table`] goes beside it,
+//! always.
+//!
+//! Any float may be handed in. What is not finite, negative or above 10^18 counts as not measured:
+//! lines break there and the table keeps the cell empty if it is not finite. The same input gives
+//! the same bytes.
+//!
+//! Inside, values flow one way: a chart kind builds [`parts`] on [`axis`]es, `frame` plans the
+//! page, `draw` and `plot` write it through [`svg`].
+//!
+//! ```
+//! use report::chart::{Curve, CurveLevel, Theme, to_png};
+//!
+//! let level = |level, requests_per_s, mean_s| {
+//!     CurveLevel { level, requests_per_s, mean_s, ..Default::default() }
+//! };
+//! let chart = Curve {
+//!     title: "apiserver".into(),
+//!     levels: vec![level(100.0, 9_800.0, 0.0102), level(200.0, 12_400.0, 0.0161)],
+//!     best: Some(1),
+//!     ..Default::default()
+//! }
+//! .chart();
+//! let svg = chart.to_svg(Theme::Standalone);
+//! assert!(to_png(&svg, 2.0).unwrap().starts_with(b"\x89PNG"));
+//! assert_eq!(chart.table().rows.len(), 2);
+//! ```
+
+mod axis;
+mod clock;
+mod curve;
+mod diff;
+mod draw;
+mod frame;
+mod levels;
+mod number;
+mod palette;
+mod parts;
+mod path;
+mod place;
+mod plot;
+mod png;
+mod scale;
+mod spectrum;
+mod success;
+mod svg;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod timeline;
+
+pub use axis::LevelScale;
+pub use curve::{Curve, CurveLevel, LevelMark, Overlay};
+pub use diff::{Diff, DiffLevel, DiffSeries};
+pub use levels::LevelKind;
+pub use parts::Validity;
+pub use png::{ChartError, MOST_PIXELS, to_png};
+pub use spectrum::{Spectrum, SpectrumSeries};
+pub use success::{SuccessLevel, SuccessRate, SuccessSeries};
+pub use table::Table;
+pub use timeline::{Second, Span, SpanKind, Timeline};
+
+/// Where an SVG takes its colours from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// For an SVG inside an HTML page: ink is the page's `currentColor`, series follow
+    /// `prefers-color-scheme`, and the page may set `--chart-ink`, `--chart-paper`,
+    /// `--chart-line-1` to `-7` and `--chart-text-1` to `-7`. Rules are confined to the class
+    /// `plimsoll-chart`.
+    Inline,
+    /// For a file of its own: dark on white.
+    Standalone,
+}
+
+/// Series drawn at most in one chart; the table holds them all.
+pub const MOST_SERIES: usize = 24;
+
+/// A chart ready to be drawn, with its data.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    title: String,
+    subtitle: String,
+    desc: String,
+    keys: Vec<parts::Key>,
+    x: axis::Axis,
+    x_title: String,
+    panels: Vec<parts::Panel>,
+    stretches: Vec<parts::Stretch>,
+    notes: Vec<String>,
+    table: Table,
+}
+
+impl Chart {
+    /// The heading.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The sentence that says what to read from the chart.
+    pub fn subtitle(&self) -> &str {
+        &self.subtitle
+    }
+
+    /// The chart as an SVG element. It carries no XML declaration, so it is a document and a
+    /// fragment of HTML alike.
+    ///
+    /// Where x is linear the element says in `data-left`, `data-right` (units of its `viewBox`) and
+    /// `data-from`, `data-to` (values of x) where a pointer is, for pages that show figures under
+    /// it.
+    pub fn to_svg(&self, theme: Theme) -> String {
+        draw::document(self, theme)
+    }
+
+    /// The figures the chart was drawn from.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+}

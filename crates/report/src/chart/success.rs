@@ -1,0 +1,202 @@
+//! Success rate over the levels of a sweep, for one series or several.
+
+use super::axis::{Axis, LevelScale};
+use super::levels::{LevelKind, Lookup, ascending, short, union};
+use super::number::percent;
+use super::palette::{Dash, Shape};
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, Validity, doubt_keys};
+use super::scale::Scale;
+use super::table::{Table, cell, cell_or_empty};
+use super::{Chart, MOST_SERIES};
+
+/// The success at one level.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SuccessLevel {
+    /// Connections or requests/s, as [`SuccessRate::kind`] says.
+    pub level: f64,
+    /// Successes / attempts, 0 to 1. Anything else counts as not measured.
+    pub success_ratio: f64,
+    /// Whether the figure may be believed.
+    pub validity: Validity,
+}
+
+/// A named line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SuccessSeries {
+    /// Its name; may be empty where it is the only one.
+    pub name: String,
+    /// Its levels, in any order.
+    pub levels: Vec<SuccessLevel>,
+}
+
+/// The figures of a success-rate chart.
+#[derive(Clone, Debug, Default)]
+pub struct SuccessRate {
+    /// Heading; names the target.
+    pub title: String,
+    /// What to read from the chart; made where this is `None`.
+    pub subtitle: Option<String>,
+    /// What the levels are.
+    pub kind: LevelKind,
+    /// How they are spread along x.
+    pub scale: LevelScale,
+    /// The lines.
+    pub series: Vec<SuccessSeries>,
+}
+
+/// Above this many series names at line ends would crowd, and a key stands above the chart.
+const MOST_NAMED: usize = 8;
+
+const HEIGHT: f64 = 190.0;
+/// A chart on which nothing happens need not be high.
+const FLAT_HEIGHT: f64 = 100.0;
+
+impl SuccessRate {
+    /// The chart.
+    pub fn chart(&self) -> Chart {
+        let levels = union(self.series.iter().flat_map(|s| &s.levels).map(|l| l.level));
+        let x = Axis::levels(&levels, &[], self.scale);
+        let x_title = self.kind.axis_title(x.is_log());
+        let y = Axis::success(&self.ratios());
+        let heading = match y.scale {
+            Scale::Nines { .. } => "success rate (each step up: a tenth of the failures)",
+            _ => "success rate",
+        };
+        let drawn = self.series.len().min(MOST_SERIES);
+        let named = drawn <= MOST_NAMED;
+        let marks = (0..drawn).map(|i| Mark::Line(self.line(i, named))).collect();
+        let height = if self.ratios().iter().all(|r| *r >= 1.0) { FLAT_HEIGHT } else { HEIGHT };
+        let mut panel = Panel::plain(height, vec![Key::words(heading)], y, marks);
+        panel.names_lines = named;
+        let mut keys = if named { Vec::new() } else { self.keys(drawn) };
+        keys.extend(doubt_keys(self.series.iter().flat_map(|s| &s.levels).map(|l| l.validity)));
+        Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            desc: format!(
+                "Success rate in per cent over {}. {}",
+                self.kind.column(),
+                self.reading()
+            ),
+            keys,
+            x,
+            x_title,
+            panels: vec![panel],
+            stretches: Vec::new(),
+            notes: undrawn(self.series.len()),
+            table: self.table(&levels),
+        }
+    }
+
+    fn ratios(&self) -> Vec<f64> {
+        self.series.iter().flat_map(|s| &s.levels).filter_map(|l| ratio(l.success_ratio)).collect()
+    }
+
+    fn style(&self, index: usize) -> Style {
+        let colour = if self.series.len() == 1 { 2 } else { index };
+        Style {
+            colour,
+            dash: Dash::of_series(index),
+            shape: Some(Shape::of_series(index)),
+            thin: false,
+        }
+    }
+
+    fn keys(&self, drawn: usize) -> Vec<Key> {
+        (0..drawn).map(|i| Key::line(self.style(i), self.series[i].name.clone())).collect()
+    }
+
+    fn line(&self, index: usize, named: bool) -> Line {
+        let series = &self.series[index];
+        let levels: Vec<f64> = series.levels.iter().map(|l| l.level).collect();
+        let point = |i: usize| {
+            let l = &series.levels[i];
+            let share = ratio(l.success_ratio);
+            Point {
+                validity: l.validity,
+                tip: format!(
+                    "{} {}: {}",
+                    short(&series.name),
+                    self.kind.words(l.level),
+                    share.map_or_else(|| "not measured".into(), percent)
+                ),
+                ..Point::bare(l.level, share.map(|r| r * 100.0))
+            }
+        };
+        Line {
+            side: Side::Left,
+            style: self.style(index),
+            name: if named { series.name.clone() } else { String::new() },
+            points: ascending(&levels).into_iter().map(point).collect(),
+        }
+    }
+
+    /// What the chart says, in a sentence.
+    fn reading(&self) -> String {
+        let ratios = self.ratios();
+        if ratios.is_empty() {
+            return "No level was measured.".into();
+        }
+        if ratios.iter().all(|r| *r >= 1.0) {
+            return "Every request succeeded at every level.".into();
+        }
+        let several = self.series.len() > 1;
+        let lowest = self
+            .series
+            .iter()
+            .flat_map(|s| s.levels.iter().map(move |l| (s, l)))
+            .filter(|(_, l)| ratio(l.success_ratio).is_some())
+            .min_by(|a, b| a.1.success_ratio.total_cmp(&b.1.success_ratio));
+        let Some((series, low)) = lowest else { return String::new() };
+        let whose = if several { format!(" ({})", short(&series.name)) } else { String::new() };
+        let worst =
+            format!("{} at {}{whose}", percent(low.success_ratio), self.kind.words(low.level));
+        match self.first_failing() {
+            Some(level) if !several && level < low.level => format!(
+                "Requests begin to fail at {}; success is lowest, {worst}.",
+                self.kind.words(level)
+            ),
+            _ => format!("Success is lowest, {worst}."),
+        }
+    }
+
+    fn first_failing(&self) -> Option<f64> {
+        let failing = |l: &&SuccessLevel| ratio(l.success_ratio).is_some_and(|r| r < 1.0);
+        let levels = self.series.iter().flat_map(|s| &s.levels).filter(failing).map(|l| l.level);
+        levels.filter(|l| l.is_finite()).min_by(f64::total_cmp)
+    }
+
+    fn table(&self, levels: &[f64]) -> Table {
+        let doubts = self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity.is_doubtful());
+        let columns = self.series.iter().flat_map(|s| {
+            let all = std::iter::once("success (%)").chain(doubts.then_some("validity"));
+            all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
+        });
+        let mut table = Table::new(std::iter::once(self.kind.column().to_string()).chain(columns));
+        let by_level: Vec<_> =
+            self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
+        for level in levels {
+            let mut row = vec![cell(*level)];
+            for series in &by_level {
+                let found = series.at(*level);
+                row.push(cell_or_empty(found.map(|l| l.success_ratio * 100.0)));
+                let validity = || found.map_or("", |l| l.validity.code()).to_string();
+                row.extend(doubts.then(validity));
+            }
+            table.push(row);
+        }
+        table
+    }
+}
+
+fn ratio(r: f64) -> Option<f64> {
+    (0.0..=1.0).contains(&r).then_some(r)
+}
+
+/// The note on series left out of a drawing.
+pub(super) fn undrawn(series: usize) -> Vec<String> {
+    if series <= MOST_SERIES {
+        return Vec::new();
+    }
+    vec![format!("Drawn are the first {MOST_SERIES} of {series} series; the table holds all.")]
+}

@@ -1,0 +1,191 @@
+//! Whatever figures and names come in, the page that comes out is sound.
+
+use proptest::prelude::*;
+use proptest::{collection, option, sample};
+
+use super::page::Page;
+use crate::chart::{
+    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelKind, LevelMark, LevelScale,
+    Overlay, Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate,
+    SuccessSeries, Theme, Timeline, Validity,
+};
+
+/// Any float at all, and often those a measurement would give.
+fn figure() -> impl Strategy<Value = f64> {
+    let edges = vec![0.0, -0.0, 1.0, 100.0, 1e12, 1e18, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY];
+    prop_oneof![
+        2 => prop::num::f64::ANY,
+        4 => 0.0..1e6_f64,
+        1 => 0.0..1e-6_f64,
+        1 => sample::select(edges),
+    ]
+}
+
+fn maybe() -> impl Strategy<Value = Option<f64>> {
+    option::of(figure())
+}
+
+fn validity() -> impl Strategy<Value = Validity> {
+    sample::select(vec![Validity::Valid, Validity::LowerBound, Validity::Invalid])
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![any::<String>(), "[a-z ]{0,90}"]
+}
+
+fn kind() -> impl Strategy<Value = LevelKind> {
+    sample::select(vec![LevelKind::Concurrency, LevelKind::Rate])
+}
+
+fn scale() -> impl Strategy<Value = LevelScale> {
+    sample::select(vec![LevelScale::Auto, LevelScale::Linear, LevelScale::Log])
+}
+
+fn curve_level() -> impl Strategy<Value = CurveLevel> {
+    (figure(), figure(), figure(), maybe(), validity()).prop_map(
+        |(level, requests_per_s, mean_s, p99_s, validity)| CurveLevel {
+            level,
+            requests_per_s,
+            mean_s,
+            p99_s,
+            validity,
+        },
+    )
+}
+
+fn overlay() -> impl Strategy<Value = Overlay> {
+    (name(), collection::vec((figure(), figure()), 0..20))
+        .prop_map(|(name, points)| Overlay { name, points })
+}
+
+fn mark() -> impl Strategy<Value = LevelMark> {
+    (figure(), name()).prop_map(|(level, label)| LevelMark { level, label })
+}
+
+fn curve() -> impl Strategy<Value = Chart> {
+    let measured = (collection::vec(curve_level(), 0..40), maybe());
+    let named = (option::of(0_usize..45), option::of(0_usize..45));
+    let around = (collection::vec(overlay(), 0..5), collection::vec(mark(), 0..8));
+    (name(), kind(), scale(), measured, named, around).prop_map(
+        |(title, kind, scale, (levels, objective_s), (best, best_within), (overlays, marks))| {
+            let subtitle = None;
+            Curve {
+                title,
+                subtitle,
+                kind,
+                scale,
+                levels,
+                best,
+                best_within,
+                objective_s,
+                overlays,
+                marks,
+            }
+            .chart()
+        },
+    )
+}
+
+fn success_series() -> impl Strategy<Value = SuccessSeries> {
+    let ratio = prop_oneof![0.0..=1.0, figure()];
+    let level = (figure(), ratio, validity()).prop_map(|(level, success_ratio, validity)| {
+        SuccessLevel { level, success_ratio, validity }
+    });
+    (name(), collection::vec(level, 0..12))
+        .prop_map(|(name, levels)| SuccessSeries { name, levels })
+}
+
+fn success() -> impl Strategy<Value = Chart> {
+    (name(), kind(), scale(), collection::vec(success_series(), 0..12)).prop_map(
+        |(title, kind, scale, series)| {
+            SuccessRate { title, subtitle: None, kind, scale, series }.chart()
+        },
+    )
+}
+
+fn diff_series() -> impl Strategy<Value = DiffSeries> {
+    let level = curve_level().prop_map(|l| DiffLevel {
+        level: l.level,
+        requests_per_s: l.requests_per_s,
+        mean_s: l.mean_s,
+        validity: l.validity,
+    });
+    (name(), collection::vec(level, 0..12)).prop_map(|(name, levels)| DiffSeries { name, levels })
+}
+
+fn diff() -> impl Strategy<Value = Chart> {
+    (name(), kind(), scale(), collection::vec(diff_series(), 0..12)).prop_map(
+        |(title, kind, scale, series)| Diff { title, subtitle: None, kind, scale, series }.chart(),
+    )
+}
+
+fn second() -> impl Strategy<Value = Second> {
+    let rates = (figure(), maybe(), figure());
+    (figure(), rates, [maybe(), maybe(), maybe()], maybe()).prop_map(
+        |(
+            at_s,
+            (achieved_per_s, offered_per_s, errors_per_s),
+            [p50_s, p99_s, max_s],
+            in_flight,
+        )| {
+            Second {
+                at_s,
+                achieved_per_s,
+                offered_per_s,
+                p50_s,
+                p99_s,
+                max_s,
+                errors_per_s,
+                in_flight,
+            }
+        },
+    )
+}
+
+fn span() -> impl Strategy<Value = Span> {
+    (figure(), figure(), name()).prop_map(|(from_s, to_s, label)| Span {
+        from_s,
+        to_s,
+        label,
+        kind: SpanKind::Alarm,
+    })
+}
+
+/// Half of them with seconds that follow one another, as a real run's do.
+fn timeline() -> impl Strategy<Value = Chart> {
+    (name(), collection::vec(second(), 0..60), collection::vec(span(), 0..8), any::<bool>())
+        .prop_map(|(title, mut seconds, spans, regular)| {
+            if regular {
+                (0_u32..).zip(&mut seconds).for_each(|(i, s)| s.at_s = f64::from(i));
+            }
+            Timeline { title, subtitle: None, seconds, spans }.chart()
+        })
+}
+
+fn spectrum_series() -> impl Strategy<Value = SpectrumSeries> {
+    let percentile = prop_oneof![0.0..100.0, figure()];
+    (name(), collection::vec((percentile, figure()), 0..20), maybe(), any::<Option<u64>>())
+        .prop_map(|(name, points, max_s, count)| SpectrumSeries { name, points, max_s, count })
+}
+
+fn spectrum() -> impl Strategy<Value = Chart> {
+    (name(), collection::vec(spectrum_series(), 0..12))
+        .prop_map(|(title, series)| Spectrum { title, subtitle: None, series }.chart())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_figures_make_a_sound_page(
+        chart in prop_oneof![curve(), success(), diff(), timeline(), spectrum()],
+        inline in any::<bool>(),
+    ) {
+        let svg = chart.to_svg(if inline { Theme::Inline } else { Theme::Standalone });
+        let checked = Page::read(&svg).and_then(|page| page.check());
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        prop_assert!(crate::chart::png::parse(&svg).is_ok());
+        let table = chart.table();
+        prop_assert!(table.rows.iter().all(|row| row.len() == table.headers.len()));
+    }
+}

@@ -1,0 +1,262 @@
+//! A run over time: throughput, latency, errors and requests in flight, one above the other on the
+//! same seconds.
+
+use super::Chart;
+use super::axis::{Axis, Measure};
+use super::clock::minutes_seconds;
+use super::curve::top;
+use super::number::{duration, quantity, si};
+use super::palette::Dash;
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Stretch, Style};
+use super::table::{Table, cell, cell_or_empty};
+
+/// One second of a run (or whatever the step between entries is).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Second {
+    /// When it began, in seconds since the start of the run.
+    pub at_s: f64,
+    /// Requests completed per second.
+    pub achieved_per_s: f64,
+    /// Arrivals wanted per second; `None` in a closed loop.
+    pub offered_per_s: Option<f64>,
+    /// Median latency in seconds; `None` where nothing was answered.
+    pub p50_s: Option<f64>,
+    /// 99th percentile of latency in seconds.
+    pub p99_s: Option<f64>,
+    /// Highest latency in seconds.
+    pub max_s: Option<f64>,
+    /// Failed attempts per second.
+    pub errors_per_s: f64,
+    /// Requests open, where known.
+    pub in_flight: Option<f64>,
+}
+
+/// What a shaded stretch is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpanKind {
+    /// Belongs to the run but not to the result, such as a warm-up: shaded lightly.
+    #[default]
+    Aside,
+    /// To be noticed, such as a dip: shaded in colour.
+    Alarm,
+}
+
+/// A shaded stretch of time with words. Drawn as a line where it is empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Span {
+    /// Begin in seconds since the start of the run.
+    pub from_s: f64,
+    /// End in seconds since the start of the run.
+    pub to_s: f64,
+    /// A word or two.
+    pub label: String,
+    /// How it is shaded.
+    pub kind: SpanKind,
+}
+
+/// The figures of a timeline.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    /// Heading.
+    pub title: String,
+    /// What to read from the chart; made where this is `None`.
+    pub subtitle: Option<String>,
+    /// The seconds in order.
+    pub seconds: Vec<Second>,
+    /// Stretches to shade.
+    pub spans: Vec<Span>,
+}
+
+/// Stretches drawn at most.
+const MOST_SPANS: usize = 100;
+
+impl Timeline {
+    /// The chart.
+    pub fn chart(&self) -> Chart {
+        let step = self.step();
+        let known = || self.seconds.iter().map(|s| s.at_s).filter(|t| t.is_finite());
+        let from = known().fold(f64::INFINITY, f64::min);
+        let to = known().fold(f64::NEG_INFINITY, f64::max) + step;
+        let (x, x_title) = Axis::seconds(from, to);
+        let mut panels = vec![self.throughput(step), self.latency(step)];
+        panels.extend(self.errors(step));
+        panels.extend(self.in_flight(step));
+        Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            desc: format!(
+                "Throughput, latency, errors and requests in flight over {} points in time. {}",
+                self.seconds.len(),
+                self.reading()
+            ),
+            keys: Vec::new(),
+            x,
+            x_title: x_title.into(),
+            panels,
+            stretches: self.stretches(),
+            notes: self.notes(),
+            table: self.table(),
+        }
+    }
+
+    /// The time from one entry to the next: the median of the differences, one second without any.
+    fn step(&self) -> f64 {
+        let mut steps: Vec<f64> = self
+            .seconds
+            .windows(2)
+            .map(|pair| pair[1].at_s - pair[0].at_s)
+            .filter(|d| d.is_finite() && *d > 0.0)
+            .collect();
+        steps.sort_by(f64::total_cmp);
+        steps.get(steps.len() / 2).copied().unwrap_or(1.0)
+    }
+
+    fn line(
+        &self,
+        step: f64,
+        style: Style,
+        name: &str,
+        value: impl Fn(&Second) -> Option<f64>,
+    ) -> Mark {
+        let points = self
+            .seconds
+            .iter()
+            .map(|s| Point::bare(s.at_s + step / 2.0, value(s).and_then(quantity)));
+        Mark::Line(Line { side: Side::Left, style, name: name.into(), points: points.collect() })
+    }
+
+    fn throughput(&self, step: f64) -> Panel {
+        let open_loop = self.seconds.iter().any(|s| s.offered_per_s.is_some());
+        let achieved = top(self.seconds.iter().map(|s| Some(s.achieved_per_s)));
+        let highest = achieved.max(top(self.seconds.iter().map(|s| s.offered_per_s)));
+        let mut marks = Vec::new();
+        if open_loop {
+            marks.push(self.line(step, style(6, Dash::Dashed), "offered", |s| s.offered_per_s));
+        }
+        let name = if open_loop { "achieved" } else { "" };
+        marks.push(self.line(step, style(0, Dash::Solid), name, |s| Some(s.achieved_per_s)));
+        let axis = Axis::quantity(Measure::Count, highest, 4);
+        Panel::plain(120.0, vec![Key::words("QPS (requests/s)")], axis, marks)
+    }
+
+    fn latency(&self, step: f64) -> Panel {
+        let all = || self.seconds.iter().flat_map(|s| [s.p50_s, s.p99_s, s.max_s]);
+        let lowest =
+            all().flatten().filter_map(quantity).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+        let highest = top(all());
+        let axis = if highest > 0.0 {
+            Axis::quantity_log(Measure::Time, lowest, highest)
+        } else {
+            Axis::quantity_log(Measure::Time, 0.001, 1.0)
+        };
+        let positive = |v: Option<f64>| v.filter(|v| *v > 0.0);
+        let marks = vec![
+            self.line(step, style(5, Dash::Dotted), "max", move |s| positive(s.max_s)),
+            self.line(step, style(1, Dash::Dashed), "p99", move |s| positive(s.p99_s)),
+            self.line(step, style(2, Dash::Solid), "p50", move |s| positive(s.p50_s)),
+        ];
+        Panel::plain(150.0, vec![Key::words("latency (log scale)")], axis, marks)
+    }
+
+    fn errors(&self, step: f64) -> Option<Panel> {
+        let peak = top(self.seconds.iter().map(|s| Some(s.errors_per_s)));
+        if peak <= 0.0 {
+            return None;
+        }
+        let points = self.seconds.iter().map(|s| Point::bare(s.at_s, quantity(s.errors_per_s)));
+        let bars = Mark::Bars { points: points.collect(), colour: 1, step };
+        let heading = Key::words(format!("errors/s (most: {})", si(peak)));
+        Some(Panel::plain(64.0, vec![heading], Axis::quantity(Measure::Count, peak, 2), vec![bars]))
+    }
+
+    fn in_flight(&self, step: f64) -> Option<Panel> {
+        self.seconds.iter().find(|s| s.in_flight.is_some())?;
+        let axis = Axis::quantity(Measure::Count, top(self.seconds.iter().map(|s| s.in_flight)), 2);
+        let line = self.line(step, style(3, Dash::Solid), "", |s| s.in_flight);
+        Some(Panel::plain(64.0, vec![Key::words("requests in flight")], axis, vec![line]))
+    }
+
+    fn stretches(&self) -> Vec<Stretch> {
+        let drawn = self.spans.iter().filter(|s| s.from_s <= s.to_s && s.from_s.is_finite());
+        let stretch = |s: &Span| Stretch {
+            from: s.from_s,
+            to: s.to_s,
+            label: s.label.clone(),
+            alarming: s.kind == SpanKind::Alarm,
+        };
+        drawn.take(MOST_SPANS).map(stretch).collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.seconds.is_empty() && self.seconds.iter().all(|s| s.errors_per_s == 0.0) {
+            notes.push("No attempt failed.".into());
+        }
+        if self.spans.len() > MOST_SPANS {
+            notes.push(format!(
+                "Shaded are the first {MOST_SPANS} of {} stretches.",
+                self.spans.len()
+            ));
+        }
+        notes
+    }
+
+    /// What the run looked like, in a sentence.
+    fn reading(&self) -> String {
+        let sound: Vec<f64> =
+            self.seconds.iter().filter_map(|s| quantity(s.achieved_per_s)).collect();
+        if sound.is_empty() {
+            return "Nothing was measured.".into();
+        }
+        let mean = sound.iter().sum::<f64>() / sound.len() as f64;
+        let worst = self
+            .seconds
+            .iter()
+            .filter_map(|s| Some((s.p99_s.and_then(quantity)?, s.at_s)))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let tail = worst.map_or_else(String::new, |(p99, at)| {
+            format!(
+                " The p99 of one second was highest, {}, {} into the run.",
+                duration(p99),
+                clock(at)
+            )
+        });
+        format!("{} requests/s on average.{tail}", si(mean))
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new([
+            "second",
+            "offered (1/s)",
+            "achieved (1/s)",
+            "p50 (ms)",
+            "p99 (ms)",
+            "max (ms)",
+            "errors (1/s)",
+            "in flight",
+        ]);
+        let ms = |v: Option<f64>| cell_or_empty(v.map(|v| v * 1e3));
+        for s in &self.seconds {
+            table.push(vec![
+                cell(s.at_s),
+                cell_or_empty(s.offered_per_s),
+                cell(s.achieved_per_s),
+                ms(s.p50_s),
+                ms(s.p99_s),
+                ms(s.max_s),
+                cell(s.errors_per_s),
+                cell_or_empty(s.in_flight),
+            ]);
+        }
+        table
+    }
+}
+
+/// A moment of the run in words, as the axis below tells time.
+fn clock(at_s: f64) -> String {
+    if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{} s", si(at_s)) }
+}
+
+fn style(colour: usize, dash: Dash) -> Style {
+    Style { colour, dash, shape: None, thin: true }
+}
