@@ -202,8 +202,10 @@ impl<'de> Deserialize<'de> for StatusCounts {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gauge {
     value: u32,
+    max: u32,
     since_ns: Nanos,
-    sum: GaugeSum,
+    /// Level x time since the last [`Gauge::take`]: 64 bits hold a million for five hours.
+    area_ns: u64,
 }
 
 impl Gauge {
@@ -212,7 +214,7 @@ impl Gauge {
     pub fn step(&mut self, now_ns: Nanos, by: i32) {
         self.settle(now_ns);
         self.value = self.value.saturating_add_signed(by);
-        self.sum.max = self.sum.max.max(self.value);
+        self.max = self.max.max(self.value);
     }
 
     /// The level now.
@@ -224,16 +226,16 @@ impl Gauge {
     /// Hands over what was integrated up to `now_ns` and starts afresh at the same level.
     pub fn take(&mut self, now_ns: Nanos) -> GaugeSum {
         self.settle(now_ns);
-        let sum = self.sum;
-        self.sum = GaugeSum { area_ns: 0, max: self.value };
+        let sum = GaugeSum { area_ns: u128::from(self.area_ns), max: self.max };
+        (self.area_ns, self.max) = (0, self.value);
         sum
     }
 
     #[inline]
     fn settle(&mut self, now_ns: Nanos) {
         let elapsed = now_ns.saturating_sub(self.since_ns);
-        self.sum.area_ns += u128::from(self.value) * u128::from(elapsed);
-        self.since_ns = now_ns;
+        self.area_ns += u64::from(self.value) * elapsed;
+        self.since_ns = self.since_ns.max(now_ns);
     }
 }
 

@@ -169,7 +169,7 @@ impl Epoll {
     fn end_flushed(&mut self, id: ConnId) {
         if let Some(conn) = self.conns.get(id) {
             socket::shutdown(conn.fd.as_raw_fd(), false);
-            self.lingering.add(clock::now(), id);
+            self.lingering.add_closed(clock::now(), id);
             // Input that arrived before now tells of itself no more.
             self.ready.push(id);
         }
@@ -390,9 +390,13 @@ impl Net for Epoll {
 
     fn close(&mut self, id: ConnId, how: Close) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if how == Close::Flush && conn.state != State::Connecting && conn.failure.is_none() {
+        let stands = conn.state != State::Connecting && conn.failure.is_none();
+        if stands && matches!(how, Close::Flush | Close::Passive) {
             (conn.state, conn.receiving) = (State::Closing, true);
-            if conn.out.is_empty() {
+            if how == Close::Passive {
+                self.lingering.add_open(clock::now(), id);
+                self.ready.push(id);
+            } else if conn.out.is_empty() {
                 self.end_flushed(id);
             }
             return;

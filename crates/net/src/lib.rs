@@ -101,6 +101,9 @@ pub enum Close {
     /// After everything handed to [`Net::send`] is out: then a FIN, and incoming bytes are discarded
     /// until the peer closes too or two seconds have passed, so that no RST overtakes the answer.
     Flush,
+    /// Once the peer closes too, which it is about to, or after a tenth of a second: who closes first
+    /// keeps the port in TIME_WAIT, and this side may need it. Incoming bytes are discarded.
+    Passive,
     /// At once, with a RST: no TIME_WAIT is left on this side.
     Reset,
 }

@@ -393,12 +393,20 @@ impl Net for Uring {
         if conn.state == State::Zombie {
             return;
         }
-        if how == Close::Flush && conn.state == State::Open {
-            (conn.state, conn.receiving) = (State::Flushing, true);
-            if conn.backlog() == 0 {
-                self.end_flushed(id);
+        let armed = conn.armed;
+        match how {
+            Close::Flush if conn.state == State::Open => {
+                (conn.state, conn.receiving) = (State::Flushing, true);
+                if conn.backlog() == 0 {
+                    self.end_flushed(id);
+                }
+                return;
             }
-            return;
+            Close::Passive if conn.state == State::Open && armed => {
+                (conn.state, conn.receiving) = (State::Flushing, true);
+                return self.lingering.add_open(clock::now(), id);
+            }
+            _ => {}
         }
         self.release(id, how == Close::Reset);
     }

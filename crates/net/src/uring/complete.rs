@@ -139,7 +139,7 @@ impl Uring {
         let Some(conn) = self.conns.get(id) else { return };
         socket::shutdown(conn.fd.as_raw_fd(), false);
         if conn.armed {
-            self.lingering.add(clock::now(), id);
+            self.lingering.add_closed(clock::now(), id);
         } else {
             // The peer has closed already, or nothing would be heard of it.
             self.release(id, false);

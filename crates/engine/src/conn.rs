@@ -1,0 +1,66 @@
+//! A connection as the worker sees it: what it is doing, and the answer being read on it.
+
+use model::Nanos;
+use net::ConnId;
+use wire::{Limits, ResponseParser};
+
+use crate::tls::Session;
+
+/// One of a worker's connections, opened anew as often as needed.
+#[derive(Debug)]
+pub(crate) struct Conn {
+    pub(crate) state: State,
+    /// The net's name for it; meaningless while `Closed`.
+    pub(crate) id: ConnId,
+    pub(crate) tls: Option<Box<Session>>,
+    pub(crate) parser: ResponseParser,
+    /// Requests unanswered, oldest at `head` of the connection's flights.
+    pub(crate) in_flight: u16,
+    pub(crate) head: u16,
+    /// Status of the answer being read.
+    pub(crate) status: u16,
+    /// Times in a row that it could not be opened.
+    pub(crate) failures: u16,
+    /// The answer being read: when its first byte came (0: not yet), and body bytes so far.
+    pub(crate) first: Nanos,
+    pub(crate) body_bytes: u64,
+    /// When connecting, or the handshake, began.
+    pub(crate) began: Nanos,
+    /// When the last request was sent: what a pace counts from.
+    pub(crate) last_sent: Nanos,
+}
+
+/// What a connection is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Closed,
+    Connecting,
+    Handshaking,
+    Open,
+}
+
+impl Conn {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: State::Closed,
+            id: ConnId { slot: u32::MAX, generation: u32::MAX },
+            tls: None,
+            parser: ResponseParser::new(Limits::default()),
+            in_flight: 0,
+            head: 0,
+            status: 0,
+            failures: 0,
+            first: 0,
+            body_bytes: 0,
+            began: 0,
+            last_sent: 0,
+        }
+    }
+
+    /// Forgets the answer being read, for the next one.
+    #[inline]
+    pub(crate) fn begin_answer(&mut self) {
+        self.first = 0;
+        self.body_bytes = 0;
+    }
+}

@@ -1,0 +1,203 @@
+//! Starting workers on threads and collecting what they hand over.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier};
+use std::thread::{self, JoinHandle};
+
+use model::{Interval, Nanos, Plan, Tally};
+use net::{Io, Options, Route, clock, limits};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use wire::AnswerTo;
+
+use crate::collect::Collector;
+use crate::ledger::Page;
+use crate::worker::{Job, Worker, share_of};
+
+/// Time between the last worker being ready and the run's start.
+const LEAD_NS: u64 = 2_000_000;
+
+/// Everything a run needs beside its plan.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// What is to be done.
+    pub plan: Arc<Plan>,
+    /// One request, encoded.
+    pub request: Arc<[u8]>,
+    /// What its answer answers to.
+    pub answer_to: AnswerTo,
+    /// Where to connect and from where, used in turn. At least one.
+    pub routes: Arc<[Route]>,
+    /// TLS to be spoken, with the server's name.
+    pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    /// The kernel interface.
+    pub io: Io,
+    /// Whether each worker needs a file table of its own.
+    pub own_files: bool,
+    /// Raised to end the window early.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// How a run went apart from its intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether the window was ended early.
+    pub stopped: bool,
+}
+
+/// Why a run could not be made or came to a halt.
+#[derive(Debug)]
+pub enum LaunchError {
+    /// A thread could not be started.
+    Thread(io::Error),
+    /// A worker's net failed.
+    Net(io::Error),
+    /// A worker panicked: a bug.
+    Bug,
+}
+
+impl fmt::Display for LaunchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Thread(error) => write!(f, "a worker thread could not be started: {error}"),
+            Self::Net(error) => write!(f, "the kernel's I/O interface failed: {error}"),
+            Self::Bug => f.write_str("a worker stopped unexpectedly; this is a bug in plimsoll"),
+        }
+    }
+}
+
+impl std::error::Error for LaunchError {}
+
+/// Runs a plan to its end on threads of its own; `observe` is called with every interval in order,
+/// on the calling thread.
+///
+/// # Errors
+/// When workers could not be started or their net failed. Intervals observed so far stand.
+pub fn launch(launch: &Launch, mut observe: impl FnMut(&Interval)) -> Result<Outcome, LaunchError> {
+    let workers = launch.plan.threads.max(1);
+    let (pages, inbox) = channel();
+    let start = Arc::new(Start::new(workers as usize + 1));
+    let mut spares = Vec::new();
+    let mut threads = Vec::new();
+    for worker in 0..workers {
+        let (spare, returned) = channel();
+        spares.push(spare);
+        let seat = Seat { launch: launch.clone(), worker, workers, start: start.clone() };
+        let pages = pages.clone();
+        let thread = thread::Builder::new().name(format!("worker-{worker}"));
+        // Threads already started wait at the barrier for ever; the process is about to end.
+        threads
+            .push(thread.spawn(move || seat.work(pages, returned)).map_err(LaunchError::Thread)?);
+    }
+    drop(pages);
+    start.begin();
+    collect(&inbox, Collector::new(launch.plan.rate_per_s.is_none(), spares), &mut observe);
+    for thread in threads {
+        join(thread)?;
+    }
+    Ok(Outcome { stopped: launch.stop.load(Ordering::Relaxed) })
+}
+
+fn collect(
+    inbox: &Receiver<(u32, Option<Page>)>,
+    mut collector: Collector,
+    observe: &mut impl FnMut(&Interval),
+) {
+    for (worker, page) in inbox {
+        collector.take(worker, page);
+        while let Some(interval) = collector.next_interval() {
+            observe(&interval);
+        }
+    }
+}
+
+fn join(thread: JoinHandle<io::Result<()>>) -> Result<(), LaunchError> {
+    thread.join().map_err(|_| LaunchError::Bug)?.map_err(LaunchError::Net)
+}
+
+/// The instant that all workers count from, set when the last of them is ready.
+#[derive(Debug)]
+struct Start {
+    ready: Barrier,
+    set: Barrier,
+    at_ns: AtomicU64,
+}
+
+impl Start {
+    fn new(parties: usize) -> Self {
+        Self { ready: Barrier::new(parties), set: Barrier::new(parties), at_ns: AtomicU64::new(0) }
+    }
+
+    fn begin(&self) {
+        self.ready.wait();
+        self.at_ns.store(clock::now() + LEAD_NS, Ordering::Release);
+        self.set.wait();
+    }
+
+    fn wait(&self) -> u64 {
+        self.ready.wait();
+        self.set.wait();
+        self.at_ns.load(Ordering::Acquire)
+    }
+}
+
+/// One worker's place in a run.
+struct Seat {
+    launch: Launch,
+    worker: u32,
+    workers: u32,
+    start: Arc<Start>,
+}
+
+impl Seat {
+    fn work(
+        self,
+        pages: Sender<(u32, Option<Page>)>,
+        spares: Receiver<Box<Tally>>,
+    ) -> io::Result<()> {
+        let files = if self.launch.own_files { limits::unshare_files() } else { Ok(()) };
+        let plan = self.launch.plan.clone();
+        let connections = share_of(u64::from(plan.connections), self.worker, self.workers);
+        let start_ns = self.start.wait();
+        let done = Done { worker: self.worker, pages: pages.clone() };
+        files?;
+        let mut worker = Worker::new(Job {
+            worker: self.worker,
+            workers: self.workers,
+            request: self.launch.request,
+            answer_to: self.launch.answer_to,
+            routes: self.launch.routes,
+            tls: self.launch.tls,
+            start_ns,
+            stop: self.launch.stop,
+            cpu: clock::thread_cpu as fn() -> Nanos,
+            pages,
+            spares,
+            plan: plan.clone(),
+        });
+        let options = Options {
+            connections: connections as usize,
+            long_lived: plan.keepalive,
+            listener: None,
+        };
+        let result = net::run(self.launch.io, options, &mut worker);
+        drop(done);
+        result
+    }
+}
+
+/// Tells the collector that a worker is done, however it ended.
+struct Done {
+    worker: u32,
+    pages: Sender<(u32, Option<Page>)>,
+}
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        // The collector may be gone when the whole run is being given up.
+        let _ = self.pages.send((self.worker, None));
+    }
+}

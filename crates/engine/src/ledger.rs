@@ -1,0 +1,265 @@
+//! A worker's books: what became of each attempt, by interval.
+//!
+//! Owns the decision which interval and which phase an outcome belongs to. The collector gets the
+//! tallies; what they come to is `model`'s.
+
+use model::interval::{Gauge, Phase, Tally, WorkerUse};
+use model::units::{MILLISECOND, SECOND};
+use model::{ErrorClass, Nanos};
+
+/// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
+const STEP: Nanos = 100 * MILLISECOND;
+
+/// Instants of one attempt, in nanoseconds since the run's start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Flight {
+    pub(crate) due: Nanos,
+    pub(crate) taken: Nanos,
+    pub(crate) sent: Nanos,
+}
+
+/// One worker's interval, on its way to the collector.
+#[derive(Debug)]
+pub struct Page {
+    pub(crate) index: u32,
+    pub(crate) phase: Phase,
+    pub(crate) start_ns: Nanos,
+    pub(crate) end_ns: Nanos,
+    pub(crate) due: u64,
+    pub(crate) tally: Box<Tally>,
+    pub(crate) used: WorkerUse,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    pub(crate) tally: Box<Tally>,
+    pub(crate) open: Gauge,
+    pub(crate) in_flight: Gauge,
+    /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
+    /// response is service, and the collector copies it.
+    open_loop: bool,
+    window_start: Nanos,
+    window_end: Nanos,
+    phase: Phase,
+    index: u32,
+    start: Nanos,
+    boundary: Nanos,
+    due: u64,
+    answers: u64,
+    cpu_at_start: Nanos,
+    steps: Vec<u32>,
+    next_step: Nanos,
+    answers_at_step: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(open_loop: bool, warmup: Nanos, window_end: Nanos) -> Self {
+        let phase = if warmup > 0 { Phase::Warmup } else { Phase::Window };
+        let mut ledger = Self {
+            tally: Box::default(),
+            open: Gauge::default(),
+            in_flight: Gauge::default(),
+            open_loop,
+            window_start: warmup,
+            window_end,
+            phase,
+            index: 0,
+            start: 0,
+            boundary: 0,
+            due: 0,
+            answers: 0,
+            cpu_at_start: 0,
+            steps: Vec::with_capacity(16),
+            next_step: STEP,
+            answers_at_step: 0,
+        };
+        ledger.boundary = ledger.boundary_after(0);
+        ledger
+    }
+
+    /// When the ledger wants to be looked at next: the end of an interval or of a sample.
+    pub(crate) fn next(&self) -> Nanos {
+        self.boundary.min(self.next_step)
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// No request may be sent from here on.
+    pub(crate) fn end_window(&mut self, at: Nanos) {
+        self.window_end = self.window_end.min(at);
+        self.boundary = self.boundary.min(self.window_end.max(self.start));
+    }
+
+    pub(crate) fn window_end(&self) -> Nanos {
+        self.window_end
+    }
+
+    /// Whether an attempt due then counts in the interval that is open now.
+    #[inline]
+    fn counts(&self, due: Nanos) -> bool {
+        due >= self.window_start || self.phase == Phase::Warmup
+    }
+
+    /// An arrival was taken up at `now`.
+    #[inline]
+    pub(crate) fn taken_up(&mut self, due: Nanos, now: Nanos) {
+        self.due += 1;
+        if self.counts(due) {
+            self.tally.late.record(now - due);
+        }
+    }
+
+    /// A whole answer.
+    #[inline]
+    pub(crate) fn answered(
+        &mut self,
+        flight: Flight,
+        first: Nanos,
+        now: Nanos,
+        status: u16,
+        ok: bool,
+    ) {
+        self.answers += 1;
+        if self.phase != Phase::Drain && now < self.window_end {
+            self.tally.answers_done += 1;
+        }
+        if !self.counts(flight.due) {
+            return;
+        }
+        if ok {
+            self.tally.succeeded += 1;
+        } else {
+            self.tally.errors.add(ErrorClass::Status, 1);
+        }
+        self.tally.statuses.record(status);
+        self.tally.first_byte.record(first.saturating_sub(flight.sent));
+        self.latencies(flight, now);
+    }
+
+    /// An attempt that had no whole answer in time: at least as long as it was waited for.
+    pub(crate) fn timed_out(&mut self, flight: Flight, now: Nanos) {
+        if self.counts(flight.due) {
+            self.tally.errors.add(ErrorClass::Timeout, 1);
+            self.latencies(flight, now);
+        }
+    }
+
+    #[inline]
+    fn latencies(&mut self, flight: Flight, done: Nanos) {
+        self.tally.service.record(done - flight.sent);
+        if self.open_loop {
+            self.tally.response.record(done - flight.due);
+            self.tally.wait.record(flight.sent - flight.taken);
+        }
+    }
+
+    /// An attempt failed without an answer. `sample` says how, for the first of its class.
+    pub(crate) fn failed(
+        &mut self,
+        due: Nanos,
+        class: ErrorClass,
+        sample: impl FnOnce() -> String,
+    ) {
+        if self.counts(due) {
+            self.tally.errors.add(class, 1);
+        }
+        self.note(class, sample);
+    }
+
+    /// Keeps the first failure of a class in words.
+    pub(crate) fn note(&mut self, class: ErrorClass, sample: impl FnOnce() -> String) {
+        if !self.tally.samples.contains_key(class.name()) {
+            self.tally.samples.insert(class.name().to_owned(), sample());
+        }
+    }
+
+    /// An arrival was dropped: it had waited too long, or the window ended first.
+    pub(crate) fn unsent(&mut self, due: Nanos, waited: Option<Nanos>) {
+        if self.counts(due) {
+            self.tally.unsent += 1;
+            if let Some(waited) = waited {
+                self.tally.response.record(waited);
+            }
+        }
+    }
+
+    /// An attempt was still open when the run ended.
+    pub(crate) fn unfinished(&mut self, due: Nanos) {
+        if self.counts(due) {
+            self.tally.unfinished += 1;
+        }
+    }
+
+    /// Samples throughput if a step has passed.
+    pub(crate) fn step(&mut self, now: Nanos) {
+        if now < self.next_step {
+            return;
+        }
+        let elapsed = now - (self.next_step - STEP);
+        let answers = self.answers - self.answers_at_step;
+        let per_s = u128::from(answers) * u128::from(SECOND) / u128::from(elapsed);
+        self.steps.push(per_s.min(u128::from(u32::MAX)) as u32);
+        self.answers_at_step = self.answers;
+        self.next_step = now + STEP;
+    }
+
+    /// Closes the interval if its end has come, and opens the next with `fresh`.
+    pub(crate) fn turn(
+        &mut self,
+        now: Nanos,
+        cpu: impl FnOnce() -> Nanos,
+        fresh: impl FnOnce() -> Box<Tally>,
+    ) -> Option<Page> {
+        (now >= self.boundary).then(|| self.close(self.boundary, cpu(), fresh()))
+    }
+
+    /// Closes the interval at `end`, whatever was planned.
+    pub(crate) fn close(&mut self, end: Nanos, cpu: Nanos, fresh: Box<Tally>) -> Page {
+        let mut tally = std::mem::replace(&mut self.tally, fresh);
+        tally.open = self.open.take(end);
+        tally.in_flight = self.in_flight.take(end);
+        let used = WorkerUse {
+            cpu_ns: cpu - self.cpu_at_start,
+            wall_ns: end - self.start,
+            answers: std::mem::take(&mut self.answers),
+            steps: std::mem::take(&mut self.steps),
+        };
+        let page = Page {
+            index: self.index,
+            phase: self.phase,
+            start_ns: self.start,
+            end_ns: end,
+            due: std::mem::take(&mut self.due),
+            tally,
+            used,
+        };
+        self.answers_at_step = self.answers_at_step.saturating_sub(page.used.answers);
+        self.index += 1;
+        (self.start, self.cpu_at_start) = (end, cpu);
+        self.phase = match end {
+            end if end < self.window_start => Phase::Warmup,
+            end if end < self.window_end => Phase::Window,
+            _ => Phase::Drain,
+        };
+        self.boundary = self.boundary_after(end);
+        page
+    }
+
+    /// Intervals are a second long and end where a phase does.
+    fn boundary_after(&self, start: Nanos) -> Nanos {
+        let phase_end = match self.phase {
+            Phase::Warmup => self.window_start,
+            Phase::Window => self.window_end,
+            Phase::Drain => Nanos::MAX,
+        };
+        (start + SECOND).min(phase_end)
+    }
+
+    /// Processor time of the worker when the run started, to count from.
+    pub(crate) fn start_cpu(&mut self, cpu: Nanos) {
+        self.cpu_at_start = cpu;
+    }
+}

@@ -1,0 +1,23 @@
+//! Workers that drive load. A worker owns its connections, its share of the schedule and its tally,
+//! and shares nothing; once a second it hands its tally over and the collector makes an
+//! [`model::Interval`] of all workers' tallies.
+//!
+//! Owns: when a request leaves, what became of it, and the counting. Does not own: sockets and the
+//! clock (`net`), HTTP syntax (`wire`), the schedule's arithmetic (`model`), any judgement
+//! (`verdict`). The workers run unchanged on io_uring, epoll and the simulation.
+
+mod arrivals;
+mod collect;
+mod conn;
+mod launch;
+mod ledger;
+mod sample;
+mod starts;
+mod timeouts;
+mod tls;
+mod worker;
+
+pub use collect::Collector;
+pub use launch::{Launch, LaunchError, Outcome, launch};
+pub use tls::{TlsError, TlsSettings, client_config};
+pub use worker::{Job, Worker};

@@ -1,0 +1,193 @@
+//! TLS over a net's bytes, by rustls: bytes in, bytes out, no socket.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    SupportedProtocolVersion,
+};
+
+/// What the user asked of TLS. Certificates and keys are PEM bytes.
+#[derive(Debug, Default)]
+pub struct TlsSettings {
+    /// Leave the server's certificate unchecked.
+    pub insecure: bool,
+    /// Certificates to trust instead of the system's.
+    pub ca: Option<Vec<u8>>,
+    /// The system's trusted certificates (DER), used when `ca` is absent.
+    pub system_roots: Vec<Vec<u8>>,
+    /// Client certificate chain.
+    pub cert: Option<Vec<u8>>,
+    /// Its key.
+    pub key: Option<Vec<u8>>,
+    /// Whether TLS 1.2 may be spoken.
+    pub tls12: bool,
+    /// Whether TLS 1.3 may be spoken.
+    pub tls13: bool,
+}
+
+/// Why TLS could not be set up. `Display` says what was wrong.
+#[derive(Debug)]
+pub struct TlsError(String);
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TlsError {}
+
+/// The configuration that all connections of a run share.
+///
+/// # Errors
+/// When a certificate or key cannot be read or used, or no version is left.
+pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut versions: Vec<&'static SupportedProtocolVersion> = Vec::new();
+    if settings.tls13 {
+        versions.push(&rustls::version::TLS13);
+    }
+    if settings.tls12 {
+        versions.push(&rustls::version::TLS12);
+    }
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&versions)
+        .map_err(|e| TlsError(format!("no usable TLS version: {e}")))?;
+    let builder = if settings.insecure {
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
+    } else {
+        builder.with_root_certificates(roots(settings)?)
+    };
+    let mut config = match (&settings.cert, &settings.key) {
+        (Some(cert), Some(key)) => builder
+            .with_client_auth_cert(certificates(cert, "--cert")?, private_key(key)?)
+            .map_err(|e| TlsError(format!("--cert and --key cannot be used together: {e}")))?,
+        _ => builder.with_no_client_auth(),
+    };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+fn roots(settings: &TlsSettings) -> Result<RootCertStore, TlsError> {
+    let mut store = RootCertStore::empty();
+    match &settings.ca {
+        Some(pem) => {
+            for certificate in certificates(pem, "--cacert")? {
+                store.add(certificate).map_err(|e| {
+                    TlsError(format!("--cacert holds an unusable certificate: {e}"))
+                })?;
+            }
+        }
+        None => {
+            let system = settings.system_roots.iter().cloned().map(CertificateDer::from);
+            store.add_parsable_certificates(system);
+        }
+    }
+    Ok(store)
+}
+
+fn certificates(pem: &[u8], flag: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match read {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        Ok(_) => Err(TlsError(format!("{flag}: no certificate in PEM form in the file"))),
+        Err(error) => Err(TlsError(format!("{flag}: {error}"))),
+    }
+}
+
+fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_slice(pem).map_err(|error| TlsError(format!("--key: {error}")))
+}
+
+/// Accepts any certificate, and still checks that the handshake is signed with its key.
+#[derive(Debug)]
+struct Unchecked(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unchecked {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// One connection's TLS state.
+#[derive(Debug)]
+pub(crate) struct Session(ClientConnection);
+
+impl Session {
+    pub(crate) fn new(
+        config: &Arc<ClientConfig>,
+        name: &ServerName<'static>,
+    ) -> Result<Self, String> {
+        let mut connection =
+            ClientConnection::new(config.clone(), name.clone()).map_err(|e| e.to_string())?;
+        connection.set_buffer_limit(None);
+        Ok(Self(connection))
+    }
+
+    pub(crate) fn handshaking(&self) -> bool {
+        self.0.is_handshaking()
+    }
+
+    /// Takes bytes from the net; all of `input` is consumed unless decrypted data fills up, so the
+    /// caller alternates with [`Self::read`] until `input` is empty.
+    pub(crate) fn feed(&mut self, input: &mut &[u8]) -> Result<(), String> {
+        self.0.read_tls(input).map_err(|e| e.to_string())?;
+        self.0.process_new_packets().map(drop).map_err(|e| e.to_string())
+    }
+
+    /// Decrypted bytes; 0 when there are none for now or ever.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> usize {
+        self.0.reader().read(buffer).unwrap_or(0)
+    }
+
+    /// Encrypts a request; [`Self::take_output`] has the records.
+    pub(crate) fn write(&mut self, plain: &[u8]) {
+        self.0.writer().write_all(plain).expect("the session's buffer has no limit");
+    }
+
+    /// Appends what is to be sent to `out`.
+    pub(crate) fn take_output(&mut self, out: &mut Vec<u8>) {
+        while self.0.wants_write() {
+            let written: io::Result<usize> = self.0.write_tls(out);
+            written.expect("writing to memory does not fail");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! One worker: a thread's connections, its share of the load, and its books.
+//!
+//! `tick` does what has become due and says how long to wait; events carry answers in. Sending is in
+//! `send`, answers in `receive`, everything that goes wrong in `fail`. Instants inside are
+//! nanoseconds since the run's start.
+
+mod fail;
+mod receive;
+mod send;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use model::{Load, Nanos, Plan, Tally};
+use net::{BlobId, ConnId, Event, Net, Next, Party, Route};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use wire::AnswerTo;
+
+use crate::arrivals::Arrivals;
+use crate::conn::{Conn, State};
+use crate::ledger::{Flight, Ledger, Page};
+use crate::sample::Sampler;
+use crate::starts::Starts;
+use crate::timeouts::Timeouts;
+
+/// Longest a worker goes without noticing that it was asked to stop.
+const NOTICE_STOP: Nanos = 50_000_000;
+/// Longest that attempts in flight are awaited after a stop was asked for.
+const STOPPED_DRAIN: Nanos = 1_000_000_000;
+
+/// What one worker is to do.
+#[derive(Debug)]
+pub struct Job {
+    /// The whole run.
+    pub plan: Arc<Plan>,
+    /// This worker's number.
+    pub worker: u32,
+    /// Workers in all.
+    pub workers: u32,
+    /// One request, encoded.
+    pub request: Arc<[u8]>,
+    /// What its answer answers to.
+    pub answer_to: AnswerTo,
+    /// Where to connect and from where, used in turn. At least one.
+    pub routes: Arc<[Route]>,
+    /// TLS to be spoken, with the server's name.
+    pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    /// The run's start on the net's clock.
+    pub start_ns: u64,
+    /// Raised to end the window early.
+    pub stop: Arc<AtomicBool>,
+    /// Processor time of the calling thread; the simulation has none.
+    pub cpu: fn() -> Nanos,
+    /// Where the books go: (worker, page), then (worker, `None`) at the end.
+    pub pages: Sender<(u32, Option<Page>)>,
+    /// Tallies that the collector has emptied.
+    pub spares: Receiver<Box<Tally>>,
+}
+
+/// What makes requests leave.
+#[derive(Debug)]
+enum Pace {
+    Closed {
+        pace_ns: Option<Nanos>,
+        think_ns: Option<Nanos>,
+        /// Requests this worker may still send.
+        left: u64,
+        /// Users held back by the cap on requests in flight.
+        parked: VecDeque<u32>,
+    },
+    Open {
+        arrivals: Box<Arrivals>,
+        /// Connections with room for a request; the freshest is used first. May hold closed ones.
+        idle: Vec<u32>,
+        /// Whether a connection is in `idle`.
+        listed: Vec<bool>,
+        /// Connections that can be opened.
+        closed: Vec<u32>,
+        /// Connections being opened.
+        opening: u32,
+    },
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Worker {
+    job: Job,
+    conns: Vec<Conn>,
+    /// `pipeline` flights for each connection.
+    flights: Vec<Flight>,
+    pipeline: u16,
+    inflight_cap: u32,
+    pace: Pace,
+    starts: Starts,
+    timeouts: Timeouts,
+    ledger: Ledger,
+    sampler: Sampler,
+    blob: Option<BlobId>,
+    next_route: usize,
+    /// Scratch: records to send, decrypted bytes.
+    cipher: Vec<u8>,
+    plain: Vec<u8>,
+    ended: bool,
+    stopped: bool,
+    finished: bool,
+}
+
+impl Worker {
+    /// A worker that has opened nothing yet.
+    pub fn new(job: Job) -> Self {
+        let plan = &job.plan;
+        let users = share_of(u64::from(plan.connections), job.worker, job.workers) as usize;
+        let pipeline = plan.pipeline.clamp(1, u32::from(u16::MAX)) as u16;
+        let inflight_cap =
+            share_of(u64::from(plan.inflight_cap()), job.worker, job.workers).max(1) as u32;
+        let window_end = match plan.duration_ns {
+            Some(duration) => plan.warmup_ns.saturating_add(duration),
+            None => Nanos::MAX,
+        };
+        let mut starts = Starts::with_capacity(users);
+        let load = plan.load();
+        let open_loop = matches!(load, Load::Open(_));
+        let pace = match load {
+            Load::Closed { pace_ns, think_ns } => {
+                for user in 0..users as u32 {
+                    starts.add(first_start(&job, user, pace_ns), user);
+                }
+                let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
+                Pace::Closed { pace_ns, think_ns, left, parked: VecDeque::new() }
+            }
+            Load::Open(schedule) => Pace::Open {
+                arrivals: Box::new(Arrivals::new(schedule.share(job.worker, job.workers))),
+                idle: Vec::with_capacity(users),
+                listed: vec![false; users],
+                closed: (0..users as u32).rev().collect(),
+                opening: 0,
+            },
+        };
+        Self {
+            conns: (0..users).map(|_| Conn::new()).collect(),
+            flights: vec![Flight::default(); users * usize::from(pipeline)],
+            pipeline,
+            inflight_cap,
+            pace,
+            starts,
+            timeouts: Timeouts::new(plan.timeout_ns, 0),
+            ledger: Ledger::new(open_loop, plan.warmup_ns, window_end),
+            sampler: Sampler::default(),
+            blob: None,
+            next_route: job.worker as usize,
+            cipher: Vec::new(),
+            plain: if job.tls.is_some() { vec![0; 16 * 1024] } else { Vec::new() },
+            ended: false,
+            stopped: false,
+            finished: false,
+            job,
+        }
+    }
+
+    #[inline]
+    fn now<N: Net>(&self, net: &N) -> Nanos {
+        net.now().saturating_sub(self.job.start_ns)
+    }
+
+    fn notice_stop(&mut self, now: Nanos) {
+        if !self.stopped && self.job.stop.load(Ordering::Relaxed) {
+            self.stopped = true;
+            self.ledger.end_window(now);
+        }
+    }
+
+    /// Closes intervals and samples that are over.
+    fn keep_books(&mut self, now: Nanos) {
+        self.ledger.step(now);
+        let cpu = self.job.cpu;
+        while let Some(page) = self.ledger.turn(now, cpu, || spare(&self.job.spares)) {
+            hand_over(&self.job, Some(page));
+        }
+    }
+
+    /// After the window: nothing is sent, and arrivals still waiting never will be.
+    fn end_window<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        // What fell due between the last wake-up and the end leaves now, if it can.
+        let last = self.ledger.window_end().saturating_sub(1);
+        self.serve_arrivals(net, last, now);
+        self.ended = true;
+        if let Pace::Open { arrivals, .. } = &mut self.pace {
+            while let Some(arrival) = arrivals.serve() {
+                self.ledger.unsent(arrival.due, None);
+            }
+        }
+    }
+
+    /// Whether a run limited by count has sent and received everything.
+    fn count_reached(&self) -> bool {
+        let all_sent = match &self.pace {
+            Pace::Closed { left, .. } => *left == 0,
+            Pace::Open { arrivals, .. } => arrivals.next_due().is_none() && arrivals.waiting() == 0,
+        };
+        all_sent && self.job.plan.requests.is_some() && self.ledger.in_flight.value() == 0
+    }
+
+    fn drained(&self, now: Nanos) -> bool {
+        let patience = if self.stopped {
+            self.job.plan.timeout_ns.min(STOPPED_DRAIN)
+        } else {
+            self.job.plan.timeout_ns
+        };
+        let given_up = now >= self.ledger.window_end().saturating_add(patience);
+        self.ended && (self.ledger.in_flight.value() == 0 || given_up)
+    }
+
+    fn finish(&mut self, now: Nanos) -> Next {
+        self.finished = true;
+        for j in 0..self.conns.len() as u32 {
+            while let Some(flight) = self.pop_flight(j) {
+                self.ledger.unfinished(flight.due);
+            }
+        }
+        let page = self.ledger.close(now, (self.job.cpu)(), Box::default());
+        hand_over(&self.job, Some(page));
+        hand_over(&self.job, None);
+        Next::Finished
+    }
+
+    fn next_wake(&self, now: Nanos) -> Nanos {
+        let mut next = self.ledger.next().min(self.timeouts.next()).min(now + NOTICE_STOP);
+        if self.ended {
+            return next.min(self.ledger.window_end().saturating_add(self.job.plan.timeout_ns));
+        }
+        if let Some(start) = self.starts.next() {
+            next = next.min(start);
+        }
+        if let Pace::Open { arrivals, .. } = &self.pace {
+            if let Some(due) = arrivals.next_due() {
+                next = next.min(due.saturating_add(self.job.plan.granularity_ns));
+            }
+            if let Some(due) = arrivals.oldest_due() {
+                next = next.min(due.saturating_add(self.job.plan.timeout_ns));
+            }
+        }
+        next.min(self.ledger.window_end())
+    }
+}
+
+impl<N: Net> Party<N> for Worker {
+    fn accepted(&mut self, _: &mut N, _: ConnId) -> Option<u32> {
+        None
+    }
+
+    fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        match event {
+            Event::Received(bytes) => self.received(net, token, bytes),
+            Event::Connected => self.connected(net, token),
+            Event::Eof => self.peer_closed(net, token),
+            Event::Failed(failure) => self.failed(net, token, failure),
+            Event::Drained => {}
+        }
+    }
+
+    fn tick(&mut self, net: &mut N) -> Next {
+        if self.finished {
+            return Next::Finished;
+        }
+        if net.now() < self.job.start_ns {
+            return Next::Wait(self.job.start_ns);
+        }
+        if self.blob.is_none() {
+            self.blob = Some(net.blob(&self.job.request));
+            self.ledger.start_cpu((self.job.cpu)());
+        }
+        let now = self.now(net);
+        self.notice_stop(now);
+        if !self.ended {
+            if now >= self.ledger.window_end() {
+                self.end_window(net, now);
+            } else {
+                self.start_due(net, now);
+            }
+        }
+        self.keep_books(now);
+        if now >= self.timeouts.next() {
+            self.scan_timeouts(net, now);
+        }
+        if self.drained(now) || self.count_reached() {
+            return self.finish(now);
+        }
+        let until = self.job.start_ns.saturating_add(self.next_wake(now));
+        if self.job.plan.spin { Next::Spin(until) } else { Next::Wait(until) }
+    }
+}
+
+fn spare(spares: &Receiver<Box<Tally>>) -> Box<Tally> {
+    spares.try_recv().unwrap_or_default()
+}
+
+fn hand_over(job: &Job, page: Option<Page>) {
+    // The collector outlives the workers; if it is gone, so is whoever wanted the figures.
+    let _ = job.pages.send((job.worker, page));
+}
+
+/// Worker `worker`'s part of `total`, the first ones taking the remainder.
+pub(crate) fn share_of(total: u64, worker: u32, workers: u32) -> u64 {
+    let (worker, workers) = (u64::from(worker), u64::from(workers));
+    total / workers + u64::from(worker < total % workers)
+}
+
+/// When a closed-loop user begins: spread over the ramp, or over one pace so that users do not march
+/// in step.
+fn first_start(job: &Job, user: u32, pace_ns: Option<Nanos>) -> Nanos {
+    let spread = if job.plan.ramp_ns > 0 { job.plan.ramp_ns } else { pace_ns.unwrap_or(0) };
+    let index = u64::from(user) * u64::from(job.workers) + u64::from(job.worker);
+    let at = u128::from(spread) * u128::from(index) / u128::from(job.plan.connections.max(1));
+    at as Nanos
+}
+
+impl Worker {
+    #[inline]
+    fn conn(&mut self, j: u32) -> &mut Conn {
+        &mut self.conns[j as usize]
+    }
+
+    /// Takes the oldest flight of a connection.
+    #[inline]
+    fn pop_flight(&mut self, j: u32) -> Option<Flight> {
+        let pipeline = self.pipeline;
+        let conn = self.conn(j);
+        if conn.in_flight == 0 {
+            return None;
+        }
+        let at = j as usize * usize::from(pipeline) + usize::from(conn.head);
+        conn.in_flight -= 1;
+        conn.head = if conn.head + 1 == pipeline { 0 } else { conn.head + 1 };
+        Some(self.flights[at])
+    }
+
+    /// The instant that the oldest thing a connection waits for was begun.
+    fn waiting_since(&self, j: usize) -> Option<Nanos> {
+        let conn = &self.conns[j];
+        match conn.state {
+            State::Connecting | State::Handshaking => Some(conn.began),
+            State::Open if conn.in_flight > 0 => {
+                Some(self.flights[j * usize::from(self.pipeline) + usize::from(conn.head)].sent)
+            }
+            State::Open | State::Closed => None,
+        }
+    }
+}

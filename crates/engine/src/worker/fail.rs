@@ -1,0 +1,196 @@
+//! Everything that goes wrong. A failed attempt is counted; its user goes on.
+
+use std::io;
+
+use model::units::{MILLISECOND, exact_duration};
+use model::{ErrorClass, Nanos};
+use net::{Close, Failure, Net, Operation};
+use wire::WireError;
+
+use super::{Pace, Worker};
+use crate::conn::State;
+use crate::ledger::Flight;
+
+/// First pause before a connection that could not be opened is tried again; it doubles up to a second.
+const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
+const BACKOFF_DOUBLINGS: u16 = 7;
+
+impl Worker {
+    pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure) {
+        let now = self.now(net);
+        let error = failure.error();
+        if failure.during == Operation::Connect || self.conns[j as usize].state == State::Connecting
+        {
+            self.forget(j, now);
+            return self.not_opened(net, j, &error, now);
+        }
+        if self.conns[j as usize].state == State::Handshaking {
+            return self.tls_failed(net, j, &error.to_string(), now);
+        }
+        let class = match failure.during {
+            Operation::Send => ErrorClass::Write,
+            Operation::Receive | Operation::Connect => ErrorClass::Read,
+        };
+        let in_flight = self.conns[j as usize].in_flight;
+        self.lose_flights(j, now, class, || error.to_string());
+        self.forget(j, now);
+        self.reopenable(j);
+        if in_flight > 0 {
+            self.go_on(net, j, now);
+        } else {
+            self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
+            self.serve_arrivals(net, now, now);
+        }
+    }
+
+    /// Connection `j` could not be opened: the attempt it was opened for has failed.
+    pub(super) fn not_opened<N: Net>(
+        &mut self,
+        net: &mut N,
+        j: u32,
+        error: &io::Error,
+        now: Nanos,
+    ) {
+        if let Some(name) = error.raw_os_error().and_then(exhausted) {
+            *self.ledger.tally.limits.entry(name.to_owned()).or_default() += 1;
+        }
+        self.opening_failed(net, j, ErrorClass::Connect, &error.to_string(), now);
+    }
+
+    pub(super) fn tls_failed<N: Net>(&mut self, net: &mut N, j: u32, error: &str, now: Nanos) {
+        if self.conns[j as usize].state == State::Open {
+            return self.broken(net, j, ErrorClass::Tls, error, now);
+        }
+        self.close(net, j, now, Close::Now);
+        self.opening_failed(net, j, ErrorClass::Tls, error, now);
+    }
+
+    fn opening_failed<N: Net>(
+        &mut self,
+        net: &mut N,
+        j: u32,
+        class: ErrorClass,
+        error: &str,
+        now: Nanos,
+    ) {
+        let began = self.conns[j as usize].began;
+        if let Pace::Open { arrivals, .. } = &mut self.pace {
+            if let Some(arrival) = arrivals.serve() {
+                self.ledger.failed(arrival.due, class, || error.to_owned());
+            }
+        } else {
+            self.spend();
+            self.ledger.failed(began, class, || error.to_owned());
+        }
+        let conn = &mut self.conns[j as usize];
+        let backoff =
+            (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
+        conn.failures = conn.failures.saturating_add(1);
+        self.starts.add(now + backoff, j);
+        self.serve_arrivals(net, now, now);
+    }
+
+    /// What came is no HTTP.
+    pub(super) fn malformed<N: Net>(&mut self, net: &mut N, j: u32, error: &WireError, now: Nanos) {
+        self.broken(net, j, ErrorClass::Protocol, &error.to_string(), now);
+    }
+
+    fn broken<N: Net>(&mut self, net: &mut N, j: u32, class: ErrorClass, error: &str, now: Nanos) {
+        self.lose_flights(j, now, class, || error.to_owned());
+        self.close(net, j, now, Close::Now);
+        self.reopenable(j);
+        self.go_on(net, j, now);
+    }
+
+    /// Bytes came that nothing asked for: the connection cannot be trusted with another request.
+    pub(super) fn unsolicited<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
+        let n = bytes.len();
+        self.ledger.note(ErrorClass::Protocol, || {
+            format!("the server sent {n} bytes that no request asked for")
+        });
+        self.close(net, j, now, Close::Now);
+        self.reopenable(j);
+        self.serve_arrivals(net, now, now);
+    }
+
+    /// Counts every request under way on `j` as failed.
+    pub(super) fn lose_flights(
+        &mut self,
+        j: u32,
+        now: Nanos,
+        class: ErrorClass,
+        sample: impl Fn() -> String,
+    ) {
+        while let Some(flight) = self.pop_flight(j) {
+            self.ledger.in_flight.step(now, -1);
+            self.ledger.failed(flight.due, class, &sample);
+        }
+    }
+
+    /// A connection of an open loop is closed and may be opened again.
+    pub(super) fn reopenable(&mut self, j: u32) {
+        if let Pace::Open { closed, .. } = &mut self.pace {
+            closed.push(j);
+        }
+    }
+
+    /// Fails what has waited too long: its connection is closed, and opened anew by its user.
+    pub(super) fn scan_timeouts<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        let mut oldest: Option<Nanos> = None;
+        for j in 0..self.conns.len() {
+            let Some(since) = self.waiting_since(j) else { continue };
+            if self.timeouts.expired(since, now) {
+                self.timed_out(net, j as u32, now);
+            } else {
+                oldest = Some(oldest.map_or(since, |other| other.min(since)));
+            }
+        }
+        self.serve_arrivals(net, now, now);
+        self.timeouts.scanned(oldest, now);
+    }
+
+    fn timed_out<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let timeout = self.job.plan.timeout_ns;
+        let state = self.conns[j as usize].state;
+        if state != State::Open {
+            let class =
+                if state == State::Handshaking { ErrorClass::Tls } else { ErrorClass::Connect };
+            let what = if state == State::Handshaking { "TLS handshake" } else { "connection" };
+            self.close(net, j, now, Close::Reset);
+            let error = format!("no {what} within {}", exact_duration(timeout));
+            return self.opening_failed(net, j, class, &error, now);
+        }
+        while let Some(flight) = self.pop_flight(j) {
+            self.ledger.in_flight.step(now, -1);
+            // Later requests of a pipeline can never be answered either; they count as waited for.
+            let sent = flight.sent.min(now.saturating_sub(timeout));
+            self.ledger.timed_out(
+                Flight { sent, due: flight.due.min(sent), taken: flight.taken.min(sent) },
+                now,
+            );
+        }
+        self.ledger.note(ErrorClass::Timeout, || {
+            format!("no whole answer within {}", exact_duration(timeout))
+        });
+        self.close(net, j, now, Close::Reset);
+        self.reopenable(j);
+        self.go_on(net, j, now);
+    }
+}
+
+/// The name of an error that says that something on this side ran out.
+fn exhausted(errno: i32) -> Option<&'static str> {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    const ENOMEM: i32 = 12;
+    const EADDRNOTAVAIL: i32 = 99;
+    const ENOBUFS: i32 = 105;
+    match errno {
+        EMFILE => Some("EMFILE"),
+        ENFILE => Some("ENFILE"),
+        ENOMEM => Some("ENOMEM"),
+        EADDRNOTAVAIL => Some("EADDRNOTAVAIL"),
+        ENOBUFS => Some("ENOBUFS"),
+        _ => None,
+    }
+}

@@ -1,0 +1,215 @@
+//! Answers coming in.
+
+use model::{ErrorClass, Nanos};
+use net::{Close, Net};
+use wire::{Eof, ResponseEvent};
+
+use super::{Pace, Worker};
+use crate::conn::State;
+use crate::tls::Session;
+
+/// What one step of reading an answer came to; the event itself still borrows the connection.
+enum Step {
+    More,
+    Again,
+    Whole { keep_alive: bool },
+    Broken(wire::WireError),
+}
+
+impl Worker {
+    pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32) {
+        let now = self.now(net);
+        let conn = &mut self.conns[j as usize];
+        self.ledger.tally.connects += 1;
+        self.ledger.tally.connect.record(now - conn.began);
+        let Some((config, name)) = &self.job.tls else { return self.opened(net, j, now) };
+        conn.state = State::Handshaking;
+        conn.began = now;
+        match Session::new(config, name) {
+            Ok(session) => {
+                conn.tls = Some(Box::new(session));
+                self.flush_tls(net, j);
+            }
+            Err(error) => self.tls_failed(net, j, &error, now),
+        }
+    }
+
+    fn opened<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let conn = &mut self.conns[j as usize];
+        conn.state = State::Open;
+        conn.failures = 0;
+        self.ledger.open.step(now, 1);
+        if let Pace::Open { opening, .. } = &mut self.pace {
+            *opening -= 1;
+        }
+        self.ready(net, j, now);
+    }
+
+    #[inline]
+    pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8]) {
+        let now = self.now(net);
+        self.ledger.tally.bytes_read += bytes.len() as u64;
+        if self.conns[j as usize].tls.is_some() {
+            self.decrypt(net, j, bytes, now);
+        } else {
+            self.answers(net, j, bytes, now);
+        }
+    }
+
+    fn decrypt<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
+        let mut plain = std::mem::take(&mut self.plain);
+        while !bytes.is_empty() {
+            let Some(session) = &mut self.conns[j as usize].tls else { break };
+            if let Err(error) = session.feed(&mut bytes) {
+                self.flush_tls(net, j);
+                self.tls_failed(net, j, &error, now);
+                break;
+            }
+            let handshaking = session.handshaking();
+            self.flush_tls(net, j);
+            if self.conns[j as usize].state == State::Handshaking && !handshaking {
+                let began = self.conns[j as usize].began;
+                self.ledger.tally.tls.record(now - began);
+                self.opened(net, j, now);
+            }
+            while let Some(session) = &mut self.conns[j as usize].tls {
+                let n = session.read(&mut plain);
+                if n == 0 {
+                    break;
+                }
+                self.answers(net, j, &plain[..n], now);
+            }
+        }
+        self.plain = plain;
+    }
+
+    fn flush_tls<N: Net>(&mut self, net: &mut N, j: u32) {
+        let conn = &mut self.conns[j as usize];
+        let Some(session) = &mut conn.tls else { return };
+        self.cipher.clear();
+        session.take_output(&mut self.cipher);
+        if !self.cipher.is_empty() {
+            self.ledger.tally.bytes_written += self.cipher.len() as u64;
+            net.send(conn.id, &self.cipher);
+        }
+    }
+
+    /// Reads answers off decrypted bytes, until they are used up or the connection is gone.
+    #[inline]
+    fn answers<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
+        while !bytes.is_empty() {
+            if self.conns[j as usize].in_flight == 0 {
+                return self.unsolicited(net, j, bytes, now);
+            }
+            let id = self.conns[j as usize].id;
+            loop {
+                match self.step(j, &mut bytes, now) {
+                    Step::Again => {}
+                    Step::More => return,
+                    Step::Whole { keep_alive } => {
+                        self.whole(net, j, now, keep_alive);
+                        break;
+                    }
+                    Step::Broken(error) => return self.malformed(net, j, &error, now),
+                }
+            }
+            // The rest of the bytes came on a connection that may have been closed and opened anew.
+            let conn = &self.conns[j as usize];
+            if conn.state != State::Open || conn.id != id {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, j: u32, bytes: &mut &[u8], now: Nanos) -> Step {
+        let conn = &mut self.conns[j as usize];
+        if conn.first == 0 {
+            conn.first = now;
+        }
+        match conn.parser.next(bytes) {
+            Ok(Some(ResponseEvent::Head(head))) => {
+                conn.status = head.status;
+                self.sampler.begin(j);
+                Step::Again
+            }
+            Ok(Some(ResponseEvent::Body(body))) => {
+                conn.body_bytes += body.len() as u64;
+                self.sampler.body(j, body);
+                Step::Again
+            }
+            Ok(Some(ResponseEvent::End { keep_alive })) => Step::Whole { keep_alive },
+            Ok(None) => Step::More,
+            Err(error) => Step::Broken(error),
+        }
+    }
+
+    /// An answer is whole: counts it and lets the user go on.
+    #[inline]
+    fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool) {
+        self.count_answer(j, now);
+        let keepalive_wanted = self.job.plan.keepalive;
+        if keep_alive && keepalive_wanted {
+            let (conn, answer_to) = (&mut self.conns[j as usize], self.job.answer_to);
+            if conn.in_flight > 0 {
+                conn.begin_answer();
+                conn.parser.begin(answer_to);
+            }
+        } else {
+            self.ledger.tally.server_closes += u64::from(keepalive_wanted);
+            self.lose_flights(j, now, ErrorClass::Read, || {
+                "the server closed the connection after an earlier answer on it".to_owned()
+            });
+            self.close(net, j, now, Close::Passive);
+            self.reopenable(j);
+        }
+        self.go_on(net, j, now);
+    }
+
+    fn count_answer(&mut self, j: u32, now: Nanos) {
+        let Some(flight) = self.pop_flight(j) else { return };
+        let conn = &self.conns[j as usize];
+        let ok = self.job.plan.success.contains(conn.status);
+        self.ledger.in_flight.step(now, -1);
+        self.ledger.answered(flight, conn.first, now, conn.status, ok);
+        self.sampler.end(j, conn.status, conn.body_bytes, &mut self.ledger.tally.answers);
+        if !ok {
+            let status = conn.status;
+            self.ledger.note(ErrorClass::Status, || format!("the server answered {status}"));
+        }
+    }
+
+    /// The peer sends no more.
+    pub(super) fn peer_closed<N: Net>(&mut self, net: &mut N, j: u32) {
+        let now = self.now(net);
+        let conn = &mut self.conns[j as usize];
+        if conn.state == State::Handshaking {
+            return self.tls_failed(
+                net,
+                j,
+                "the server closed the connection in the handshake",
+                now,
+            );
+        }
+        let eof = conn.parser.eof();
+        let in_flight = conn.in_flight;
+        self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
+        if eof == Eof::Complete && in_flight > 0 {
+            self.count_answer(j, now);
+        }
+        let came = match eof {
+            Eof::Truncated => "in the middle of an answer",
+            _ => "without an answer",
+        };
+        self.lose_flights(j, now, ErrorClass::Read, || {
+            format!("the server closed the connection {came}")
+        });
+        self.close(net, j, now, Close::Now);
+        self.reopenable(j);
+        if in_flight > 0 {
+            self.go_on(net, j, now);
+        } else {
+            self.serve_arrivals(net, now, now);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Making requests leave: users whose time has come, arrivals that are due, connections to open.
+
+use model::Nanos;
+use net::{Close, Net};
+
+use super::{Pace, Worker};
+use crate::conn::State;
+use crate::ledger::Flight;
+
+impl Worker {
+    /// Starts whatever has become due.
+    pub(super) fn start_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        while let Some(user) = self.starts.due(now) {
+            self.start(net, user, now);
+        }
+        self.serve_arrivals(net, now, now);
+    }
+
+    fn start<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        if let Pace::Open { closed, .. } = &mut self.pace {
+            closed.push(j);
+        } else if self.conn(j).state == State::Open {
+            self.ready(net, j, now);
+        } else {
+            self.open(net, j, now);
+        }
+    }
+
+    /// Takes up the arrivals due at `until` and serves as many as connections allow.
+    pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, until: Nanos, now: Nanos) {
+        let Pace::Open { arrivals, .. } = &mut self.pace else { return };
+        if self.ended {
+            return;
+        }
+        let ledger = &mut self.ledger;
+        arrivals.take_up(until, now, |due| ledger.taken_up(due, now));
+        while self.serve_next(net, now) {}
+    }
+
+    /// Serves the oldest arrival, or opens a connection for it; false when nothing more can be done.
+    fn serve_next<N: Net>(&mut self, net: &mut N, now: Nanos) -> bool {
+        let timeout = self.job.plan.timeout_ns;
+        let Pace::Open { arrivals, idle, listed, closed, opening } = &mut self.pace else {
+            return false;
+        };
+        let Some(due) = arrivals.oldest_due() else { return false };
+        if due.saturating_add(timeout) <= now {
+            arrivals.serve();
+            self.ledger.unsent(due, Some(now - due));
+            return true;
+        }
+        if self.ledger.in_flight.value() >= self.inflight_cap {
+            return false;
+        }
+        if let Some(j) = idle.pop() {
+            listed[j as usize] = false;
+            let conn = &self.conns[j as usize];
+            if conn.state == State::Open
+                && conn.in_flight < self.pipeline
+                && let Some(arrival) = arrivals.serve()
+            {
+                let taken = arrival.taken.min(now);
+                self.send(net, j, Flight { due: arrival.due, taken, sent: now });
+                self.room(j);
+            }
+            return true;
+        }
+        if u64::from(*opening) >= arrivals.waiting() {
+            return false;
+        }
+        let Some(j) = closed.pop() else { return false };
+        self.open(net, j, now);
+        true
+    }
+
+    /// Lists a connection among those with room.
+    pub(super) fn room(&mut self, j: u32) {
+        let Pace::Open { idle, listed, .. } = &mut self.pace else { return };
+        let conn = &self.conns[j as usize];
+        let has_room = conn.state == State::Open && conn.in_flight < self.pipeline;
+        if has_room && !std::mem::replace(&mut listed[j as usize], true) {
+            idle.push(j);
+        }
+    }
+
+    /// A connection stands and can take requests.
+    pub(super) fn ready<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        if matches!(self.pace, Pace::Open { .. }) {
+            self.room(j);
+            return self.serve_arrivals(net, now, now);
+        }
+        while self.conns[j as usize].in_flight < self.pipeline {
+            if !self.may_send(now) {
+                return;
+            }
+            if self.ledger.in_flight.value() >= self.inflight_cap {
+                if let Pace::Closed { parked, .. } = &mut self.pace {
+                    parked.push_back(j);
+                }
+                return;
+            }
+            self.spend();
+            self.send(net, j, Flight { due: now, taken: now, sent: now });
+        }
+    }
+
+    /// Whether a closed-loop user may send.
+    #[inline]
+    pub(super) fn may_send(&self, now: Nanos) -> bool {
+        let left = match &self.pace {
+            Pace::Closed { left, .. } => *left > 0,
+            Pace::Open { .. } => true,
+        };
+        left && !self.ended && now < self.ledger.window_end()
+    }
+
+    /// A closed-loop attempt is made: one less is left, unless it is only warming up.
+    pub(super) fn spend(&mut self) {
+        if let Pace::Closed { left, .. } = &mut self.pace
+            && *left != u64::MAX
+            && self.ledger.phase() != model::Phase::Warmup
+        {
+            *left = left.saturating_sub(1);
+        }
+    }
+
+    /// After an answer on `j`: when does its user go on?
+    pub(super) fn go_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let last_sent = self.conns[j as usize].last_sent;
+        let Pace::Closed { pace_ns, think_ns, parked, .. } = &mut self.pace else {
+            if self.conns[j as usize].state == State::Open {
+                self.room(j);
+            }
+            return self.serve_arrivals(net, now, now);
+        };
+        let paced = pace_ns.map_or(now, |pace| last_sent.saturating_add(pace));
+        let thought = think_ns.map_or(now, |think| now.saturating_add(think));
+        let at = paced.max(thought);
+        let next_parked = parked.pop_front();
+        if at > now {
+            self.starts.add(at, j);
+        } else if self.may_send(now) {
+            self.start(net, j, now);
+        }
+        if let Some(user) = next_parked {
+            self.start(net, user, now);
+        }
+    }
+
+    #[inline]
+    pub(super) fn send<N: Net>(&mut self, net: &mut N, j: u32, flight: Flight) {
+        let (pipeline, answer_to) = (self.pipeline, self.job.answer_to);
+        let conn = &mut self.conns[j as usize];
+        let slot = (conn.head + conn.in_flight) % pipeline;
+        self.flights[j as usize * usize::from(pipeline) + usize::from(slot)] = flight;
+        if conn.in_flight == 0 {
+            conn.begin_answer();
+            conn.parser.begin(answer_to);
+        }
+        conn.in_flight += 1;
+        conn.last_sent = flight.sent;
+        self.ledger.in_flight.step(flight.sent, 1);
+        self.ledger.tally.sent += 1;
+        let id = conn.id;
+        let bytes = if let Some(session) = &mut conn.tls {
+            session.write(&self.job.request);
+            self.cipher.clear();
+            session.take_output(&mut self.cipher);
+            net.send(id, &self.cipher);
+            self.cipher.len()
+        } else {
+            match self.blob {
+                // Nothing else is under way on the connection: what was sent before is answered.
+                Some(blob) if pipeline == 1 => net.send_blob(id, blob),
+                _ => net.send(id, &self.job.request),
+            }
+            self.job.request.len()
+        };
+        self.ledger.tally.bytes_written += bytes as u64;
+    }
+
+    /// Starts opening connection `j`.
+    pub(super) fn open<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        if !self.may_send(now) {
+            return;
+        }
+        let routes = &self.job.routes;
+        let route = routes[self.next_route % routes.len()];
+        self.next_route = self.next_route.wrapping_add(1);
+        let conn = &mut self.conns[j as usize];
+        conn.began = now;
+        (conn.in_flight, conn.head) = (0, 0);
+        match net.connect(j, &route) {
+            Ok(id) => {
+                conn.id = id;
+                conn.state = State::Connecting;
+                if let Pace::Open { opening, .. } = &mut self.pace {
+                    *opening += 1;
+                }
+            }
+            Err(error) => self.not_opened(net, j, &error, now),
+        }
+    }
+
+    /// Closes connection `j` in order and forgets what it carried. `mutual`: the peer is about to
+    /// close as well, so that waiting for it leaves no TIME_WAIT here.
+    pub(super) fn close<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, how: Close) {
+        let conn = &mut self.conns[j as usize];
+        if conn.state == State::Closed {
+            return;
+        }
+        net.close(conn.id, how);
+        self.forget(j, now);
+    }
+
+    /// Connection `j` is gone.
+    pub(super) fn forget(&mut self, j: u32, now: Nanos) {
+        let conn = &mut self.conns[j as usize];
+        let state = std::mem::replace(&mut conn.state, State::Closed);
+        conn.tls = None;
+        self.sampler.abandon(j);
+        match (&mut self.pace, state) {
+            (Pace::Open { opening, .. }, State::Connecting | State::Handshaking) => *opening -= 1,
+            _ if state == State::Open => self.ledger.open.step(now, -1),
+            _ => {}
+        }
+    }
+}
