@@ -3,7 +3,7 @@
 //!
 //! - [`dat`]: the four-column table of wrktest.sh, read and printed.
 //! - [`results`]: `run.json` and `sweep.json`.
-//! - [`detect`]: which of them some bytes are.
+//! - [`mod@detect`]: which of them some bytes are.
 //!
 //! What is loaded goes on to `verdict` (comparison) and `report`. Every input is hostile: nothing
 //! here panics, and nothing from a file reaches an error message unescaped or at length.

@@ -41,3 +41,76 @@ fn believable(run: &Run) -> bool {
         (Verdict::LowerBound, LevelKind::Rate) | (Verdict::Invalid, _) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::sweep::Level;
+    use model::{Curve, LevelKind, Validity};
+
+    use super::*;
+    use crate::fixture::{closed, open};
+
+    fn judged(mut run: Run, verdict: Verdict) -> Run {
+        run.validity = Validity { verdict, reasons: Vec::new() };
+        run
+    }
+
+    fn sweep(kind: LevelKind, runs: Vec<Run>) -> Sweep {
+        let levels = (1..).zip(runs).map(|(n, run)| Level { level: f64::from(n), run }).collect();
+        Sweep {
+            schema: model::sweep::SCHEMA.into(),
+            plimsoll: closed().plimsoll,
+            name: "apiserver".into(),
+            url: closed().plan.url,
+            started_at: closed().started_at,
+            command: Vec::new(),
+            kind,
+            objective_mean_ns: 500_000_000,
+            ended: None,
+            levels,
+        }
+    }
+
+    #[test]
+    fn codes_of_runs() {
+        use Verdict::{Invalid, LowerBound, Valid};
+        for (run, verdict, interrupted, code) in [
+            (closed(), Valid, false, DONE),
+            (closed(), LowerBound, false, DONE),
+            (closed(), Invalid, false, NOT_BELIEVABLE),
+            (open(), Valid, false, DONE),
+            (open(), LowerBound, false, NOT_BELIEVABLE),
+            (open(), Invalid, false, NOT_BELIEVABLE),
+            (open(), Invalid, true, INTERRUPTED),
+            (closed(), Valid, true, INTERRUPTED),
+        ] {
+            let run = Run { interrupted, ..judged(run, verdict) };
+            assert_eq!(exit_code(&run), code, "{verdict:?} {interrupted}");
+        }
+    }
+
+    #[test]
+    fn one_level_to_go_by_saves_a_sweep() {
+        let bad = || judged(closed(), Verdict::Invalid);
+        let concurrencies = |runs| sweep(LevelKind::Concurrency, runs);
+        let saved = concurrencies(vec![bad(), judged(closed(), Verdict::LowerBound)]);
+        assert_eq!(exit_code_of_sweep(&saved), DONE);
+        assert_eq!(exit_code_of_sweep(&concurrencies(vec![bad(), bad()])), NOT_BELIEVABLE);
+        assert_eq!(exit_code_of_sweep(&concurrencies(Vec::new())), NOT_BELIEVABLE);
+        let rates = sweep(LevelKind::Rate, vec![judged(open(), Verdict::LowerBound)]);
+        assert_eq!(exit_code_of_sweep(&rates), NOT_BELIEVABLE);
+    }
+
+    #[test]
+    fn a_sweep_is_a_curve_of_its_runs() {
+        let runs = vec![closed(), judged(closed(), Verdict::Invalid)];
+        let mut swept = sweep(LevelKind::Concurrency, runs);
+        let curve = Curve::from_sweep(&swept).unwrap();
+        assert_eq!((curve.name.as_str(), curve.rows.len()), ("apiserver", 2));
+        let row = curve.rows[1];
+        assert_eq!((row.level, row.qps, row.mean_ns), (2.0, 1000.0, 2_000_000));
+        assert_eq!((row.success, row.verdict), (Some(1.0), Some(Verdict::Invalid)));
+        swept.levels[1].level = 1.0;
+        assert!(Curve::from_sweep(&swept).is_err());
+    }
+}

@@ -3,9 +3,13 @@
 //! - [`validity`]: may a run's figures be believed? One table of rules.
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
+//! - [`curve`]: the best levels of a curve, and what to read from it.
+//! - [`diff`]: several curves side by side.
 //!
 //! Nothing here shows anything: texts and figures go on to the command line and to `report`.
 
+pub mod curve;
+pub mod diff;
 pub mod exit;
 pub mod figures;
 #[cfg(test)]
@@ -13,5 +17,8 @@ mod fixture;
 pub mod ladder;
 pub mod validity;
 
+pub use curve::Reading;
+pub use diff::Diff;
+pub use exit::{exit_code, exit_code_of_sweep};
 pub use ladder::{Ladder, Outcome, Step};
 pub use validity::judge;

@@ -2,7 +2,6 @@ use model::ErrorClass;
 use model::units::{MILLISECOND, SECOND};
 
 use super::*;
-use crate::exit;
 use crate::fixture::{around, closed, open};
 
 /// The spoiled run's verdict, and the codes of its reasons.
@@ -342,24 +341,5 @@ fn every_rule_is_documented_once() {
         assert!(RULES[..at].iter().all(|other| other.code != rule.code), "{:?}", rule.code);
         assert!(rule.advice.ends_with('.'), "{}", rule.advice);
         assert!(text.contains(rule.code.name()));
-    }
-}
-
-#[test]
-fn exit_codes() {
-    for (verdict, rate, interrupted, code) in [
-        (Verdict::Valid, None, false, 0),
-        (Verdict::LowerBound, None, false, 0),
-        (Verdict::Invalid, None, false, 98),
-        (Verdict::Valid, Some(1.0), false, 0),
-        (Verdict::LowerBound, Some(1.0), false, 98),
-        (Verdict::Invalid, Some(1.0), false, 98),
-        (Verdict::Invalid, None, true, 130),
-        (Verdict::Valid, None, true, 130),
-    ] {
-        let mut run = closed();
-        run.validity.verdict = verdict;
-        (run.plan.rate_per_s, run.interrupted) = (rate, interrupted);
-        assert_eq!(exit::exit_code(&run), code, "{verdict:?} {rate:?} {interrupted}");
     }
 }

@@ -1,0 +1,264 @@
+//! What to read from a curve: its two levels worth naming, and one sentence.
+//!
+//! The knee is stated free of any plot's scale: the lowest level that reaches 97 % of the best
+//! QPS. Nothing is fitted and nothing extrapolated here.
+
+use model::units::{Nanos, show_duration};
+use model::{Curve, CurveRow, LevelKind, Verdict};
+
+use crate::figures::{level_of, percent, rate, share};
+
+/// A level with less success is not eligible as the best: errors that look like capacity.
+pub const SOUND: f64 = 0.90;
+/// Share of the best QPS that a level must reach to be as good.
+const AS_GOOD: f64 = 0.97;
+/// Growth from the level before that counts as still growing.
+const GROWING: f64 = 1.03;
+/// Share of the best below which QPS has fallen.
+const FALLEN: f64 = 0.90;
+/// Share of an offered rate that counts as kept up with.
+const KEPT_UP: f64 = 0.99;
+/// How far above the level QPS x mean may come out by rounding.
+const TOLERANCE: f64 = 1.05;
+
+/// What to read from a curve. Indices are into its rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The highest QPS of a level that can be believed and where 90 % succeeded; the lowest such
+    /// level.
+    pub best: Option<usize>,
+    /// The same among levels whose mean is within the objective.
+    pub best_within: Option<usize>,
+    /// One sentence for people.
+    pub sentence: String,
+    /// What else must be known before believing it.
+    pub notes: Vec<String>,
+}
+
+/// Reads a curve against a response-time objective on the mean.
+pub fn read(curve: &Curve, objective_mean_ns: Nanos) -> Reading {
+    let best = best(curve, |_| true);
+    let best_within = best_within(curve, objective_mean_ns);
+    let mut sentence = match best {
+        None => nothing_sound(curve),
+        Some(at) if curve.rows.len() == 1 => single(curve, &curve.rows[at]),
+        Some(at) if curve.kind == LevelKind::Rate => rates(curve, at),
+        Some(at) => concurrency(curve, at),
+    };
+    if best.is_some() {
+        sentence += &objective(curve, best, best_within, objective_mean_ns);
+    }
+    sentence.push('.');
+    Reading { best, best_within, sentence, notes: notes(curve) }
+}
+
+/// Index of the row with the highest QPS among those that can be believed, where nine in ten
+/// succeeded; the lowest level of equals.
+pub fn best_row(curve: &Curve) -> Option<usize> {
+    best(curve, |_| true)
+}
+
+fn best_within(curve: &Curve, objective_mean_ns: Nanos) -> Option<usize> {
+    best(curve, |row| row.mean_ns <= objective_mean_ns)
+}
+
+fn best(curve: &Curve, eligible: impl Fn(&CurveRow) -> bool) -> Option<usize> {
+    let rows = curve.rows.iter().enumerate().filter(|(_, row)| sound(row) && eligible(row));
+    rows.reduce(|a, b| if a.1.qps >= b.1.qps { a } else { b }).map(|(at, _)| at)
+}
+
+fn sound(row: &CurveRow) -> bool {
+    row.verdict != Some(Verdict::Invalid)
+        && row.success.is_none_or(|ratio| ratio >= SOUND)
+        && row.qps > 0.0
+}
+
+/// Imported rows that break Little's law: QPS x mean above the connections. Our own were judged
+/// with their pipelining known.
+pub fn impossible_rows(curve: &Curve) -> impl Iterator<Item = &CurveRow> {
+    let closed = curve.kind == LevelKind::Concurrency;
+    let unjudged = curve.rows.iter().filter(move |row| closed && row.verdict.is_none());
+    unjudged.filter(|row| row.in_flight() > TOLERANCE * row.level)
+}
+
+fn nothing_sound(curve: &Curve) -> String {
+    if curve.rows.is_empty() {
+        return "No level was run".to_owned();
+    }
+    format!(
+        "No level has a QPS to go by: each cannot be believed or had less than {} success",
+        percent(SOUND)
+    )
+}
+
+fn single(curve: &Curve, row: &CurveRow) -> String {
+    format!(
+        "One level is no curve: at {} the server answered {} in {} on average; sweep more levels \
+         to see where it bends",
+        level_of(curve.kind, row.level),
+        qps(row),
+        show_duration(row.mean_ns)
+    )
+}
+
+fn concurrency(curve: &Curve, best: usize) -> String {
+    let top = &curve.rows[best];
+    let at = |row: &CurveRow| level_of(curve.kind, row.level);
+    if still_growing(&curve.rows, best) {
+        return format!(
+            "QPS was still growing at the highest level, {}: the server carries at least {} \
+             requests/s, there in {} on average, so sweep further up (--max-level)",
+            at(top),
+            rate(top.qps),
+            show_duration(top.mean_ns)
+        );
+    }
+    let as_good = |row: &&CurveRow| sound(row) && row.qps >= AS_GOOD * top.qps;
+    let knee = curve.rows.iter().find(as_good).unwrap_or(top);
+    let (answers, mean) = (qps(knee), show_duration(knee.mean_ns));
+    let sentence = if knee.level == top.level {
+        format!("The most is {answers} at {}, in {mean} on average", at(top))
+    } else {
+        format!(
+            "At {} the server answers {answers} in {mean} on average and needs no more: its best, \
+             {} at {}, is {} more at {:.1} times the mean",
+            at(knee),
+            qps(top),
+            at(top),
+            percent(top.qps / knee.qps - 1.0),
+            top.mean_ns as f64 / knee.mean_ns.max(1) as f64
+        )
+    };
+    sentence + &beyond(curve, top)
+}
+
+/// Whether the best level is the last one run and well above the one before.
+fn still_growing(rows: &[CurveRow], best: usize) -> bool {
+    let before = rows[..best].iter().rev().find(|row| sound(row));
+    best + 1 == rows.len() && before.is_some_and(|row| rows[best].qps >= GROWING * row.qps)
+}
+
+/// What happens past the best level: the first level that fails or falls, whichever comes first.
+fn beyond(curve: &Curve, top: &CurveRow) -> String {
+    let failing = |row: &CurveRow| row.success.filter(|&ratio| ratio < SOUND);
+    let fallen = |row: &CurveRow| row.qps < FALLEN * top.qps;
+    let mut past = curve.rows.iter().filter(|row| row.level > top.level);
+    let Some(row) = past.find(|row| failing(row).is_some() || fallen(row)) else {
+        return String::new();
+    };
+    let level = level_of(curve.kind, row.level);
+    match failing(row) {
+        Some(success) => format!("; at {level} only {} succeeded", share(success)),
+        None => format!("; by {level} QPS has fallen to {}", rate(row.qps)),
+    }
+}
+
+fn rates(curve: &Curve, best: usize) -> String {
+    let kept = |row: &&CurveRow| sound(row) && row.qps >= KEPT_UP * row.level;
+    let leading = curve.rows.iter().take_while(kept).last();
+    let first_missed = curve.rows.iter().find(|row| !kept(row));
+    let missed = first_missed.map(|row| {
+        let success = row.success.filter(|&ratio| ratio < SOUND);
+        let success =
+            success.map_or_else(String::new, |r| format!(", of which {} succeeded", share(r)));
+        format!("at {} it answered {}{success}", level_of(curve.kind, row.level), qps(row))
+    });
+    match (leading, missed) {
+        (Some(row), Some(missed)) => format!(
+            "The server kept up with rates to {}, in {} on average; {missed}",
+            level_of(curve.kind, row.level),
+            show_duration(row.mean_ns)
+        ),
+        (Some(row), None) => format!(
+            "The server kept up with every rate, the highest being {} in {} on average: its limit \
+             lies further up",
+            level_of(curve.kind, row.level),
+            show_duration(row.mean_ns)
+        ),
+        (None, missed) => format!(
+            "The server kept up with none of the rates: {}; its most was {}",
+            missed.unwrap_or_default(),
+            qps(&curve.rows[best])
+        ),
+    }
+}
+
+/// What the objective makes of it, when it is not what was said already.
+fn objective(
+    curve: &Curve,
+    best: Option<usize>,
+    within: Option<usize>,
+    objective_mean_ns: Nanos,
+) -> String {
+    let limit = show_duration(objective_mean_ns);
+    match within {
+        None => format!("; no level kept the mean within {limit}"),
+        Some(at) if Some(at) != best => {
+            let row = &curve.rows[at];
+            let level = level_of(curve.kind, row.level);
+            format!("; within a mean of {limit} the most is {} at {level}", qps(row))
+        }
+        Some(_) => String::new(),
+    }
+}
+
+fn notes(curve: &Curve) -> Vec<String> {
+    let mut notes = Vec::new();
+    let levels = |verdict| {
+        let rows = curve.rows.iter().filter(move |row| row.verdict == Some(verdict));
+        rows.map(|row| level_of(curve.kind, row.level)).collect::<Vec<_>>()
+    };
+    for (verdict, means) in [
+        (Verdict::LowerBound, "the generator was the limit there, so read \"at least\""),
+        (Verdict::Invalid, "leave them out"),
+    ] {
+        let held = levels(verdict);
+        if !held.is_empty() {
+            notes.push(format!("{} at {}: {means}", verdict.name(), held.join(", ")));
+        }
+    }
+    notes.extend(dip(curve));
+    notes.extend(little_note(curve));
+    notes
+}
+
+/// A level well below both a lower and a higher one.
+fn dip(curve: &Curve) -> Option<String> {
+    let rows: Vec<&CurveRow> = curve.rows.iter().filter(|row| sound(row)).collect();
+    let dips = rows.iter().enumerate().filter(|&(at, row)| {
+        let highest = |part: &[&CurveRow]| part.iter().map(|r| r.qps).fold(0.0, f64::max);
+        row.qps < FALLEN * highest(&rows[..at]).min(highest(&rows[at + 1..]))
+    });
+    let levels: Vec<String> = dips.map(|(_, row)| level_of(curve.kind, row.level)).collect();
+    (!levels.is_empty() && curve.kind == LevelKind::Concurrency).then(|| {
+        format!(
+            "QPS dips at {} although both fewer and more connections reach more: repeat before \
+             reading anything into it",
+            levels.join(", ")
+        )
+    })
+}
+
+/// The worst breach of Little's law among imported rows, and how many there are.
+pub(crate) fn little_note(curve: &Curve) -> Option<String> {
+    let excess = |row: &CurveRow| row.in_flight() / row.level;
+    let rows: Vec<&CurveRow> = impossible_rows(curve).collect();
+    let worst = rows.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
+    Some(format!(
+        "{}: QPS x mean exceeds the connections at {} of {} levels, by up to {:.1} times at {}; \
+         Little's law forbids it, so QPS or mean there is wrong",
+        curve.name,
+        rows.len(),
+        curve.rows.len(),
+        excess(worst),
+        level_of(curve.kind, worst.level)
+    ))
+}
+
+fn qps(row: &CurveRow) -> String {
+    let at_least = if row.verdict == Some(Verdict::LowerBound) { "at least " } else { "" };
+    format!("{at_least}{} requests/s", rate(row.qps))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+use model::units::MILLISECOND;
+use model::{Curve, LevelKind, SuccessMeaning};
+
+use super::*;
+use crate::fixture::published;
+
+const OBJECTIVE: Nanos = 500 * MILLISECOND;
+
+/// (level, QPS, mean ms, success), judged valid.
+fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
+    let row = |&(level, qps, mean_ms, success): &(f64, f64, f64, f64)| CurveRow {
+        level,
+        qps,
+        mean_ns: (mean_ms * 1e6) as Nanos,
+        p50_ns: None,
+        p99_ns: None,
+        success: Some(success),
+        verdict: Some(Verdict::Valid),
+    };
+    Curve {
+        name: "a".into(),
+        kind,
+        rows: rows.iter().map(row).collect(),
+        success_means: SuccessMeaning::Unstated,
+        environment: None,
+        answer: None,
+    }
+}
+
+fn closed(rows: &[(f64, f64, f64, f64)]) -> Curve {
+    curve(LevelKind::Concurrency, rows)
+}
+
+#[test]
+fn what_to_read_from_a_closed_loop() {
+    for (rows, best, within, sentence) in [
+        (&[][..], None, None, "No level was run."),
+        (
+            &[(64.0, 12_345.0, 5.1, 1.0)],
+            Some(0),
+            Some(0),
+            "One level is no curve: at 64 connections the server answered 12,345 requests/s in \
+             5.10ms on average; sweep more levels to see where it bends.",
+        ),
+        (
+            &[(1.0, 100.0, 10.0, 1.0), (2.0, 200.0, 10.0, 1.0)],
+            Some(1),
+            Some(1),
+            "QPS was still growing at the highest level, 2 connections: the server carries at \
+             least 200 requests/s, there in 10.0ms on average, so sweep further up (--max-level).",
+        ),
+        (
+            &[(8.0, 500.0, 16.0, 1.0), (16.0, 1000.0, 16.0, 1.0), (32.0, 1010.0, 31.7, 1.0)],
+            Some(2),
+            Some(2),
+            "At 16 connections the server answers 1,000 requests/s in 16.0ms on average and needs \
+             no more: its best, 1,010 requests/s at 32 connections, is 1.00 % more at 2.0 times \
+             the mean.",
+        ),
+        (
+            &[(8.0, 500.0, 16.0, 1.0), (16.0, 1000.0, 16.0, 1.0), (32.0, 700.0, 45.7, 1.0)],
+            Some(1),
+            Some(1),
+            "The most is 1,000 requests/s at 16 connections, in 16.0ms on average; by 32 \
+             connections QPS has fallen to 700.",
+        ),
+        (
+            &[(8.0, 800.0, 10.0, 1.0), (16.0, 9000.0, 1.0, 0.2)],
+            Some(0),
+            Some(0),
+            "The most is 800 requests/s at 8 connections, in 10.0ms on average; at 16 connections \
+             only 20.00 % succeeded.",
+        ),
+        (
+            &[(8.0, 9000.0, 1.0, 0.2)],
+            None,
+            None,
+            "No level has a QPS to go by: each cannot be believed or had less than 90.00 % success.",
+        ),
+        (
+            &[
+                (100.0, 100.0, 400.0, 1.0),
+                (1000.0, 120.0, 900.0, 1.0),
+                (2000.0, 110.0, 1800.0, 1.0),
+            ],
+            Some(1),
+            Some(0),
+            "The most is 120 requests/s at 1,000 connections, in 900ms on average; within a mean \
+             of 500ms the most is 100 requests/s at 100 connections.",
+        ),
+        (
+            &[(10.0, 10.0, 900.0, 1.0), (20.0, 10.0, 1800.0, 1.0)],
+            Some(0),
+            None,
+            "The most is 10.00 requests/s at 10 connections, in 900ms on average; no level kept \
+             the mean within 500ms.",
+        ),
+    ] {
+        let reading = read(&closed(rows), OBJECTIVE);
+        assert_eq!((reading.best, reading.best_within), (best, within), "{rows:?}");
+        assert_eq!(reading.sentence, sentence);
+        assert!(reading.notes.is_empty(), "{:?}", reading.notes);
+    }
+}
+
+#[test]
+fn what_to_read_from_an_open_loop() {
+    for (rows, sentence) in [
+        (
+            &[(1000.0, 1000.0, 2.0, 1.0), (2000.0, 1999.0, 3.0, 1.0), (3000.0, 2100.0, 400.0, 1.0)]
+                [..],
+            "The server kept up with rates to 2,000/s, in 3.00ms on average; at 3,000/s it \
+             answered 2,100 requests/s.",
+        ),
+        (
+            &[(1000.0, 1000.0, 2.0, 1.0), (2000.0, 1999.0, 3.0, 1.0)],
+            "The server kept up with every rate, the highest being 2,000/s in 3.00ms on average: \
+             its limit lies further up.",
+        ),
+        (
+            &[(1000.0, 700.0, 300.0, 0.95), (2000.0, 1990.0, 1.0, 0.1)],
+            "The server kept up with none of the rates: at 1,000/s it answered 700 requests/s; its \
+             most was 700 requests/s.",
+        ),
+    ] {
+        assert_eq!(read(&curve(LevelKind::Rate, rows), OBJECTIVE).sentence, sentence);
+    }
+}
+
+#[test]
+fn doubts_are_told() {
+    let mut doubted =
+        closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 190.0, 10.5, 1.0), (4.0, 180.0, 22.0, 1.0)]);
+    doubted.rows[1].verdict = Some(Verdict::LowerBound);
+    doubted.rows[2].verdict = Some(Verdict::Invalid);
+    let reading = read(&doubted, OBJECTIVE);
+    assert!(reading.sentence.starts_with("The most is at least 190 requests/s"), "{reading:?}");
+    assert_eq!(
+        reading.notes,
+        [
+            "LOWER_BOUND at 2 connections: the generator was the limit there, so read \"at least\"",
+            "INVALID at 4 connections: leave them out",
+        ]
+    );
+    let dips = closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 50.0, 40.0, 1.0), (4.0, 110.0, 36.0, 1.0)]);
+    let notes = read(&dips, OBJECTIVE).notes;
+    assert!(notes[0].starts_with("QPS dips at 2 connections"), "{notes:?}");
+}
+
+#[test]
+fn the_founding_tables() {
+    let reading = read(&published("before"), OBJECTIVE);
+    assert_eq!(
+        reading.sentence,
+        "At 200 connections the server answers 145,651 requests/s in 1.28ms on average and needs \
+         no more: its best, 147,834 requests/s at 3,000 connections, is 1.50 % more at 24.1 times \
+         the mean; by 100,000 connections QPS has fallen to 127,630."
+    );
+    let native = read(&published("native"), OBJECTIVE);
+    assert_eq!((native.best, native.best_within), (Some(8), Some(8)));
+    assert!(
+        native.notes[0].contains("by up to 9.6 times at 15,000 connections"),
+        "{:?}",
+        native.notes
+    );
+}

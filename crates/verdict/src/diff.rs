@@ -1,0 +1,264 @@
+//! Several curves side by side, joined on the level. Ratios are each curve over the last named, so
+//! that the baseline is named once, at the end, as wrktest.sh's users are used to.
+
+use std::fmt;
+
+use model::{Curve, CurveRow, LevelKind, SuccessMeaning, Verdict};
+
+use crate::curve::{best_row, little_note};
+use crate::figures::{grouped, level, percent};
+
+/// Curves joined on the level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diff {
+    /// What the levels are.
+    pub kind: LevelKind,
+    /// The curves' names, in the order given; the last is what the others are compared with.
+    pub names: Vec<String>,
+    /// A row a level, ascending; levels that only some curves have included.
+    pub rows: Vec<DiffRow>,
+    /// Each curve's best level, in the order of the names.
+    pub best: Vec<Option<CurveRow>>,
+    /// What makes the curves less comparable than they look.
+    pub notes: Vec<String>,
+}
+
+/// One level of all curves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiffRow {
+    /// Connections, or arrivals per second.
+    pub level: f64,
+    /// Each curve's figures, in the order of the names; absent where it has no such level.
+    pub cells: Vec<Option<CurveRow>>,
+}
+
+/// Why curves cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DiffError {
+    /// Fewer than two were given.
+    TooFew,
+    /// One has no rows.
+    Empty {
+        /// Its name.
+        name: String,
+    },
+    /// Rates cannot be joined with concurrencies.
+    MixedKinds {
+        /// A curve over rates.
+        rates: String,
+        /// A curve over concurrencies.
+        concurrencies: String,
+    },
+}
+
+impl fmt::Display for DiffError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFew => f.write_str("a comparison takes two results or more"),
+            Self::Empty { name } => write!(f, "{name} holds no levels to compare"),
+            Self::MixedKinds { rates, concurrencies } => write!(
+                f,
+                "{rates} is over rates and {concurrencies} over concurrencies: their levels do not \
+                 mean the same; sweep both with --levels, or both with --rates"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DiffError {}
+
+impl DiffRow {
+    /// A curve's QPS over the last curve's.
+    pub fn qps_ratio(&self, of: usize) -> Option<f64> {
+        ratio(self.cells.get(of)?.as_ref()?.qps, self.cells.last()?.as_ref()?.qps)
+    }
+
+    /// A curve's mean over the last curve's.
+    pub fn mean_ratio(&self, of: usize) -> Option<f64> {
+        let mean_ns = |cell: &Option<CurveRow>| cell.as_ref().map(|row| row.mean_ns as f64);
+        ratio(mean_ns(self.cells.get(of)?)?, mean_ns(self.cells.last()?)?)
+    }
+
+    /// Whether some curve lacks this level.
+    pub fn is_partial(&self) -> bool {
+        self.cells.iter().any(Option::is_none)
+    }
+}
+
+impl Diff {
+    /// Joins two curves or more.
+    ///
+    /// # Errors
+    /// See [`DiffError`].
+    pub fn of(curves: &[Curve]) -> Result<Self, DiffError> {
+        let [first, .., _] = curves else { return Err(DiffError::TooFew) };
+        if let Some(empty) = curves.iter().find(|curve| curve.rows.is_empty()) {
+            return Err(DiffError::Empty { name: empty.name.clone() });
+        }
+        if let Some(other) = curves.iter().find(|curve| curve.kind != first.kind) {
+            let (rates, concurrencies) =
+                if first.kind == LevelKind::Rate { (first, other) } else { (other, first) };
+            return Err(DiffError::MixedKinds {
+                rates: rates.name.clone(),
+                concurrencies: concurrencies.name.clone(),
+            });
+        }
+        Ok(Self {
+            kind: first.kind,
+            names: curves.iter().map(|curve| curve.name.clone()).collect(),
+            rows: joined(curves),
+            best: curves.iter().map(|curve| best_row(curve).map(|at| curve.rows[at])).collect(),
+            notes: notes(curves),
+        })
+    }
+
+    /// A curve's best QPS over the last curve's best.
+    pub fn best_ratio(&self, of: usize) -> Option<f64> {
+        ratio(self.best.get(of)?.as_ref()?.qps, self.best.last()?.as_ref()?.qps)
+    }
+
+    /// Best against best in words: `before is 22.80 % of native, best against best: 147,833.70 at
+    /// 3,000 connections against 648,380.78 at 25,000`.
+    pub fn best_sentence(&self, of: usize) -> Option<String> {
+        let (ours, theirs) = (self.best.get(of)?.as_ref()?, self.best.last()?.as_ref()?);
+        let share = percent(self.best_ratio(of)?);
+        let unit = if self.kind == LevelKind::Concurrency { " connections" } else { "/s" };
+        Some(format!(
+            "{} is {}{share} of {}, best against best: {} at {}{unit} against {} at {}",
+            self.names.get(of)?,
+            bound(ours, theirs),
+            self.names.last()?,
+            grouped(ours.qps, 2),
+            level(ours.level),
+            grouped(theirs.qps, 2),
+            level(theirs.level)
+        ))
+    }
+
+    /// Levels that only some curves have, with those curves' names.
+    pub fn partial_levels(&self) -> impl Iterator<Item = (f64, Vec<&str>)> {
+        self.rows.iter().filter(|row| row.is_partial()).map(|row| {
+            let having = row.cells.iter().zip(&self.names).filter(|(cell, _)| cell.is_some());
+            (row.level, having.map(|(_, name)| name.as_str()).collect())
+        })
+    }
+}
+
+/// A ratio of a lower bound is one itself; over a lower bound it is an upper bound.
+fn bound(ours: &CurveRow, theirs: &CurveRow) -> &'static str {
+    let at_least = |row: &CurveRow| row.verdict == Some(Verdict::LowerBound);
+    match (at_least(ours), at_least(theirs)) {
+        (false, false) => "",
+        (true, false) => "at least ",
+        (false, true) => "at most ",
+        (true, true) => "about (both are lower bounds) ",
+    }
+}
+
+fn ratio(ours: f64, theirs: f64) -> Option<f64> {
+    (theirs > 0.0).then(|| ours / theirs)
+}
+
+fn joined(curves: &[Curve]) -> Vec<DiffRow> {
+    let mut levels: Vec<f64> =
+        curves.iter().flat_map(|curve| &curve.rows).map(|row| row.level).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    let cell = |curve: &Curve, level: f64| curve.rows.iter().find(|r| r.level == level).copied();
+    levels
+        .into_iter()
+        .map(|level| DiffRow {
+            level,
+            cells: curves.iter().map(|curve| cell(curve, level)).collect(),
+        })
+        .collect()
+}
+
+fn notes(curves: &[Curve]) -> Vec<String> {
+    let Some((last, others)) = curves.split_last() else { return Vec::new() };
+    let mut notes = Vec::new();
+    for other in others {
+        notes.extend(environments(other, last));
+        notes.extend(successes(other, last));
+        notes.extend(answers(other, last));
+    }
+    notes.extend(unknown(curves));
+    notes.extend(unbelievable(curves));
+    notes.extend(curves.iter().filter_map(little_note));
+    notes
+}
+
+fn environments(ours: &Curve, theirs: &Curve) -> Option<String> {
+    let found = ours.environment.as_ref()?.differences(theirs.environment.as_ref()?);
+    (!found.is_empty()).then(|| {
+        let found = found.join("; ");
+        format!("{} and {} ran in different environments: {found}", ours.name, theirs.name)
+    })
+}
+
+fn successes(ours: &Curve, theirs: &Curve) -> Option<String> {
+    let words = |meaning: &SuccessMeaning| match meaning {
+        SuccessMeaning::Statuses(ranges) => format!("statuses {ranges}"),
+        SuccessMeaning::Unstated => "whatever its maker counted (wrktest.sh: every answer, 5xx \
+             included)"
+            .to_owned(),
+    };
+    (ours.success_means != theirs.success_means).then(|| {
+        format!(
+            "success counts {} in {} and {} in {}",
+            words(&ours.success_means),
+            ours.name,
+            words(&theirs.success_means),
+            theirs.name
+        )
+    })
+}
+
+fn answers(ours: &Curve, theirs: &Curve) -> Option<String> {
+    let (a, b) = (ours.answer.as_ref()?, theirs.answer.as_ref()?);
+    let mut found = Vec::new();
+    if a.status != b.status {
+        found.push(format!("status {} against {}", a.status, b.status));
+    }
+    if a.bytes != b.bytes {
+        let (a, b) = (grouped(a.bytes as f64, 0), grouped(b.bytes as f64, 0));
+        found.push(format!("{a} bytes against {b}"));
+    } else if a.body_sha256 != b.body_sha256 {
+        found.push(format!("{} bytes each, but of different content", grouped(a.bytes as f64, 0)));
+    }
+    (!found.is_empty()).then(|| {
+        let found = found.join(", ");
+        format!(
+            "{} and {} answered differently: {found}; not like for like",
+            ours.name, theirs.name
+        )
+    })
+}
+
+fn unknown(curves: &[Curve]) -> Vec<String> {
+    let lacking = |what: &str, known: fn(&Curve) -> bool| {
+        let names: Vec<&str> =
+            curves.iter().filter(|curve| !known(curve)).map(|curve| curve.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{what} is not known of {}", names.join(", ")))
+    };
+    [
+        lacking("the environment", |curve| curve.environment.is_some()),
+        lacking("what was answered", |curve| curve.answer.is_some()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn unbelievable(curves: &[Curve]) -> Vec<String> {
+    let invalid = |curve: &Curve| {
+        let rows = curve.rows.iter().filter(|row| row.verdict == Some(Verdict::Invalid));
+        let levels: Vec<String> = rows.map(|row| level(row.level)).collect();
+        (!levels.is_empty())
+            .then(|| format!("{} is INVALID at {}: leave it out", curve.name, levels.join(", ")))
+    };
+    curves.iter().filter_map(invalid).collect()
+}
+
+#[cfg(test)]
+mod tests;

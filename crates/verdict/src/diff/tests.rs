@@ -1,0 +1,117 @@
+use model::{Answer, Environment};
+
+use super::*;
+use crate::fixture::{closed, open, published};
+
+type Spoil = fn(&mut Curve);
+
+fn founding() -> [Curve; 3] {
+    [published("before"), published("after"), published("native")]
+}
+
+fn ours(name: &str) -> Curve {
+    let mut curve = Curve::from_run(name, &closed());
+    curve.answer =
+        Some(Answer { status: 200, bytes: 15, body_sha256: "aa".into(), seen: 100, sampled: 100 });
+    curve
+}
+
+#[test]
+fn the_founding_comparison() {
+    let diff = Diff::of(&founding()).unwrap();
+    assert_eq!(
+        diff.best_sentence(0).unwrap(),
+        "before is 22.80 % of native, best against best: 147,833.70 at 3,000 connections against \
+         648,380.78 at 25,000"
+    );
+    assert!(diff.best_sentence(1).unwrap().contains("after is 85.34 % of native"));
+    assert_eq!(percent(diff.best_ratio(2).unwrap()), "100.00 %");
+    assert_eq!(diff.rows.len(), 14);
+    assert_eq!(percent(diff.rows[0].qps_ratio(0).unwrap()), "134.89 %");
+    assert_eq!(percent(diff.rows[0].mean_ratio(0).unwrap()), "58.72 %");
+    assert_eq!(diff.partial_levels().count(), 0);
+    let notes = diff.notes.join("\n");
+    assert!(notes.contains("the environment is not known of before, after, native"), "{notes}");
+    assert!(notes.contains("native: QPS x mean exceeds the connections"), "{notes}");
+}
+
+#[test]
+fn levels_of_one_side_are_kept() {
+    let [mut before, _, native] = founding();
+    before.rows.truncate(2);
+    before.rows[1].level = 300.0;
+    let diff = Diff::of(&[before, native]).unwrap();
+    assert_eq!(diff.rows.len(), 15);
+    assert_eq!(diff.rows[1].level, 300.0);
+    assert_eq!((diff.rows[1].qps_ratio(0), diff.rows[1].mean_ratio(0)), (None, None));
+    assert_eq!(diff.partial_levels().next(), Some((300.0, vec!["before"])));
+    assert_eq!(diff.partial_levels().nth(1), Some((500.0, vec!["native"])));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let [before, ..] = founding();
+    assert_eq!(Diff::of(&[]), Err(DiffError::TooFew));
+    assert_eq!(Diff::of(std::slice::from_ref(&before)), Err(DiffError::TooFew));
+    let rates = Curve::from_run("rates", &open());
+    for pair in [[rates.clone(), before.clone()], [before.clone(), rates]] {
+        let message = Diff::of(&pair).unwrap_err().to_string();
+        assert!(message.starts_with("rates is over rates and before over"), "{message}");
+    }
+    let empty = Curve { name: "empty".into(), rows: Vec::new(), ..before.clone() };
+    assert_eq!(Diff::of(&[empty, before]), Err(DiffError::Empty { name: "empty".into() }));
+}
+
+#[test]
+fn like_with_like_needs_no_notes() {
+    assert_eq!(Diff::of(&[ours("a"), ours("b")]).unwrap().notes, Vec::<String>::new());
+}
+
+#[test]
+fn differences_are_told() {
+    let cases: [(Spoil, &str); 8] = [
+        (
+            |a| a.environment = Some(Environment { cpus: 7, ..a.environment.clone().unwrap() }),
+            "a and b ran in different environments: processors: 7 against 0",
+        ),
+        (|a| a.environment = None, "the environment is not known of a"),
+        (|a| a.answer = None, "what was answered is not known of a"),
+        (
+            |a| a.success_means = SuccessMeaning::Unstated,
+            "success counts whatever its maker counted (wrktest.sh: every answer, 5xx included) in \
+             a and statuses 100-399 in b",
+        ),
+        (|a| a.answer.as_mut().unwrap().status = 301, "status 301 against 200; not like for like"),
+        (|a| a.answer.as_mut().unwrap().bytes = 4490, "4,490 bytes against 15"),
+        (|a| a.answer.as_mut().unwrap().body_sha256.clear(), "15 bytes each, but of different"),
+        (|a| a.rows[0].verdict = Some(Verdict::Invalid), "a is INVALID at 10: leave it out"),
+    ];
+    for (spoil, needle) in cases {
+        let mut a = ours("a");
+        spoil(&mut a);
+        let notes = Diff::of(&[a, ours("b")]).unwrap().notes;
+        assert_eq!(notes.len(), 1, "{needle}: {notes:?}");
+        assert!(notes[0].contains(needle), "{needle}: {notes:?}");
+    }
+}
+
+#[test]
+fn ratios_of_bounds_are_bounds() {
+    for (ours_bound, theirs_bound, words) in
+        [(true, false, "a is at least 100.00 %"), (false, true, "a is at most 100.00 %")]
+    {
+        let (mut a, mut b) = (ours("a"), ours("b"));
+        for (curve, bounded) in [(&mut a, ours_bound), (&mut b, theirs_bound)] {
+            if bounded {
+                curve.rows[0].verdict = Some(Verdict::LowerBound);
+            }
+        }
+        let sentence = Diff::of(&[a, b]).unwrap().best_sentence(0).unwrap();
+        assert!(sentence.starts_with(words), "{sentence}");
+    }
+    let mut dead = ours("a");
+    dead.rows[0].qps = 0.0;
+    let diff = Diff::of(&[ours("b"), dead]).unwrap();
+    assert_eq!((diff.best_ratio(0), diff.best_sentence(0)), (None, None));
+    assert_eq!(diff.rows[0].qps_ratio(0), None);
+}
