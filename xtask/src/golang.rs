@@ -5,7 +5,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::process::Command;
+use std::{env, fs, io};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -14,7 +15,8 @@ use crate::repo;
 
 /// Go and gofmt, in a version that casestudy/ can be built with.
 pub struct Go {
-    bin: PathBuf,
+    /// The folder that Go calls GOROOT.
+    root: PathBuf,
 }
 
 impl Go {
@@ -22,20 +24,28 @@ impl Go {
         let installed = repo::require("go")?;
         let manifest = fs::read_to_string(repo::root().join("casestudy/go.mod"))?;
         let wanted = wanted(&manifest).context("casestudy/go.mod names no Go version")?;
-        let version = repo::output(repo::command(&installed).args(["env", "GOVERSION"]))?;
-        if parse(version.trim()) >= parse(wanted) {
-            let bin = installed.parent().context("go lies in no folder")?.to_owned();
-            return Ok(Go { bin });
+        let told = repo::output(repo::command(&installed).args(["env", "GOVERSION", "GOROOT"]))?;
+        let (version, root) = told.trim().split_once('\n').context("go env told too little")?;
+        if parse(version) >= parse(wanted) {
+            return Ok(Go { root: root.into() });
         }
-        println!("{} is older than {wanted}, which casestudy/ asks for", version.trim());
-        Ok(Go { bin: fetch(&installed, wanted)? })
+        println!("{version} is older than {wanted}, which casestudy/ asks for");
+        Ok(Go { root: fetch(&installed, wanted)? })
     }
 
     /// `go` or `gofmt`, to be run in casestudy/.
-    pub fn command(&self, program: &str) -> std::process::Command {
-        let mut command = repo::command(self.bin.join(program));
-        command.current_dir(repo::root().join("casestudy"));
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = repo::command(self.root.join("bin").join(program));
+        command.current_dir(repo::root().join("casestudy")).env("GOROOT", &self.root);
         command
+    }
+
+    /// Lets a command, and what it starts, find this Go before any other.
+    pub fn first_on_path(&self, command: &mut Command) -> Result<()> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders = [self.root.join("bin")].into_iter().chain(env::split_paths(&path));
+        command.env("PATH", env::join_paths(folders)?).env("GOROOT", &self.root);
+        Ok(())
     }
 }
 
@@ -62,7 +72,7 @@ fn fetch(installed: &Path, wanted: &str) -> Result<PathBuf> {
     // A module's files come without permission to run.
     make_executable(&folder.join("bin"))?;
     make_executable(&folder.join("pkg/tool"))?;
-    Ok(folder.join("bin"))
+    Ok(folder)
 }
 
 fn make_executable(folder: &Path) -> io::Result<()> {

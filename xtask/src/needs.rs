@@ -76,7 +76,8 @@ fn install_packages(packages: &[&str]) -> Result<()> {
     };
     let _quiet = NoServices::declare(&prefix)?;
     repo::run(&mut apt(&["update", "-q"])).with_context(|| advice(packages))?;
-    let mut install = apt(&["install", "-q", "-y", "--no-install-recommends"]);
+    let mut install =
+        apt(&["install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"]);
     repo::run(install.args(packages)).with_context(|| advice(packages))
 }
 

@@ -119,7 +119,9 @@ fn clippy() -> Result<()> {
 }
 
 fn test() -> Result<()> {
-    repo::run(repo::cargo().args(["test", "--workspace", "--no-fail-fast"]))
+    let mut cargo = repo::cargo();
+    Go::find()?.first_on_path(&mut cargo)?;
+    repo::run(cargo.args(["test", "--workspace", "--no-fail-fast"]))
 }
 
 fn doc() -> Result<()> {
