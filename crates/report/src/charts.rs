@@ -1,0 +1,234 @@
+//! From results to charts: what of a run or curve is drawn, in the charts' own units (seconds).
+//!
+//! Does not judge: which levels are the best comes in as a [`Reading`]. The charts go to files
+//! (SVG, PNG) and into the page of `html`.
+
+use model::curve::{Curve, CurveRow};
+use model::histogram::Latencies;
+use model::run::Run;
+use model::sweep::{LevelKind, Sweep};
+use model::timeline::Point;
+use model::units::Nanos;
+use model::validity::Verdict;
+
+use crate::chart::{
+    self, CurveLevel, DiffLevel, DiffSeries, LevelScale, Second, Span, SpanKind, SpectrumSeries,
+    SuccessLevel, SuccessSeries,
+};
+use crate::figure::{level, seconds};
+use crate::hgrm;
+use crate::text::response_is_service;
+
+/// What to read from a curve, as judged by `verdict`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    /// Row of the highest QPS.
+    pub best: Option<usize>,
+    /// Row of the highest QPS within the objective.
+    pub best_within: Option<usize>,
+    /// The objective on the mean response time.
+    pub objective_ns: Option<Nanos>,
+    /// What to read from the curve, in a sentence.
+    pub sentence: String,
+}
+
+/// QPS and latency over the levels.
+pub fn curve(curve: &Curve, reading: &Reading) -> chart::Curve {
+    let figures = |row: &CurveRow| CurveLevel {
+        level: row.level,
+        requests_per_s: row.qps,
+        mean_s: seconds(row.mean_ns),
+        p99_s: row.p99_ns.map(seconds),
+        validity: validity(row),
+    };
+    chart::Curve {
+        title: curve.name.clone(),
+        subtitle: None,
+        kind: kind(curve.kind),
+        scale: LevelScale::Auto,
+        levels: curve.rows.iter().map(figures).collect(),
+        best: reading.best,
+        best_within: reading.best_within,
+        objective_s: reading.objective_ns.map(seconds),
+        overlays: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+/// Success rate over the levels of one curve or several.
+pub fn success(title: &str, curves: &[Curve]) -> chart::SuccessRate {
+    let figures = |row: &CurveRow| SuccessLevel {
+        level: row.level,
+        success_ratio: row.success.unwrap_or(f64::NAN),
+        validity: validity(row),
+    };
+    let series = |curve: &Curve| SuccessSeries {
+        name: if curves.len() > 1 { curve.name.clone() } else { String::new() },
+        levels: curve.rows.iter().map(figures).collect(),
+    };
+    chart::SuccessRate {
+        title: title.to_owned(),
+        subtitle: None,
+        kind: curves.first().map_or_else(Default::default, |curve| kind(curve.kind)),
+        scale: LevelScale::Auto,
+        series: curves.iter().map(series).collect(),
+    }
+}
+
+/// Several curves over the same levels.
+pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
+    let figures = |row: &CurveRow| DiffLevel {
+        level: row.level,
+        requests_per_s: row.qps,
+        mean_s: seconds(row.mean_ns),
+        validity: validity(row),
+    };
+    let series = |curve: &Curve| DiffSeries {
+        name: curve.name.clone(),
+        levels: curve.rows.iter().map(figures).collect(),
+    };
+    chart::Diff {
+        title: title.to_owned(),
+        subtitle: None,
+        kind: curves.first().map_or_else(Default::default, |curve| kind(curve.kind)),
+        scale: LevelScale::Auto,
+        series: curves.iter().map(series).collect(),
+    }
+}
+
+/// A run second by second.
+pub fn timeline(run: &Run) -> chart::Timeline {
+    let open_loop = run.plan.rate_per_s.is_some();
+    chart::Timeline {
+        title: "Timeline".to_owned(),
+        subtitle: None,
+        seconds: run.timeline.iter().map(|point| second(point, open_loop)).collect(),
+        spans: asides(&run.timeline),
+    }
+}
+
+fn second(point: &Point, open_loop: bool) -> Second {
+    let latency = |nanos: Nanos| (nanos > 0).then(|| seconds(nanos));
+    let length_s = seconds(point.duration_ns);
+    Second {
+        at_s: seconds(point.start_ns),
+        achieved_per_s: point.requests_per_s,
+        offered_per_s: open_loop.then_some(point.offered_per_s),
+        p50_s: latency(point.p50_ns),
+        p99_s: latency(point.p99_ns),
+        max_s: latency(point.max_ns),
+        errors_per_s: if length_s > 0.0 { point.failed as f64 / length_s } else { 0.0 },
+        in_flight: Some(point.in_flight_mean),
+    }
+}
+
+/// Warm-up and drain as stretches to be passed over.
+fn asides(timeline: &[Point]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for (phase, label) in [("warmup", "warm-up"), ("drain", "drain")] {
+        let mut points = timeline.iter().filter(|point| point.phase == phase);
+        let Some(first) = points.next() else { continue };
+        let last = points.next_back().unwrap_or(first);
+        spans.push(Span {
+            from_s: seconds(first.start_ns),
+            to_s: seconds(last.start_ns.saturating_add(last.duration_ns)),
+            label: label.to_owned(),
+            kind: SpanKind::Aside,
+        });
+    }
+    spans
+}
+
+/// Response against service time by percentile; one line where they are the same. A damaged
+/// histogram counts as absent.
+pub fn spectrum(run: &Run) -> chart::Spectrum {
+    let names: &[(&str, &str)] = if response_is_service(run) {
+        &[("service", "service")]
+    } else {
+        &[("response", "response"), ("service", "service")]
+    };
+    let series = names.iter().filter_map(|&(stored, name)| {
+        let latencies = run.histogram(stored).ok().filter(|l| l.count() > 0)?;
+        Some(distribution(name, &latencies))
+    });
+    chart::Spectrum {
+        title: "Latency spectrum".to_owned(),
+        subtitle: None,
+        series: series.collect(),
+    }
+}
+
+/// The response times of some levels of a sweep, by their index, by percentile.
+pub fn spectra(sweep: &Sweep, levels: &[usize]) -> chart::Spectrum {
+    let series = levels.iter().filter_map(|&at| {
+        let held = sweep.levels.get(at)?;
+        let latencies = held.run.histogram("response").ok().filter(|l| l.count() > 0)?;
+        Some(distribution(&format!("{} {}", sweep.kind.name(), level(held.level)), &latencies))
+    });
+    chart::Spectrum {
+        title: "Response time by level".to_owned(),
+        subtitle: None,
+        series: series.collect(),
+    }
+}
+
+fn distribution(name: &str, latencies: &Latencies<u64>) -> SpectrumSeries {
+    let rows = hgrm::rows(latencies);
+    let below = rows.iter().filter(|row| row.share < 1.0);
+    SpectrumSeries {
+        name: name.to_owned(),
+        points: below.map(|row| (row.share * 100.0, seconds(row.nanos))).collect(),
+        max_s: Some(seconds(latencies.max())),
+        count: Some(latencies.count()),
+    }
+}
+
+fn validity(row: &CurveRow) -> chart::Validity {
+    match row.verdict {
+        None | Some(Verdict::Valid) => chart::Validity::Valid,
+        Some(Verdict::LowerBound) => chart::Validity::LowerBound,
+        Some(Verdict::Invalid) => chart::Validity::Invalid,
+    }
+}
+
+const fn kind(kind: LevelKind) -> chart::LevelKind {
+    match kind {
+        LevelKind::Concurrency => chart::LevelKind::Concurrency,
+        LevelKind::Rate => chart::LevelKind::Rate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_timeline_sets_the_warm_up_apart() {
+        let timeline = timeline(&sample::open_loop());
+        assert_eq!(timeline.seconds.len(), 62);
+        assert_eq!((timeline.spans[0].from_s, timeline.spans[0].to_s), (0.0, 2.0));
+        assert_eq!(timeline.seconds[5].offered_per_s, Some(20_000.0));
+    }
+
+    #[test]
+    fn a_closed_loop_has_one_spectrum_and_an_open_loop_two() {
+        let names = |run: &Run| {
+            spectrum(run).series.iter().map(|s| s.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&sample::closed_loop()), ["service"]);
+        assert_eq!(names(&sample::open_loop()), ["response", "service"]);
+        assert!(names(&sample::hostile()).is_empty());
+    }
+
+    #[test]
+    fn curves_keep_their_levels_and_doubts() {
+        let sweep = sample::sweep("api", 50_000.0, &[100, 30_000]);
+        let model = Curve::from_sweep(&sweep).unwrap();
+        let drawn = curve(&model, &Reading { best: Some(1), ..Reading::default() });
+        assert_eq!(drawn.levels[1].validity, chart::Validity::LowerBound);
+        assert_eq!((drawn.levels[0].level, drawn.best), (100.0, Some(1)));
+        assert_eq!(success("t", &[model.clone()]).series[0].levels.len(), 2);
+        assert_eq!(diff("t", &[model.clone(), model]).series.len(), 2);
+    }
+}

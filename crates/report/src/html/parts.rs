@@ -1,0 +1,186 @@
+//! What the pages of a run, a sweep and a comparison share.
+
+use maud::{Markup, PreEscaped, html};
+use model::environment::Environment;
+use model::run::Run;
+use model::units::show_duration;
+use model::validity::{Validity, Verdict};
+
+use crate::chart::{Chart, Theme};
+use crate::figure::{bytes, clean, count, shell};
+use crate::text::{QUANTILES, SAME, distributions, meaning, quantiles, response_is_service};
+
+/// Longest a text from outside is shown.
+const LONGEST: usize = 2000;
+
+/// Text from outside, without what would hide or reorder it.
+pub(super) fn outside(text: &str) -> String {
+    clean(text, LONGEST)
+}
+
+/// The verdict with its reasons.
+pub(super) fn verdict(validity: &Validity, early: bool) -> Markup {
+    let (class, sign) = look(validity.verdict);
+    html! {
+        div class={ "verdict " (class) } role="note" aria-label="Validity" {
+            p.word {
+                span.sign aria-hidden="true" { (sign) } " "
+                strong { (validity.verdict.name()) } ": " (meaning(validity.verdict)) "."
+            }
+            @if early { p { "The run was ended early; these are the figures up to then." } }
+            @if !validity.reasons.is_empty() {
+                ul {
+                    @for reason in &validity.reasons {
+                        li {
+                            (badge(reason.consequence)) " " (outside(&reason.text)) " "
+                            code.soft { (reason.code.name()) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+const fn look(verdict: Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Valid => ("valid", "✓"),
+        Verdict::LowerBound => ("bound", "≥"),
+        Verdict::Invalid => ("invalid", "✕"),
+    }
+}
+
+/// A verdict in a word; a reason that takes nothing from a result is a note.
+pub(super) fn badge(verdict: Verdict) -> Markup {
+    let (class, sign) = look(verdict);
+    let word = if verdict == Verdict::Valid { "note" } else { verdict.name() };
+    html! { span class={ "badge " (class) } { (sign) " " (word) } }
+}
+
+/// A verdict in a table's cell.
+pub(super) fn cell(verdict: Option<Verdict>) -> Markup {
+    match verdict {
+        None => html! { span.soft { "not judged" } },
+        Some(verdict) => {
+            let (class, sign) = look(verdict);
+            html! { span class={ "badge " (class) } { (sign) " " (verdict.name()) } }
+        }
+    }
+}
+
+/// The big figures: each a name, a value and what qualifies it.
+pub(super) fn tiles(tiles: &[(&str, String, String)]) -> Markup {
+    html! {
+        dl.tiles {
+            @for (name, value, note) in tiles {
+                div {
+                    dt { (name) }
+                    dd.figure { (value) }
+                    @if !note.is_empty() { dd.soft { (note) } }
+                }
+            }
+        }
+    }
+}
+
+/// A chart with the figures behind it.
+pub(super) fn chart(chart: &Chart) -> Markup {
+    figure(chart, false)
+}
+
+/// A chart over time, which the script makes interactive.
+pub(super) fn timeline(chart: &Chart) -> Markup {
+    figure(chart, true)
+}
+
+fn figure(chart: &Chart, over_time: bool) -> Markup {
+    let table = chart.table();
+    let headers: Vec<&str> = table.headers.iter().map(String::as_str).collect();
+    html! {
+        figure.chart data-timeline[over_time] {
+            div.plot { (PreEscaped(chart.to_svg(Theme::Inline))) }
+            details {
+                summary { "Data of this chart (" (count(table.rows.len() as u64)) " rows)" }
+                (rows(&headers, table.rows.iter().map(|row| row.iter().map(|c| html! { (c) }).collect())))
+            }
+        }
+    }
+}
+
+/// A table whose first column names the rows.
+pub(super) fn rows(headers: &[&str], rows: impl Iterator<Item = Vec<Markup>>) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Table" {
+            table {
+                thead { tr { @for header in headers { th scope="col" { (header) } } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (i, cell) in row.iter().enumerate() {
+                                @if i == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Names and values.
+pub(super) fn facts(facts: &[(String, String)]) -> Markup {
+    html! {
+        dl.facts {
+            @for (name, value) in facts { div { dt { (name) } dd { (value) } } }
+        }
+    }
+}
+
+/// The latency table of a run.
+pub(super) fn latencies(run: &Run) -> Markup {
+    let headers: Vec<&str> = std::iter::once("").chain(QUANTILES).collect();
+    let row = |(name, summary): (&str, &model::Summary)| {
+        let shown = quantiles(summary).map(show_duration);
+        std::iter::once(name.to_owned()).chain(shown).map(|c| html! { (c) }).collect()
+    };
+    html! {
+        (rows(&headers, distributions(run).into_iter().map(row)))
+        @if response_is_service(run) { p.soft { (SAME) } }
+    }
+}
+
+/// The generator's machine.
+pub(super) fn environment(environment: &Environment) -> Markup {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let mut known = vec![
+        fact("Kernel", outside(&environment.kernel)),
+        fact("Processor", outside(&environment.cpu_model)),
+        fact(
+            "Processors",
+            format!("{} of {} allowed", environment.cpus_allowed, environment.cpus),
+        ),
+        fact("Memory", bytes(environment.memory_bytes as f64)),
+        fact(
+            "Open files",
+            format!(
+                "{} (at most {})",
+                count(environment.open_files),
+                count(environment.open_files_hard)
+            ),
+        ),
+    ];
+    for (name, value) in &environment.sysctls {
+        known.push((outside(name), outside(value)));
+    }
+    facts(&known)
+}
+
+/// The exact command, to be pasted into a shell.
+pub(super) fn command(words: &[String]) -> Markup {
+    html! {
+        div.command {
+            pre tabindex="0" { code id="command" { (outside(&shell(words))) } }
+            button type="button" data-copies="command" hidden { "Copy" }
+        }
+    }
+}

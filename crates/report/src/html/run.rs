@@ -1,0 +1,191 @@
+//! The page of one run.
+
+use maud::{Markup, html};
+use model::plan::Plan;
+use model::run::Run;
+use model::units::{Nanos, exact_duration, show_duration};
+
+use super::{Section, Title, page, parts};
+use crate::charts;
+use crate::figure::{bytes, clean, count, rate, share, share_of};
+use crate::text::{load, workers};
+
+/// The page of `run`.
+pub fn run(run: &Run) -> String {
+    let title = Title { name: &clean(&run.plan.url, 200), lines: vec![subtitle(run)] };
+    let sections = [
+        Section { id: "summary", heading: "Summary", body: summary(run) },
+        Section { id: "timeline", heading: "Timeline", body: timeline(run) },
+        Section { id: "latency", heading: "Latency", body: latency(run) },
+        Section { id: "errors", heading: "Statuses and errors", body: errors(run) },
+        Section { id: "environment", heading: "Environment", body: environment(run) },
+        Section { id: "reproduce", heading: "Reproduce", body: parts::command(&run.command) },
+    ];
+    let json = serde_json::to_string(run).unwrap_or_else(|_| "null".to_owned());
+    let banner = parts::verdict(&run.validity, run.interrupted);
+    page(&title, banner, &sections, ("plimsoll-run", &json))
+}
+
+fn subtitle(run: &Run) -> String {
+    format!(
+        "{}, {} connections · {} · Plimsoll {}",
+        load(&run.plan),
+        count(run.plan.connections.into()),
+        clean(&run.started_at, 40),
+        clean(&run.plimsoll.version, 40)
+    )
+}
+
+fn summary(run: &Run) -> Markup {
+    let (totals, rates) = (&run.totals, &run.rates);
+    let offered = match run.plan.rate_per_s {
+        Some(wanted) => format!("of {}/s wanted", rate(wanted)),
+        None => "requests per second".to_owned(),
+    };
+    let failed = totals.attempts.saturating_sub(totals.succeeded);
+    let response = &run.response_ns;
+    let latency = |nanos: Nanos| if response.count > 0 { show_duration(nanos) } else { "-".to_owned() };
+    let tiles = parts::tiles(&[
+        ("QPS", rate(rates.requests_per_s), offered),
+        ("Success", rates.success_ratio.map_or_else(|| "-".to_owned(), share), format!("{} failed", count(failed))),
+        ("p50", latency(response.p50), format!("mean {}", latency(response.mean))),
+        ("p99", latency(response.p99), "response time".to_owned()),
+        ("p99.9", latency(response.p999), format!("max {}", latency(response.max))),
+        ("Attempts", count(totals.attempts), format!("in {}", show_duration(totals.duration_ns))),
+    ]);
+    html! { (tiles) (parts::facts(&details(run))) }
+}
+
+fn details(run: &Run) -> Vec<(String, String)> {
+    let (totals, rates, at_once) = (&run.totals, &run.rates, &run.concurrency);
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let mut facts = vec![
+        fact(
+            "Rates",
+            format!(
+                "offered {}/s, achieved {}/s, answered {}/s",
+                rate(rates.offered_per_s),
+                rate(rates.achieved_per_s),
+                rate(rates.requests_per_s)
+            ),
+        ),
+        fact(
+            "Concurrency",
+            format!(
+                "planned {}, open {} (max {}), in flight {} (max {})",
+                count(at_once.planned.into()),
+                rate(at_once.open_mean),
+                count(at_once.open_max.into()),
+                rate(at_once.in_flight_mean),
+                count(at_once.in_flight_max.into())
+            ),
+        ),
+        fact(
+            "Bytes",
+            format!(
+                "{} read ({}/s), {} written",
+                bytes(totals.bytes_read as f64),
+                bytes(rates.bytes_read_per_s),
+                bytes(totals.bytes_written as f64)
+            ),
+        ),
+    ];
+    if !run.generator.workers.is_empty() {
+        let cost = show_duration(run.generator.cpu_ns_per_request.round() as Nanos);
+        let line = format!("{cost} of processor time per request; {}", workers(&run.generator));
+        facts.push(fact("Generator", line));
+    }
+    if let Some(answer) = &run.answer {
+        let answer = format!(
+            "status {}, {} bytes, sha256 {} ({} of {} sampled)",
+            answer.status,
+            count(answer.bytes),
+            clean(&answer.body_sha256, 16),
+            count(answer.seen),
+            count(answer.sampled)
+        );
+        facts.push(fact("Commonest answer", answer));
+    }
+    facts
+}
+
+fn timeline(run: &Run) -> Markup {
+    if run.timeline.is_empty() {
+        return html! { p { "The run has no timeline." } };
+    }
+    parts::timeline(&charts::timeline(run).chart())
+}
+
+fn latency(run: &Run) -> Markup {
+    let spectrum = charts::spectrum(run);
+    if spectrum.series.is_empty() {
+        return html! { p { "Nothing was answered." } };
+    }
+    html! { (parts::latencies(run)) (parts::chart(&spectrum.chart())) }
+}
+
+fn errors(run: &Run) -> Markup {
+    let totals = &run.totals;
+    let statuses = totals.statuses.iter().map(|(status, &n)| {
+        vec![html! { (status) }, html! { (count(n)) }, html! { (share_of(n, totals.requests)) }]
+    });
+    let classes = totals.errors.occurred().map(|(class, n)| {
+        let sample = totals.error_samples.get(class.name()).map_or("", String::as_str);
+        vec![
+            html! { (class.name()) },
+            html! { (count(n)) },
+            html! { (share_of(n, totals.attempts)) },
+            html! { span.words { (parts::outside(sample)) } },
+        ]
+    });
+    let outcomes = [("Unsent", totals.unsent), ("Unfinished", totals.unfinished)];
+    html! {
+        @if totals.statuses.is_empty() { p { "Nothing was answered." } }
+        @else { (parts::rows(&["status", "answers", "share"], statuses)) }
+        @if totals.errors.total() == 0 { p { "No attempt failed." } }
+        @else { (parts::rows(&["error", "attempts", "share", "sample"], classes)) }
+        @for (name, n) in outcomes { @if n > 0 { p { (name) ": " (count(n)) "." } } }
+        @for (name, n) in &totals.limits {
+            p { "Ran out on this machine: " (parts::outside(name)) ", " (count(*n)) " times." }
+        }
+    }
+}
+
+fn environment(run: &Run) -> Markup {
+    html! {
+        h3 { "Generator's machine" }
+        (parts::environment(&run.environment))
+        h3 { "Plan" }
+        (parts::facts(&plan(&run.plan)))
+    }
+}
+
+/// The plan's settings that a reader may ask for; the rest is in the JSON.
+pub(super) fn plan(plan: &Plan) -> Vec<(String, String)> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
+    let mut facts = vec![
+        fact("Request", format!("{} {}", clean(&plan.method, 20), parts::outside(&plan.url))),
+        fact("Load", load(plan)),
+        fact("Connections", count(plan.connections.into())),
+        fact("Workers", format!("{} ({})", plan.threads, plan.io.name())),
+        fact("Time-out", exact_duration(plan.timeout_ns)),
+        fact("Keep-alive", yes(plan.keepalive)),
+        fact("Success", format!("status {}", plan.success)),
+        fact("Seed", plan.seed.to_string()),
+    ];
+    if plan.pipeline > 1 {
+        facts.push(fact("Pipeline", plan.pipeline.to_string()));
+    }
+    if plan.body_bytes > 0 {
+        facts.push(fact("Body", bytes(plan.body_bytes as f64)));
+    }
+    for (name, value) in &plan.headers {
+        facts.push(fact("Header", format!("{}: {}", parts::outside(name), parts::outside(value))));
+    }
+    if let Some(tls) = &plan.tls {
+        let check = if tls.insecure { "certificate unchecked" } else { "certificate checked" };
+        facts.push(fact("TLS", format!("{} to {}, {check}", tls.min, tls.max)));
+    }
+    facts
+}

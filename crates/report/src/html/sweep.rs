@@ -1,0 +1,172 @@
+//! The page of a sweep.
+
+use maud::{Markup, html};
+use model::curve::Curve;
+use model::outcome::ErrorClass;
+use model::sweep::Sweep;
+use model::units::{exact_duration, show_duration};
+use model::validity::{Validity, Verdict};
+
+use super::{Section, Title, page, parts, run};
+use crate::charts::{self, Reading};
+use crate::figure::{clean, count, level, rate, share};
+use crate::table;
+
+/// The page of `sweep`; `curve` holds its figures and `reading` what `verdict` makes of them.
+pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
+    let name = format!("{}: {}", clean(&sweep.name, 80), clean(&sweep.url, 200));
+    let title = Title { name: &name, lines: vec![subtitle(sweep)] };
+    let sections = [
+        Section { id: "summary", heading: "Summary", body: summary(curve, reading) },
+        Section { id: "curve", heading: "Curve", body: curves(curve, reading) },
+        Section { id: "latency", heading: "Latency", body: latency(sweep, reading) },
+        Section { id: "errors", heading: "Errors", body: errors(sweep) },
+        Section { id: "environment", heading: "Environment", body: environment(sweep) },
+        Section { id: "reproduce", heading: "Reproduce", body: parts::command(&sweep.command) },
+    ];
+    let json = serde_json::to_string(sweep).unwrap_or_else(|_| "null".to_owned());
+    page(&title, banner(sweep, reading), &sections, ("plimsoll-sweep", &json))
+}
+
+fn subtitle(sweep: &Sweep) -> String {
+    let ended = sweep.ended.as_deref().map_or("not ended yet", |why| why);
+    format!(
+        "{} levels of {} · {} · Plimsoll {} · ended: {}",
+        sweep.levels.len(),
+        sweep.kind.name(),
+        clean(&sweep.started_at, 40),
+        clean(&sweep.plimsoll.version, 40),
+        clean(ended, 200)
+    )
+}
+
+/// The verdict on the best level, which is what a sweep is read for, and a word on the others.
+fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
+    let best = reading.best.and_then(|at| sweep.levels.get(at));
+    let validity = best.map_or_else(Validity::not_judged, |level| level.run.validity.clone());
+    let doubtful: Vec<String> = sweep
+        .levels
+        .iter()
+        .filter(|held| held.run.validity.verdict != Verdict::Valid)
+        .map(|held| format!("{} ({})", level(held.level), held.run.validity.verdict.name()))
+        .collect();
+    let interrupted = best.is_some_and(|held| held.run.interrupted);
+    html! {
+        (parts::verdict(&validity, interrupted))
+        @if let Some(best) = best {
+            p.soft { "The verdict is on the level of the highest QPS, " (level(best.level)) "." }
+        }
+        @if !doubtful.is_empty() {
+            p { "Levels in doubt: " (doubtful.join(", ")) "." }
+        }
+    }
+}
+
+fn summary(curve: &Curve, reading: &Reading) -> Markup {
+    let row = |at: Option<usize>| at.and_then(|at| curve.rows.get(at));
+    let mut tiles = Vec::new();
+    let within = reading.objective_ns.map_or_else(String::new, exact_duration);
+    let held = format!("QPS with a mean ≤ {within}");
+    for (name, found) in [("Highest QPS", row(reading.best)), (held.as_str(), row(reading.best_within))] {
+        let note = |r: &model::CurveRow| {
+            format!("at {} {}, mean {}", curve.kind.name(), level(r.level), show_duration(r.mean_ns))
+        };
+        tiles.push((
+            name,
+            found.map_or_else(|| "-".to_owned(), |r| rate(r.qps)),
+            found.map_or_else(|| "no level".to_owned(), note),
+        ));
+    }
+    let least = curve.rows.iter().filter_map(|r| Some((r.success?, r.level)));
+    if let Some((ratio, at)) = least.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        tiles.push(("Lowest success", share(ratio), format!("at {} {}", curve.kind.name(), level(at))));
+    }
+    html! {
+        (parts::tiles(&tiles))
+        @if !reading.sentence.is_empty() { p.reading { (parts::outside(&reading.sentence)) } }
+        (levels(curve, reading))
+    }
+}
+
+fn levels(curve: &Curve, reading: &Reading) -> Markup {
+    let headers =
+        [curve.kind.name(), "QPS", "mean", "p50", "p99", "success", "validity", "known for"];
+    let row = |(i, row): (usize, &model::CurveRow)| {
+        let mut cells: Vec<Markup> =
+            table::cells(row).into_iter().take(6).map(|c| html! { (c) }).collect();
+        cells.push(parts::cell(row.verdict));
+        cells.push(html! { span.words { (table::named(i, reading).trim_start_matches("◀ ")) } });
+        cells
+    };
+    parts::rows(&headers, curve.rows.iter().enumerate().map(row))
+}
+
+fn curves(curve: &Curve, reading: &Reading) -> Markup {
+    let title = format!("Success rate of {}", curve.name);
+    html! {
+        (parts::chart(&charts::curve(curve, reading).chart()))
+        (parts::chart(&charts::success(&title, std::slice::from_ref(curve)).chart()))
+    }
+}
+
+/// The spectra of the levels that matter: the two named and the last.
+fn latency(sweep: &Sweep, reading: &Reading) -> Markup {
+    let mut chosen: Vec<usize> =
+        [reading.best_within, reading.best, sweep.levels.len().checked_sub(1)]
+            .into_iter()
+            .flatten()
+            .filter(|&at| at < sweep.levels.len())
+            .collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    let spectrum = charts::spectra(sweep, &chosen);
+    if spectrum.series.is_empty() {
+        return html! { p { "Nothing was answered." } };
+    }
+    parts::chart(&spectrum.chart())
+}
+
+fn errors(sweep: &Sweep) -> Markup {
+    let occurred: Vec<ErrorClass> = ErrorClass::ALL
+        .into_iter()
+        .filter(|&class| sweep.levels.iter().any(|held| held.run.totals.errors.of(class) > 0))
+        .collect();
+    let mut headers = vec![sweep.kind.name(), "attempts", "unsent", "unfinished"];
+    headers.extend(occurred.iter().map(|class| class.name()));
+    let row = |held: &model::sweep::Level| {
+        let totals = &held.run.totals;
+        let counts = [totals.attempts, totals.unsent, totals.unfinished].into_iter();
+        let classes = occurred.iter().map(|&class| totals.errors.of(class));
+        let cells = counts.chain(classes).map(|n| html! { (count(n)) });
+        std::iter::once(html! { (level(held.level)) }).chain(cells).collect()
+    };
+    html! {
+        @if occurred.is_empty() { p { "No attempt failed at any level." } }
+        (parts::rows(&headers, sweep.levels.iter().map(row)))
+        @for (class, sample) in samples(sweep) {
+            p.soft { (class) ": " span.words { (parts::outside(sample)) } }
+        }
+    }
+}
+
+/// A sample of each class, of the first level that has one.
+fn samples(sweep: &Sweep) -> Vec<(&'static str, &str)> {
+    let of = |class: ErrorClass| {
+        let mut levels = sweep.levels.iter();
+        let found = levels.find_map(|held| held.run.totals.error_samples.get(class.name()))?;
+        Some((class.name(), found.as_str()))
+    };
+    ErrorClass::ALL.into_iter().filter_map(of).collect()
+}
+
+fn environment(sweep: &Sweep) -> Markup {
+    let Some(first) = sweep.levels.first() else {
+        return html! { p { "No level was run." } };
+    };
+    html! {
+        h3 { "Generator's machine" }
+        (parts::environment(&first.run.environment))
+        h3 { "Plan of the first level" }
+        (parts::facts(&run::plan(&first.run.plan)))
+    }
+}

@@ -1,0 +1,140 @@
+//! The page as a browser without scripts, and an attacker, would see it.
+
+use model::curve::Curve;
+
+use super::*;
+use crate::charts::Reading;
+use crate::sample;
+
+fn curves() -> Vec<Curve> {
+    let sweep = |name, capacity| sample::sweep(name, capacity, &[1, 100, 1_000, 30_000]);
+    ["before", "after", "na<tive>"]
+        .into_iter()
+        .zip([14e3, 41e3, 48e3])
+        .map(|(name, capacity)| Curve::from_sweep(&sweep(name, capacity)).unwrap())
+        .collect()
+}
+
+fn sweep_page() -> String {
+    let swept = sample::sweep("api", 50_000.0, &[1, 100, 1_000, 30_000]);
+    let curve = Curve::from_sweep(&swept).unwrap();
+    let reading =
+        Reading { best: Some(2), best_within: Some(1), objective_ns: Some(1), ..Reading::default() };
+    sweep(&swept, &curve, &reading)
+}
+
+fn diff_page() -> String {
+    let curves = curves();
+    let cautions = ["processors: 2 against 4 <b>".to_owned()];
+    diff(&Comparison { curves: &curves, sentences: &[], cautions: &cautions, command: &[] })
+}
+
+fn pages() -> Vec<String> {
+    let runs = [sample::closed_loop(), sample::open_loop(), sample::hostile()];
+    runs.iter().map(run).chain([sweep_page(), diff_page()]).collect()
+}
+
+/// The page's tags in order, without the content of style and script.
+fn tags(page: &str) -> Vec<String> {
+    let mut tags = Vec::new();
+    let mut rest = page;
+    while let Some((_, after)) = rest.split_once('<') {
+        let (tag, after) = after.split_once('>').expect("every tag ends");
+        rest = after;
+        let name = tag.split([' ', '/']).find(|n| !n.is_empty()).unwrap_or("");
+        if !tag.starts_with('/') && ["style", "script"].contains(&name) {
+            rest = &rest[rest.find(&format!("</{name}")).expect("raw text ends")..];
+        }
+        tags.push(tag.to_owned());
+    }
+    tags
+}
+
+const VOID: [&str; 5] = ["meta", "br", "hr", "img", "!DOCTYPE"];
+
+#[test]
+fn every_element_is_closed() {
+    for page in pages() {
+        let mut open: Vec<String> = Vec::new();
+        for tag in tags(&page) {
+            if let Some(name) = tag.strip_prefix('/') {
+                assert_eq!(open.pop().as_deref(), Some(name));
+            } else if !tag.ends_with('/') {
+                let name = tag.split(' ').next().unwrap_or("").to_owned();
+                if !VOID.contains(&name.as_str()) {
+                    open.push(name);
+                }
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+    }
+}
+
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    for page in pages() {
+        for tag in tags(&page) {
+            for attribute in ["src=", "srcset=", "action=", "data=", "xlink:href=", " on"] {
+                assert!(!tag.contains(attribute), "{tag}");
+            }
+            if let Some((_, target)) = tag.split_once("href=\"") {
+                assert!(target.starts_with('#'), "{tag}");
+            }
+        }
+        let css = page.matches("url(").count() + page.matches("@import").count();
+        assert_eq!(css, 0);
+        assert!(page.contains("default-src 'none'"));
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let page = run(&sample::hostile());
+    assert_eq!(page.matches("<script").count(), 2, "the data and the page's own");
+    assert_eq!(page.matches("</script>").count(), 2);
+    for needle in ["<svg/onload", "<img", "<b>", "\u{1b}"] {
+        assert!(!page.contains(needle), "{needle}");
+    }
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+}
+
+#[test]
+fn the_data_inside_the_page_is_the_run() {
+    for original in [sample::open_loop(), sample::hostile()] {
+        let page = run(&original);
+        let (_, after) = page.split_once("id=\"plimsoll-run\">").unwrap();
+        let (json, _) = after.split_once("</script>").unwrap();
+        let read: model::Run = serde_json::from_str(json).unwrap();
+        assert_eq!((&read.plan.url, &read.command), (&original.plan.url, &original.command));
+        assert!(read.totals == original.totals && read.validity == original.validity);
+        assert!(read.histograms == original.histograms);
+    }
+}
+
+#[test]
+fn without_scripts_all_figures_are_there() {
+    let page = run(&sample::open_loop());
+    let without = &page[..page.find("<script").unwrap()];
+    for needle in ["INVALID", "achieved_below_offered", "<td>19,843", "connection refused", "AMD EPYC", "plimsoll run"] {
+        let found = without.contains(needle) || needle == "<td>19,843" && without.contains(">19,843<");
+        assert!(found, "{needle}");
+    }
+    assert_eq!(without.matches("<svg").count(), without.matches("<details>").count());
+    assert!(without.matches("<tbody>").count() >= 5);
+    assert!(without.contains("data-copies=\"command\" hidden"));
+}
+
+#[test]
+fn sections_stand_in_their_order() {
+    let at = |page: &str, id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
+    let page = run(&sample::closed_loop());
+    let order = ["summary", "timeline", "latency", "errors", "environment", "reproduce"];
+    assert!(order.map(|id| at(&page, id)).is_sorted());
+    assert!(page.find("class=\"verdict").unwrap() < at(&page, "summary"));
+}
+
+#[test]
+fn the_same_results_make_the_same_page() {
+    assert_eq!(run(&sample::open_loop()), run(&sample::open_loop()));
+    assert_eq!(diff_page(), diff_page());
+}

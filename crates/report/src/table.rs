@@ -1,0 +1,174 @@
+//! Tables of levels: a sweep's closing table, curves side by side, and both as CSV.
+//!
+//! Owns layout and the quotients between columns. Which level is the best and what to read from a
+//! curve is `verdict`'s and comes in as a [`Reading`].
+
+mod side;
+
+use model::curve::{Curve, CurveRow};
+use model::sweep::LevelKind;
+use model::units::{exact_duration, show_duration};
+use model::validity::Verdict;
+
+pub use side::{Joined, Side, diff, diff_csv, join};
+
+use crate::charts::Reading;
+use crate::figure::{level, rate, share, wrap};
+use crate::grid::{Grid, Lean};
+use crate::text::{COLUMNS, Style, Tone};
+
+/// The table that ends a sweep: a line a level, then the two levels named and the reading.
+pub fn sweep(curve: &Curve, reading: &Reading, style: Style) -> String {
+    let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left, Lean::Left]));
+    grid.row([curve.kind.name(), "QPS", "mean", "p50", "p99", "success", "validity", ""]);
+    for (i, row) in curve.rows.iter().enumerate() {
+        grid.row(cells(row).into_iter().chain([named(i, reading)]));
+    }
+    let table = grid.print();
+    let mut lines = table.lines();
+    let mut out = style.paint(Tone::Strong, lines.next().unwrap_or("")) + "\n";
+    for (line, row) in lines.zip(&curve.rows) {
+        out += &match row.verdict.unwrap_or(Verdict::Valid) {
+            Verdict::Valid => line.to_owned(),
+            _ => style.paint(Tone::Soft, line),
+        };
+        out.push('\n');
+    }
+    out.push('\n');
+    out + &conclusion(curve, reading, style)
+}
+
+/// The figures of a level as text, in the order of the table's columns.
+pub(crate) fn cells(row: &CurveRow) -> Vec<String> {
+    let latency = |nanos: Option<u64>| nanos.map_or_else(missing, show_duration);
+    vec![
+        level(row.level),
+        rate(row.qps),
+        show_duration(row.mean_ns),
+        latency(row.p50_ns),
+        latency(row.p99_ns),
+        row.success.map_or_else(missing, share),
+        row.verdict.map_or_else(missing, |verdict| verdict.name().to_owned()),
+    ]
+}
+
+fn missing() -> String {
+    "-".to_owned()
+}
+
+/// What a level is known for.
+pub(crate) fn named(row: usize, reading: &Reading) -> String {
+    match (reading.best == Some(row), reading.best_within == Some(row)) {
+        (true, true) => "◀ highest QPS, within the objective".to_owned(),
+        (true, false) => "◀ highest QPS".to_owned(),
+        (false, true) => "◀ highest QPS within the objective".to_owned(),
+        (false, false) => String::new(),
+    }
+}
+
+fn conclusion(curve: &Curve, reading: &Reading, style: Style) -> String {
+    let mut out = String::new();
+    let row = |at: Option<usize>| at.and_then(|at| curve.rows.get(at));
+    let within = reading.objective_ns.map(exact_duration);
+    let within = within.map_or_else(String::new, |o| format!(" with a mean of at most {o}"));
+    for (name, found) in [
+        ("Highest QPS:".to_owned(), row(reading.best)),
+        (format!("Highest QPS{within}:"), row(reading.best_within)),
+    ] {
+        let words = match found {
+            Some(row) => words(curve.kind, row),
+            None => "no level".to_owned(),
+        };
+        out += &format!("{} {words}\n", style.paint(Tone::Strong, &name));
+    }
+    for line in wrap(&reading.sentence, COLUMNS) {
+        out += &line;
+        out.push('\n');
+    }
+    out
+}
+
+/// A level in words: `25,000 connections, 648,381/s, mean 344ms`.
+pub(crate) fn words(kind: LevelKind, row: &CurveRow) -> String {
+    let unit = match kind {
+        LevelKind::Concurrency if row.level == 1.0 => " connection",
+        LevelKind::Concurrency => " connections",
+        LevelKind::Rate => "/s offered",
+    };
+    format!(
+        "{}/s at {}{unit}, mean {}",
+        rate(row.qps),
+        level(row.level),
+        show_duration(row.mean_ns)
+    )
+}
+
+/// The curve as CSV: plain numbers, nanoseconds for latencies, a ratio for success.
+pub fn sweep_csv(curve: &Curve) -> String {
+    let mut out =
+        format!("{},requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity\r\n", column(curve.kind));
+    for row in &curve.rows {
+        out += &format!("{},{}\r\n", row.level, fields(row).join(","));
+    }
+    out
+}
+
+/// The name of the level's column in CSV.
+pub(crate) const fn column(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Concurrency => "concurrency",
+        LevelKind::Rate => "rate_per_s",
+    }
+}
+
+fn fields(row: &CurveRow) -> [String; 6] {
+    let maybe = |figure: Option<String>| figure.unwrap_or_default();
+    [
+        row.qps.to_string(),
+        row.mean_ns.to_string(),
+        maybe(row.p50_ns.map(|n| n.to_string())),
+        maybe(row.p99_ns.map(|n| n.to_string())),
+        maybe(row.success.map(|s| s.to_string())),
+        row.verdict.map_or("", Verdict::name).to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn swept() -> Curve {
+        Curve::from_sweep(&sample::sweep("api", 50_000.0, &[1, 100, 1_000, 30_000])).unwrap()
+    }
+
+    fn reading() -> Reading {
+        Reading {
+            best: Some(2),
+            best_within: Some(1),
+            objective_ns: Some(500_000_000),
+            sentence: "QPS stops growing at about 1,000 connections; more only wait longer.".into(),
+        }
+    }
+
+    #[test]
+    fn a_sweep_closes_with_its_table() {
+        insta::assert_snapshot!(sweep(&swept(), &reading(), Style::default()));
+    }
+
+    #[test]
+    fn no_level_within_the_objective_says_so() {
+        let text = sweep(&swept(), &Reading::default(), Style { colour: true });
+        assert!(text.contains("no level"), "{text}");
+        assert!(!sweep(&swept(), &reading(), Style::default()).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn csv_holds_the_figures_in_full() {
+        let csv = sweep_csv(&swept());
+        let lines: Vec<_> = csv.split("\r\n").collect();
+        assert_eq!(lines[0], "concurrency,requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity");
+        assert_eq!(lines.len(), 6);
+        assert!(lines[4].starts_with("30000,") && lines[4].ends_with(",LOWER_BOUND"), "{}", lines[4]);
+    }
+}
