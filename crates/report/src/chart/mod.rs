@@ -11,8 +11,8 @@
 //! lines break there and the table keeps the cell empty if it is not finite. The same input gives
 //! the same bytes.
 //!
-//! Inside, values flow one way: a chart kind builds [`parts`] on [`axis`]es, `frame` plans the
-//! page, `draw` and `plot` write it through [`svg`].
+//! Inside, values flow one way: a chart kind builds `parts` on `axis`es, `frame` plans the
+//! page, `draw` and `plot` write it through `svg`.
 //!
 //! ```
 //! use report::chart::{Curve, CurveLevel, Theme, to_png};
