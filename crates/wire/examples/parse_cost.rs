@@ -1,0 +1,175 @@
+//! What reading and writing one small message costs, in nanoseconds.
+//!
+//! `cargo run --release -p wire --example parse_cost`. Every figure is the fastest of several
+//! rounds on one core: the work itself, without what the machine does beside it. The lines marked
+//! `httparse` read the same head with that crate and conclude nothing from it, for scale.
+
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a harness times and prints")]
+
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+use wire::{
+    AnswerTo, Framing, Limits, RequestEvent, RequestParser, RequestParts, ResponseEvent,
+    ResponseParser, encode_request, encode_response_head,
+};
+
+const ROUNDS: usize = 15;
+const MESSAGES: u32 = 200_000;
+
+const ANSWERS: [(&str, &[u8]); 4] = [
+    (
+        "nginx, 15 bytes",
+        b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 06:35:00 GMT\r\n\
+          Content-Type: application/json\r\nContent-Length: 15\r\nConnection: keep-alive\r\n\r\n\
+          {\"status\":\"ok\"}",
+    ),
+    (
+        "minimal, 15 bytes",
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n\
+          {\"status\":\"ok\"}",
+    ),
+    (
+        "Go, 15 bytes",
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
+          Date: Sat, 21 Nov 2026 06:35:00 GMT\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}",
+    ),
+    (
+        "chunked, 15 bytes",
+        b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 06:35:00 GMT\r\n\
+          Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\
+          Connection: keep-alive\r\n\r\nf\r\n{\"status\":\"ok\"}\r\n0\r\n\r\n",
+    ),
+];
+
+const REQUESTS: [(&str, &[u8]); 2] = [
+    ("wrk's GET", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"),
+    (
+        "browser's GET",
+        b"GET /api/v1/items?page=2&size=50 HTTP/1.1\r\nHost: shop.example:8080\r\n\
+          User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\
+          Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
+          Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate, br\r\n\
+          Connection: keep-alive\r\nCookie: session=0123456789abcdef0123456789abcdef\r\n\r\n",
+    ),
+];
+
+fn main() {
+    for (name, bytes) in ANSWERS {
+        report(name, "read", bytes.len(), read_answers(bytes));
+        report(name, "httparse", bytes.len(), time(|| httparse_answer(black_box(bytes))));
+    }
+    let pieces = time_split(ANSWERS[0].1);
+    report("nginx, split in its head", "read", ANSWERS[0].1.len(), pieces);
+    for (name, bytes) in REQUESTS {
+        report(name, "read", bytes.len(), read_requests(bytes));
+        report(name, "httparse", bytes.len(), time(|| httparse_request(black_box(bytes))));
+    }
+    let mut out = Vec::with_capacity(1024);
+    let cost = time(|| write_request(&mut out));
+    report("GET with one header", "write", out.len(), cost);
+    let cost = time(|| write_answer_head(&mut out));
+    report("answer's head", "write", out.len(), cost);
+    println!(
+        "parser bytes: answers {}, requests {}",
+        size_of::<ResponseParser>(),
+        size_of::<RequestParser>()
+    );
+}
+
+fn report(name: &str, what: &str, bytes: usize, cost: Duration) {
+    println!("{name:26} {what:10} {bytes:4} B {:7.1} ns", cost.as_nanos() as f64 / 1000.0);
+}
+
+/// The cost of a thousand calls, the fastest round's.
+fn time(mut one: impl FnMut()) -> Duration {
+    let round = |_| {
+        let begun = Instant::now();
+        for _ in 0..MESSAGES {
+            one();
+        }
+        begun.elapsed() * 1000 / MESSAGES
+    };
+    (0..ROUNDS).map(round).min().expect("there are rounds")
+}
+
+fn read_answers(bytes: &[u8]) -> Duration {
+    let mut parser = ResponseParser::new(Limits::default());
+    time(|| read_answer(&mut parser, &[black_box(bytes)]))
+}
+
+fn time_split(bytes: &[u8]) -> Duration {
+    let mut parser = ResponseParser::new(Limits::default());
+    let (head, rest) = bytes.split_at(60);
+    time(|| read_answer(&mut parser, &[black_box(head), black_box(rest)]))
+}
+
+fn read_answer(parser: &mut ResponseParser, pieces: &[&[u8]]) {
+    parser.begin(AnswerTo::Other);
+    for piece in pieces {
+        let mut input = *piece;
+        while let Some(event) = parser.next(&mut input).expect("the answer is well formed") {
+            match event {
+                ResponseEvent::Head(head) => _ = black_box((head.status, head.keep_alive)),
+                ResponseEvent::Body(bytes) => _ = black_box(bytes.len()),
+                ResponseEvent::End { .. } => return,
+            }
+        }
+    }
+    unreachable!("the answer is complete");
+}
+
+fn read_requests(bytes: &[u8]) -> Duration {
+    let mut parser = RequestParser::new(Limits::default());
+    time(|| {
+        let mut input = black_box(bytes);
+        while let Some(event) = parser.next(&mut input).expect("the request is well formed") {
+            match event {
+                RequestEvent::Head(head) => _ = black_box((head.method, head.path)),
+                RequestEvent::Body(bytes) => _ = black_box(bytes.len()),
+                RequestEvent::End => return,
+            }
+        }
+    })
+}
+
+fn httparse_answer(bytes: &[u8]) {
+    let mut headers = [MaybeUninit::uninit(); 128];
+    let mut answer = httparse::Response::new(&mut []);
+    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+        &mut answer,
+        bytes,
+        &mut headers,
+    );
+    black_box(parsed.is_ok_and(|status| status.is_complete()));
+    black_box(answer.headers.len());
+}
+
+fn httparse_request(bytes: &[u8]) {
+    let mut headers = [MaybeUninit::uninit(); 128];
+    let mut request = httparse::Request::new(&mut []);
+    let parsed = request.parse_with_uninit_headers(bytes, &mut headers);
+    black_box(parsed.is_ok_and(|status| status.is_complete()));
+    black_box(request.headers.len());
+}
+
+fn write_request(out: &mut Vec<u8>) {
+    out.clear();
+    let parts = RequestParts {
+        method: "GET",
+        target: black_box("/healthz"),
+        host: "127.0.0.1:8080",
+        headers: &[("Accept", "*/*")],
+        body: None,
+        keep_alive: true,
+    };
+    encode_request(out, &parts).expect("the request can be written");
+}
+
+fn write_answer_head(out: &mut Vec<u8>) {
+    out.clear();
+    let headers = [("Content-Type", "application/json")];
+    encode_response_head(out, black_box(200), &headers, Framing::Length(15), true)
+        .expect("the head can be written");
+}

@@ -1,0 +1,324 @@
+//! What a peer can get wrong on the wire, one variant for each cause.
+//!
+//! Owns the names, codes and words of the errors; where each is raised is for the parsers. An error
+//! shows bytes of the message only where these are bounded and no secret can be among them: never a
+//! header's value other than those that frame a message, never a query.
+
+use std::fmt;
+
+/// The first bytes of something a peer sent, for showing to people: escaped, at most 38 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Excerpt {
+    bytes: [u8; Self::MAX],
+    len: u8,
+    cut: bool,
+}
+
+impl Excerpt {
+    const MAX: usize = 38;
+
+    #[cold]
+    pub(crate) fn of(seen: &[u8]) -> Self {
+        let len = seen.len().min(Self::MAX);
+        let mut bytes = [0; Self::MAX];
+        bytes[..len].copy_from_slice(&seen[..len]);
+        Self { bytes, len: len as u8, cut: seen.len() > len }
+    }
+
+    /// Of a start line: up to the query, which may hold a key.
+    #[cold]
+    pub(crate) fn of_start_line(line: &[u8]) -> Self {
+        match line.iter().position(|&byte| byte == b'?') {
+            Some(query) => Self { cut: true, ..Self::of(&line[..query]) },
+            None => Self::of(line),
+        }
+    }
+
+    /// The bytes as they came.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.as_bytes().escape_ascii())?;
+        if self.cut { f.write_str("...") } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Why bytes from a peer are not a message that we accept.
+///
+/// The peer is to blame in every case but [`WireError::AfterError`]. No error can be recovered from
+/// on the same connection: where the next message begins is not known any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WireError {
+    /// Bytes came although no answer was awaited. Servers do this when they time a connection out.
+    Unsolicited {
+        /// What came first.
+        seen: Excerpt,
+    },
+    /// The answer does not begin with `HTTP/`.
+    NotHttp {
+        /// The bytes up to the first that differs.
+        seen: Excerpt,
+    },
+    /// A version other than `HTTP/1.0` and `HTTP/1.1`.
+    Version {
+        /// The start line.
+        line: Excerpt,
+    },
+    /// The status line is not `HTTP/1.x code reason` with a code of three digits from 100 up.
+    StatusLine {
+        /// The line.
+        line: Excerpt,
+    },
+    /// The request line is not `method target HTTP/1.x` with single spaces.
+    RequestLine {
+        /// The line up to its query.
+        line: Excerpt,
+    },
+    /// The request target has none of the four forms of RFC 9112 section 3.2, or not the one that
+    /// belongs to the method.
+    Target {
+        /// The target up to its query.
+        target: Excerpt,
+    },
+    /// A CR that no LF follows.
+    BareCr {
+        /// The header's name, or the start line up to there.
+        place: Excerpt,
+    },
+    /// An LF that no CR precedes.
+    BareLf {
+        /// The header's name, or the start line up to there.
+        place: Excerpt,
+    },
+    /// NUL or another control byte.
+    ControlByte {
+        /// The byte.
+        byte: u8,
+        /// The header's name, or the start line up to there.
+        place: Excerpt,
+    },
+    /// A line that begins with a space or tab (a folded header, or one put after the start line).
+    ObsFold,
+    /// A space or tab between a header's name and its colon.
+    SpaceBeforeColon {
+        /// The name.
+        name: Excerpt,
+    },
+    /// A header line whose name is empty or holds a byte that no token has.
+    HeaderName {
+        /// The name up to the byte.
+        name: Excerpt,
+    },
+    /// The head or the trailer section is not complete at [`Limits::head_bytes`](crate::Limits).
+    HeadTooLong {
+        /// The limit, bytes.
+        limit: u32,
+    },
+    /// More header or trailer lines than [`Limits::headers`](crate::Limits).
+    TooManyHeaders {
+        /// The limit, lines.
+        limit: u16,
+    },
+    /// A `Content-Length` that is not a decimal number.
+    ContentLength {
+        /// Its value.
+        value: Excerpt,
+    },
+    /// A `Content-Length` of 2^64 or more.
+    ContentLengthOverflow {
+        /// Its value.
+        value: Excerpt,
+    },
+    /// Two different `Content-Length` values, or in a request any two.
+    ContentLengthRepeated {
+        /// The first.
+        first: u64,
+        /// The other.
+        second: u64,
+    },
+    /// A `Transfer-Encoding` other than `chunked`.
+    TransferEncoding {
+        /// Its value.
+        value: Excerpt,
+    },
+    /// More than one `Transfer-Encoding`.
+    TransferEncodingRepeated,
+    /// `Transfer-Encoding` in an HTTP/1.0 message.
+    ChunkedOnHttp10,
+    /// Both `Transfer-Encoding` and `Content-Length`.
+    LengthAndChunked,
+    /// An HTTP/1.1 request without `Host`.
+    HostMissing,
+    /// A request with more than one `Host`.
+    HostRepeated,
+    /// A `Host` that is not `host` or `host:port`.
+    HostInvalid {
+        /// Its value.
+        value: Excerpt,
+    },
+    /// A chunk size that is not hexadecimal digits followed by an extension or the line's end.
+    ChunkSize {
+        /// The byte that does not belong.
+        byte: u8,
+    },
+    /// A chunk size of more than 16 hexadecimal digits.
+    ChunkSizeOverflow,
+    /// A chunk extension of more than 256 bytes.
+    ChunkExtensionTooLong,
+    /// A chunk is not followed by CR LF: it is longer than its size says.
+    ChunkEnd {
+        /// The byte found instead.
+        byte: u8,
+    },
+    /// A trailer that would frame or route the message (`Content-Length`, `Transfer-Encoding`,
+    /// `Host`).
+    TrailerForbidden {
+        /// Its name.
+        name: Excerpt,
+    },
+    /// More than 32 interim (1xx) answers to one request.
+    TooManyInterim,
+    /// A parser was asked to go on after it had failed: the caller's mistake, not the peer's.
+    AfterError,
+}
+
+impl WireError {
+    #[cold]
+    pub(crate) fn unsolicited(input: &[u8]) -> Self {
+        Self::Unsolicited { seen: Excerpt::of(input) }
+    }
+
+    /// A short stable name in kebab case, for counting and for JSON.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unsolicited { .. } => "unsolicited",
+            Self::NotHttp { .. } => "not-http",
+            Self::Version { .. } => "version",
+            Self::StatusLine { .. } => "status-line",
+            Self::RequestLine { .. } => "request-line",
+            Self::Target { .. } => "target",
+            Self::BareCr { .. } => "bare-cr",
+            Self::BareLf { .. } => "bare-lf",
+            Self::ControlByte { .. } => "control-byte",
+            Self::ObsFold => "obs-fold",
+            Self::SpaceBeforeColon { .. } => "space-before-colon",
+            Self::HeaderName { .. } => "header-name",
+            Self::HeadTooLong { .. } => "head-too-long",
+            Self::TooManyHeaders { .. } => "too-many-headers",
+            Self::ContentLength { .. } => "content-length",
+            Self::ContentLengthOverflow { .. } => "content-length-overflow",
+            Self::ContentLengthRepeated { .. } => "content-length-repeated",
+            Self::TransferEncoding { .. } => "transfer-encoding",
+            Self::TransferEncodingRepeated => "transfer-encoding-repeated",
+            Self::ChunkedOnHttp10 => "chunked-on-http10",
+            Self::LengthAndChunked => "length-and-chunked",
+            Self::HostMissing => "host-missing",
+            Self::HostRepeated => "host-repeated",
+            Self::HostInvalid { .. } => "host-invalid",
+            Self::ChunkSize { .. } => "chunk-size",
+            Self::ChunkSizeOverflow => "chunk-size-overflow",
+            Self::ChunkExtensionTooLong => "chunk-extension-too-long",
+            Self::ChunkEnd { .. } => "chunk-end",
+            Self::TrailerForbidden { .. } => "trailer-forbidden",
+            Self::TooManyInterim => "too-many-interim",
+            Self::AfterError => "after-error",
+        }
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let byte = |byte: &u8| byte.escape_ascii();
+        match self {
+            Self::Unsolicited { seen } => write!(f, "bytes came unasked: {seen}"),
+            Self::NotHttp { seen } => write!(f, "not an HTTP/1 answer: it begins with {seen}"),
+            Self::Version { line } => write!(f, "neither HTTP/1.0 nor HTTP/1.1: {line}"),
+            Self::StatusLine { line } => write!(f, "malformed status line: {line}"),
+            Self::RequestLine { line } => write!(f, "malformed request line: {line}"),
+            Self::Target { target } => write!(f, "request target not allowed here: {target}"),
+            Self::BareCr { place } => write!(f, "CR without LF {}", At(place)),
+            Self::BareLf { place } => write!(f, "LF without CR {}", At(place)),
+            Self::ControlByte { byte: b, place } => {
+                write!(f, "control byte `{}` {}", byte(b), At(place))
+            }
+            Self::ObsFold => f.write_str("a header line begins with a space or tab"),
+            Self::SpaceBeforeColon { name } => write!(f, "space before the colon after {name}"),
+            Self::HeaderName { name } => write!(f, "malformed header name: {name}"),
+            Self::HeadTooLong { limit } => write!(f, "head longer than {limit} bytes"),
+            Self::TooManyHeaders { limit } => write!(f, "more than {limit} headers"),
+            Self::ContentLength { value } => write!(f, "Content-Length is no number: {value}"),
+            Self::ContentLengthOverflow { value } => {
+                write!(f, "Content-Length exceeds 64 bits: {value}")
+            }
+            Self::ContentLengthRepeated { first, second } => {
+                write!(f, "Content-Length given twice: {first} and {second}")
+            }
+            Self::TransferEncoding { value } => {
+                write!(f, "Transfer-Encoding other than chunked: {value}")
+            }
+            Self::TransferEncodingRepeated => f.write_str("Transfer-Encoding given twice"),
+            Self::ChunkedOnHttp10 => f.write_str("Transfer-Encoding in an HTTP/1.0 message"),
+            Self::LengthAndChunked => f.write_str("both Transfer-Encoding and Content-Length"),
+            Self::HostMissing => f.write_str("HTTP/1.1 request without Host"),
+            Self::HostRepeated => f.write_str("Host given twice"),
+            Self::HostInvalid { value } => write!(f, "malformed Host: {value}"),
+            Self::ChunkSize { byte: b } => write!(f, "`{}` in a chunk size", byte(b)),
+            Self::ChunkSizeOverflow => f.write_str("chunk size of more than 16 digits"),
+            Self::ChunkExtensionTooLong => f.write_str("chunk extension longer than 256 bytes"),
+            Self::ChunkEnd { byte: b } => {
+                write!(f, "`{}` where a chunk should have ended", byte(b))
+            }
+            Self::TrailerForbidden { name } => write!(f, "{name} not allowed as a trailer"),
+            Self::TooManyInterim => f.write_str("more than 32 interim (1xx) answers"),
+            Self::AfterError => f.write_str("the connection had already failed"),
+        }
+    }
+}
+
+impl std::error::Error for WireError {}
+
+/// Where in a head: in the header so named, or before a name began.
+struct At<'a>(&'a Excerpt);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.len {
+            0 => f.write_str("at the start of a line"),
+            _ => write!(f, "in {}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpts_are_escaped_and_bounded() {
+        assert_eq!(Excerpt::of(b"a\r\n\0").to_string(), r"`a\r\n\x00`");
+        assert_eq!(Excerpt::of(&[b'x'; 99]).to_string(), format!("`{}`...", "x".repeat(38)));
+        assert_eq!(Excerpt::of(b"").to_string(), "``");
+    }
+
+    #[test]
+    fn a_query_is_never_shown() {
+        let excerpt = Excerpt::of_start_line(b"GET /a?user_key=secret HTTP/9");
+        assert_eq!(excerpt.to_string(), "`GET /a`...");
+    }
+
+    #[test]
+    fn an_error_stays_small_enough_to_return() {
+        assert!(size_of::<WireError>() <= 48, "{}", size_of::<WireError>());
+    }
+}

@@ -1,0 +1,112 @@
+//! The header fields of a head, read where they lie.
+//!
+//! Owns looking fields up in bytes that `head` has found well formed. Nothing is stored for it: most
+//! answers of a load are never asked for a header, so a table of them would be built in vain.
+
+use std::fmt;
+
+use crate::bytes::{text_run, token_run, trim};
+
+/// The header fields of one message, in the order in which they came.
+///
+/// Borrowed from the head's bytes; each look-up walks them.
+#[derive(Clone, Copy, Default)]
+pub struct Headers<'a> {
+    lines: &'a [u8],
+}
+
+impl<'a> Headers<'a> {
+    /// `lines` are complete field lines, each with its CR LF, that `head` has accepted.
+    pub(crate) fn new(lines: &'a [u8]) -> Self {
+        Self { lines }
+    }
+
+    /// All fields: name as it was written, value without the white space around it.
+    pub fn iter(&self) -> HeadersIter<'a> {
+        HeadersIter { rest: self.lines }
+    }
+
+    /// The value of the first field called `name`, without regard to case.
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        self.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The values of all fields called `name`, without regard to case.
+    pub fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
+        let named = move |(known, _): &(&str, &[u8])| known.eq_ignore_ascii_case(name);
+        self.iter().filter(named).map(|(_, value)| value)
+    }
+
+    /// Whether there is no field at all.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+}
+
+impl fmt::Debug for Headers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = self.iter().map(|(name, value)| (name, value.escape_ascii().to_string()));
+        f.debug_map().entries(fields).finish()
+    }
+}
+
+impl<'a> IntoIterator for Headers<'a> {
+    type Item = (&'a str, &'a [u8]);
+    type IntoIter = HeadersIter<'a>;
+
+    fn into_iter(self) -> HeadersIter<'a> {
+        self.iter()
+    }
+}
+
+/// Iterator over [`Headers`].
+#[derive(Debug, Clone)]
+pub struct HeadersIter<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for HeadersIter<'a> {
+    type Item = (&'a str, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let colon = token_run(self.rest, 0);
+        let end = text_run(self.rest, colon);
+        let name = str::from_utf8(&self.rest[..colon]).expect("`head` accepts token names only");
+        let value = trim(&self.rest[colon + 1..end]);
+        self.rest = &self.rest[end + 2..];
+        Some((name, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: &[u8] = b"Host: a\r\nx-empty:\r\nSet-Cookie:  a=b; c \t\r\nset-cookie: \xff\r\n";
+
+    #[test]
+    fn fields_come_in_order_and_trimmed() {
+        let fields: Vec<_> = Headers::new(LINES).iter().collect();
+        let expected: [(&str, &[u8]); 4] =
+            [("Host", b"a"), ("x-empty", b""), ("Set-Cookie", b"a=b; c"), ("set-cookie", b"\xff")];
+        assert_eq!(fields, expected);
+        assert!(Headers::default().iter().next().is_none());
+    }
+
+    #[test]
+    fn look_ups_disregard_case() {
+        let headers = Headers::new(LINES);
+        assert_eq!(headers.get("HOST"), Some(&b"a"[..]));
+        assert_eq!(headers.get("hos"), None);
+        assert_eq!(headers.all("SET-COOKIE").count(), 2);
+        assert_eq!(headers.all("x-empty").collect::<Vec<_>>(), [b""]);
+    }
+
+    #[test]
+    fn debug_shows_names_and_escaped_values() {
+        assert_eq!(format!("{:?}", Headers::new(b"a: \xff\r\n")), r#"{"a": "\\xff"}"#);
+    }
+}

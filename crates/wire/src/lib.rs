@@ -1,0 +1,52 @@
+//! HTTP/1.1 (and 1.0) bytes to events and back, in both directions, strictly.
+//!
+//! This crate owns message syntax: where a message ends, whether it is well formed, and how one is
+//! written so that nothing a user typed can break out of its place. It owns no socket, knows no
+//! clock and has no dependency. Bytes come from `net` by way of `engine` (answers) and `target`
+//! (requests); events go back to them, and encoded messages on to `net`.
+//!
+//! * [`ResponseParser`] reads answers, one for each [`ResponseParser::begin`].
+//! * [`RequestParser`] reads requests, one after the other.
+//! * [`encode_request`], [`encode_response_head`], [`encode_chunk`] and [`encode_last_chunk`] write.
+//!
+//! # Strictness
+//!
+//! The rules are those of RFC 9112 sections 2 to 7 and 11; where the RFC lets a recipient choose
+//! between repairing a message and refusing it, it is refused. Two parties that repair a message
+//! differently can be made to disagree on where it ends, which is what request smuggling is; and a
+//! load generator that repairs would count as a success what the next client refuses. The few
+//! tolerated deviations, none of which touches the framing, are named where they are implemented:
+//! a status line without the space after the code, identical repeated `Content-Length` in an answer,
+//! and one empty line before a request line.
+//!
+//! # Splitting
+//!
+//! Both parsers are byte-sequential: every decision depends on the bytes up to that point only. A
+//! message therefore gives the same events and the same error however it was cut on its way. A
+//! message that does not end costs time linear in its length, and memory up to
+//! [`Limits::head_bytes`]. A head that arrives whole is read in place, without an allocation.
+
+mod body;
+mod bytes;
+mod chunked;
+mod encode;
+mod error;
+mod framing;
+mod head;
+mod headers;
+mod reason;
+mod request;
+mod response;
+mod start_line;
+
+pub use encode::{
+    EncodeError, RequestParts, encode_chunk, encode_last_chunk, encode_request,
+    encode_response_head,
+};
+pub use error::{Excerpt, WireError};
+pub use framing::Framing;
+pub use head::Limits;
+pub use headers::{Headers, HeadersIter};
+pub use reason::reason;
+pub use request::{RequestEvent, RequestHead, RequestParser};
+pub use response::{AnswerTo, Eof, ResponseEvent, ResponseHead, ResponseParser};

@@ -1,0 +1,267 @@
+//! Answers, as the generator reads them.
+//!
+//! Owns the order of an answer's events, the skipping of interim answers, and what the end of the
+//! connection means for an answer under way. Syntax is read by `head` and `body`.
+
+use crate::body::{Body, Part};
+use crate::error::WireError;
+use crate::framing::Framing;
+use crate::head::{Bounds, Head, Held, Limits, Place, Section};
+use crate::headers::Headers;
+
+/// Interim answers to one request; no server has a reason to send half as many.
+const INTERIM_ANSWERS: u8 = 32;
+
+/// What the awaited answer answers to: it decides whether a body follows the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerTo {
+    /// A `HEAD` request, whose answer has no body whatever its headers say.
+    Head,
+    /// A request with any other method but `CONNECT`, which is not supported.
+    Other,
+}
+
+/// Reads the answers of one connection.
+///
+/// [`begin`](Self::begin) arms it for one answer; then [`next`](Self::next) yields
+/// [`Head`](ResponseEvent::Head), any number of [`Body`](ResponseEvent::Body) and
+/// [`End`](ResponseEvent::End), after which it is unarmed again.
+///
+/// ```
+/// use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+///
+/// let mut parser = ResponseParser::new(Limits::default());
+/// let mut input: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+/// parser.begin(AnswerTo::Other);
+/// let mut body = Vec::new();
+/// while let Some(event) = parser.next(&mut input)? {
+///     match event {
+///         ResponseEvent::Head(head) => assert_eq!(head.status, 200),
+///         ResponseEvent::Body(bytes) => body.extend_from_slice(bytes),
+///         ResponseEvent::End { keep_alive } => assert!(keep_alive),
+///     }
+/// }
+/// assert_eq!(body, b"hi");
+/// # Ok::<(), wire::WireError>(())
+/// ```
+#[derive(Debug)]
+pub struct ResponseParser {
+    held: Held,
+    body: Body,
+    bounds: Bounds,
+    phase: Phase,
+    answer_to: AnswerTo,
+    interim: u8,
+    keep_alive: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Head,
+    Body,
+    Failed,
+}
+
+/// One step in an answer.
+#[derive(Debug, Clone, Copy)]
+pub enum ResponseEvent<'a> {
+    /// The final answer's head.
+    Head(ResponseHead<'a>),
+    /// Some bytes of the body, never none.
+    Body(&'a [u8]),
+    /// The answer is complete. An answer framed by the close of the connection ends with
+    /// [`Eof::Complete`] instead.
+    End {
+        /// Whether the connection may carry another request.
+        keep_alive: bool,
+    },
+}
+
+/// The head of an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct ResponseHead<'a> {
+    /// The status code, 100 to 999; of the 1xx ones only 101 is ever reported.
+    pub status: u16,
+    /// 0 for HTTP/1.0, 1 for HTTP/1.1.
+    pub version_minor: u8,
+    /// The header fields.
+    pub headers: Headers<'a>,
+    /// How the body's end will be known.
+    pub framing: Framing,
+    /// Whether the connection may carry another request after this answer.
+    pub keep_alive: bool,
+    /// Length of the head, from the status line to the empty line.
+    pub bytes: usize,
+}
+
+/// What the end of a connection meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Eof {
+    /// No answer was awaited.
+    Idle,
+    /// The body that lasts until the close is complete.
+    Complete,
+    /// An answer was awaited and not a byte of it has come: the request may not have been read.
+    NoAnswer,
+    /// The message is cut short.
+    Truncated,
+}
+
+impl ResponseParser {
+    /// An unarmed parser for a new connection. It holds no memory of its own until a head arrives in
+    /// parts.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            held: Held::default(),
+            body: Body::Length(0),
+            bounds: limits.into(),
+            phase: Phase::Idle,
+            answer_to: AnswerTo::Other,
+            interim: 0,
+            keep_alive: false,
+        }
+    }
+
+    /// Arms the parser for one answer.
+    ///
+    /// Whatever was under way is forgotten, an error included: an answer to be read on a connection
+    /// opened anew begins like this as well.
+    #[inline]
+    pub fn begin(&mut self, answer_to: AnswerTo) {
+        self.held.release();
+        self.answer_to = answer_to;
+        self.interim = 0;
+        self.phase = Phase::Head;
+    }
+
+    /// Takes the next event from `input`, consuming the bytes it was made of.
+    ///
+    /// `None` means that all of `input` is consumed and the answer goes on in what comes next, or
+    /// that no answer is awaited. After [`ResponseEvent::End`] what is left in `input` belongs to
+    /// the next answer. An event lends from `input`, or from the parser if a head came in parts.
+    ///
+    /// # Errors
+    ///
+    /// What the peer did wrong; the connection is of no further use. [`WireError::Unsolicited`] when
+    /// `input` holds bytes and no answer is awaited.
+    #[inline]
+    pub fn next<'a, 'i: 'a>(
+        &'a mut self,
+        input: &mut &'i [u8],
+    ) -> Result<Option<ResponseEvent<'a>>, WireError> {
+        match self.phase {
+            Phase::Head => self.head(input),
+            Phase::Body => self.body(input),
+            Phase::Idle if input.is_empty() => Ok(None),
+            Phase::Idle => Err(self.fail(WireError::unsolicited(input))),
+            Phase::Failed => Err(WireError::AfterError),
+        }
+    }
+
+    fn head<'a, 'i: 'a>(
+        &'a mut self,
+        input: &mut &'i [u8],
+    ) -> Result<Option<ResponseEvent<'a>>, WireError> {
+        let (head, place) = match self.final_head(input) {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(self.fail(error)),
+        };
+        let framing = self.framing(&head);
+        self.body = framing.into();
+        self.keep_alive = head.facts.keep_alive(head.start.version_minor)
+            && framing != Framing::UntilClose
+            && head.start.status != 101;
+        self.phase = Phase::Body;
+        let bytes = match place {
+            Place::Input(bytes) => bytes,
+            Place::Held => self.held.bytes(),
+        };
+        Ok(Some(ResponseEvent::Head(ResponseHead {
+            status: head.start.status,
+            version_minor: head.start.version_minor,
+            headers: Headers::new(&bytes[head.fields..head.len - 2]),
+            framing,
+            keep_alive: self.keep_alive,
+            bytes: head.len,
+        })))
+    }
+
+    /// The next head that is not an interim one.
+    #[inline]
+    fn final_head<'i>(
+        &mut self,
+        input: &mut &'i [u8],
+    ) -> Result<Option<(Head, Place<'i>)>, WireError> {
+        while let Some((head, place)) = self.held.read(Section::Answer, self.bounds, input)? {
+            let status = head.start.status;
+            if status >= 200 || status == 101 {
+                return Ok(Some((head, place)));
+            }
+            self.held.release();
+            if self.interim == INTERIM_ANSWERS {
+                return Err(WireError::TooManyInterim);
+            }
+            self.interim += 1;
+        }
+        Ok(None)
+    }
+
+    /// RFC 9112 section 6.3, rules 1 and 3 to 8; 2 is about `CONNECT`.
+    #[inline]
+    fn framing(&self, head: &Head) -> Framing {
+        match (head.start.status, head.facts.length) {
+            (101 | 204 | 304, _) => Framing::None,
+            _ if self.answer_to == AnswerTo::Head => Framing::None,
+            _ if head.facts.chunked => Framing::Chunked,
+            (_, Some(bytes)) => Framing::Length(bytes),
+            (_, None) => Framing::UntilClose,
+        }
+    }
+
+    #[inline]
+    fn body<'a, 'i: 'a>(
+        &'a mut self,
+        input: &mut &'i [u8],
+    ) -> Result<Option<ResponseEvent<'a>>, WireError> {
+        match self.body.next(&mut self.held, self.bounds, input) {
+            Ok(Some(Part::Data(bytes))) => Ok(Some(ResponseEvent::Body(bytes))),
+            Ok(Some(Part::End)) => {
+                self.held.release();
+                self.phase = Phase::Idle;
+                Ok(Some(ResponseEvent::End { keep_alive: self.keep_alive }))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, error: WireError) -> WireError {
+        self.held.release();
+        self.phase = Phase::Failed;
+        error
+    }
+
+    /// Tells the parser that the peer has closed; to be called once [`next`](Self::next) has
+    /// returned `None`. It is unarmed afterwards.
+    pub fn eof(&mut self) -> Eof {
+        let untouched = self.held.is_empty() && self.interim == 0;
+        let eof = match (self.phase, self.body) {
+            (Phase::Idle, _) => Eof::Idle,
+            (Phase::Head, _) if untouched => Eof::NoAnswer,
+            (Phase::Body, Body::UntilClose | Body::Length(0)) => Eof::Complete,
+            (Phase::Head | Phase::Body | Phase::Failed, _) => Eof::Truncated,
+        };
+        self.held.release();
+        self.phase = Phase::Idle;
+        eof
+    }
+
+    /// Bytes on the heap for a head or trailer section that has arrived in part: at most about twice
+    /// [`Limits::head_bytes`].
+    pub fn bytes_held(&self) -> usize {
+        self.held.capacity()
+    }
+}
