@@ -1,0 +1,18 @@
+//! Answers read the same however they are cut, and never without bound.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use plimsoll_fuzz::{case, replay};
+use wire::AnswerTo;
+
+fuzz_target!(|data: &[u8]| {
+    let Some(case) = case(data) else { return };
+    let to = |bit: u8| if case.choice & bit == 0 { AnswerTo::Other } else { AnswerTo::Head };
+    let answers_to = [to(1), to(2), to(4)];
+    let whole = replay::answers([case.bytes], &answers_to, case.limits);
+    let cut = replay::pieces(case.bytes, &case.cuts);
+    assert_eq!(replay::answers(cut, &answers_to, case.limits), whole);
+    let dripped = case.bytes.chunks(1);
+    assert_eq!(replay::answers(dripped, &answers_to, case.limits), whole);
+});
