@@ -1,8 +1,13 @@
-//! For tests: what stands in for the world.
+//! For tests: what stands in for the world, and the parts of the world that can be had for real.
 //!
 //! * [`sim`]: a clock and a network that exist in memory only, seeded and exactly repeatable. It
 //!   implements [`net::Net`], so that workers and servers are tested on the code that runs for real.
+//! * [`peer`]: scripted peers on real loopback sockets that know nothing of HTTP and share no code
+//!   with what they test.
+//! * [`servers`]: real servers of others, started in a temporary folder and stopped on drop.
 //!
 //! Nothing here is part of the product; it depends on `net`'s interface alone.
 
+pub mod peer;
+pub mod servers;
 pub mod sim;

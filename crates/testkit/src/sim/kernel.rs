@@ -93,8 +93,10 @@ pub(super) enum Stage {
     Queued,
     /// Known to its party.
     Open,
-    /// Given up by its party, still sending what it was handed.
+    /// Given up by its party, still sending what it was handed, or waiting for the peer's FIN.
     Flushing,
+    /// Given up by its party once the peer closes.
+    Passive,
 }
 
 /// One end of a connection.
@@ -242,7 +244,7 @@ impl Kernel {
             What::Readable(end) => self.readable(end),
             What::Taken(end, bytes) => self.taken(end, bytes),
             What::Drained(end) => self.drained(end),
-            What::LingerOver(end) => self.remove(end).and(None),
+            What::LingerOver(end) => self.linger_over(end),
             What::Fin(end) => self.fin_came(end),
             What::Rst(end) => {
                 let connecting = self.ends.get(&end).is_some_and(|e| e.stage == Stage::Connecting);
@@ -407,7 +409,7 @@ impl Kernel {
             Stage::Connecting | Stage::Open => {
                 upcall(&end, News::Failed(Failure { during, errno }))
             }
-            Stage::Queued | Stage::Flushing => None,
+            Stage::Queued | Stage::Flushing | Stage::Passive => None,
         }
     }
 

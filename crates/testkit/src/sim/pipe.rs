@@ -13,11 +13,14 @@ const DELIVERY_BYTES: usize = 64 * 1024;
 /// How long a connection that was closed with [`Close::Flush`] waits for the peer to close too.
 const LINGER_NS: u64 = 2_000_000_000;
 
+/// How long one that was closed with [`Close::Passive`] does before it closes itself.
+const PASSIVE_NS: u64 = 100_000_000;
+
 impl Kernel {
     /// Takes bytes from a party.
     pub(super) fn send(&mut self, id: EndId, bytes: &[u8]) {
         let Some(end) = self.ends.get_mut(&id) else { return };
-        if end.stage == Stage::Flushing || end.fin_sent {
+        if matches!(end.stage, Stage::Flushing | Stage::Passive) || end.fin_sent {
             return;
         }
         end.unsent.extend(bytes);
@@ -83,6 +86,15 @@ impl Kernel {
         }
     }
 
+    /// A connection that was closed has waited for its peer long enough.
+    pub(super) fn linger_over(&mut self, id: EndId) -> Option<Upcall> {
+        match self.ends.get(&id)?.stage {
+            Stage::Passive => self.finish(id),
+            _ => drop(self.remove(id)),
+        }
+        None
+    }
+
     pub(super) fn bytes_came(&mut self, to: EndId, from: EndId, bytes: Vec<u8>) -> Option<Upcall> {
         let odds = self.conditions.resets_per_million;
         let lost = odds > 0 && self.draw(1_000_000) < u64::from(odds);
@@ -95,7 +107,7 @@ impl Kernel {
             return None;
         }
         let end = self.ends.get_mut(&to).expect("looked up above");
-        if end.stage == Stage::Flushing {
+        if matches!(end.stage, Stage::Flushing | Stage::Passive) {
             let credit = self.now + self.draw_delay(self.conditions.delay);
             self.schedule(credit, What::Taken(from, bytes.len()));
             return None;
@@ -110,6 +122,8 @@ impl Kernel {
         end.fin_came = true;
         if end.stage == Stage::Flushing && end.fin_sent {
             self.remove(id);
+        } else if end.stage == Stage::Passive {
+            self.finish(id);
         } else {
             self.expect_readable(id);
         }
@@ -199,23 +213,33 @@ impl Kernel {
 
     pub(super) fn close(&mut self, id: EndId, how: Close) {
         let Some(end) = self.ends.get_mut(&id) else { return };
+        let open = end.stage == Stage::Open;
         match how {
-            Close::Flush if end.stage == Stage::Open => {
+            Close::Flush if open => {
                 end.stage = Stage::Flushing;
-                let discarded = end.inbox.len();
-                end.inbox.clear();
-                let peer = end.peer;
-                let credit = self.now + self.draw_delay(self.conditions.delay);
-                if let (Some(peer), 1..) = (peer, discarded) {
-                    self.schedule(credit, What::Taken(peer, discarded));
-                }
+                self.discard_inbox(id);
                 self.push(id);
             }
+            Close::Passive if open && !end.fin_came => {
+                end.stage = Stage::Passive;
+                self.discard_inbox(id);
+                self.schedule(self.now + PASSIVE_NS, What::LingerOver(id));
+            }
             Close::Reset => self.abort(id),
-            Close::Now | Close::Flush => {
+            Close::Now | Close::Flush | Close::Passive => {
                 end.unsent.clear();
                 if end.inbox.is_empty() { self.finish(id) } else { self.abort(id) }
             }
+        }
+    }
+
+    fn discard_inbox(&mut self, id: EndId) {
+        let Some(end) = self.ends.get_mut(&id) else { return };
+        let (peer, discarded) = (end.peer, end.inbox.len());
+        end.inbox.clear();
+        if let (Some(peer), 1..) = (peer, discarded) {
+            let credit = self.now + self.draw_delay(self.conditions.delay);
+            self.schedule(credit, What::Taken(peer, discarded));
         }
     }
 

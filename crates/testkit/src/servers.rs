@@ -1,0 +1,219 @@
+//! Real servers of others, for counting what they saw and for speaking to what we did not write.
+//!
+//! Each runs in a temporary folder on free ports of the loopback interface and ends on drop.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// How nginx is to be set up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NginxOptions {
+    /// Requests after which it closes a connection.
+    pub keepalive_requests: u64,
+    /// Certificate and key in PEM; it then speaks TLS on a port of its own as well.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Further directives inside `server { ... }`.
+    pub extra: String,
+}
+
+impl Default for NginxOptions {
+    fn default() -> Self {
+        Self { keepalive_requests: 1_000_000_000, tls: None, extra: String::new() }
+    }
+}
+
+/// A running nginx with one worker: `{"status":"ok"}` on every path, and its counters.
+#[derive(Debug)]
+pub struct Nginx {
+    child: Child,
+    address: SocketAddr,
+    tls_address: Option<SocketAddr>,
+    status_address: SocketAddr,
+    own_requests: u64,
+    _folder: TempDir,
+}
+
+impl Nginx {
+    /// Starts it and waits until it answers.
+    ///
+    /// # Errors
+    /// What is missing or went wrong, with the server's own words: it may not be installed.
+    pub fn start(options: &NginxOptions) -> Result<Self, String> {
+        // It is found in a folder that is not on every user's path.
+        let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
+            .into_iter()
+            .find(|path| Path::new(path).exists())
+            .ok_or("nginx is not installed (Debian: apt-get install nginx-light)")?;
+        let folder = TempDir::new().map_err(|error| format!("no temporary folder: {error}"))?;
+        let [address, status_address, tls_address] = free_addresses()?;
+        let tls_address = options.tls.as_ref().map(|_| tls_address);
+        let text = configuration(folder.path(), options, address, status_address, tls_address);
+        let path = folder.path().join("nginx.conf");
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let log = folder.path().join("error.log");
+        let child = Command::new(program)
+            .args(["-e", &log.to_string_lossy(), "-c", &path.to_string_lossy()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{program}: {error}"))?;
+        let mut server =
+            Self { child, address, tls_address, status_address, own_requests: 0, _folder: folder };
+        server.wait_until_up(&log)?;
+        Ok(server)
+    }
+
+    /// Where it speaks HTTP.
+    pub fn addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it speaks TLS.
+    pub fn tls_addr(&self) -> Option<SocketAddr> {
+        self.tls_address
+    }
+
+    /// Requests it has seen, without those of this function.
+    ///
+    /// # Errors
+    /// When the page cannot be had or read.
+    pub fn requests(&mut self) -> Result<u64, String> {
+        self.own_requests += 1;
+        let page = get(self.status_address).map_err(|error| format!("stub_status: {error}"))?;
+        let requests = page.lines().find_map(|line| {
+            let fields: Vec<u64> = line.split_whitespace().map_while(|f| f.parse().ok()).collect();
+            (fields.len() == 3).then(|| fields[2])
+        });
+        match requests {
+            Some(all) => Ok(all - self.own_requests),
+            None => Err(format!("stub_status in an unknown form: {page:?}")),
+        }
+    }
+
+    fn wait_until_up(&mut self, log: &Path) -> Result<(), String> {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let words = || fs::read_to_string(log).unwrap_or_default();
+        while TcpStream::connect(self.status_address).is_err() {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(format!("nginx ended with {status}: {}", words()));
+            }
+            if Instant::now() > deadline {
+                return Err(format!("nginx does not listen after 10 s: {}", words()));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        // It runs in the foreground and its worker ends with it.
+        let pid = self.child.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &pid]).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}
+
+fn configuration(
+    folder: &Path,
+    options: &NginxOptions,
+    address: SocketAddr,
+    status_address: SocketAddr,
+    tls_address: Option<SocketAddr>,
+) -> String {
+    let mut listen = format!("listen {address} backlog=4096;");
+    if let (Some(tls_address), Some((cert, key))) = (tls_address, &options.tls) {
+        let (cert, key) = (cert.display(), key.display());
+        // Writing to a String cannot fail.
+        let _ = write!(
+            listen,
+            " listen {tls_address} ssl backlog=4096; ssl_certificate {cert}; \
+             ssl_certificate_key {key};"
+        );
+    }
+    format!(
+        "daemon off; worker_processes 1; worker_rlimit_nofile 19000;
+pid {folder}/nginx.pid; error_log {folder}/error.log;
+events {{ worker_connections 18000; multi_accept on; }}
+http {{
+  access_log off; keepalive_requests {requests}; keepalive_timeout 600;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{ {listen} {extra}
+    location / {{ default_type application/json; return 200 '{{\"status\":\"ok\"}}'; }} }}
+  server {{ listen {status_address}; location / {{ stub_status; }} }}
+}}
+",
+        folder = folder.display(),
+        requests = options.keepalive_requests,
+        extra = options.extra,
+    )
+}
+
+/// Loopback addresses whose ports were free a moment ago.
+fn free_addresses<const N: usize>() -> Result<[SocketAddr; N], String> {
+    let mut held = Vec::new();
+    for _ in 0..N {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|error| format!("no loopback port: {error}"))?;
+        held.push(listener);
+    }
+    let addresses =
+        held.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
+    addresses.try_into().map_err(|_| "a bound socket without an address".to_owned())
+}
+
+fn get(address: SocketAddr) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nginx_answers_and_counts() {
+        let mut nginx = match Nginx::start(&NginxOptions::default()) {
+            Ok(nginx) => nginx,
+            Err(reason) if reason.contains("not installed") => {
+                return eprintln!("skipped: {reason}");
+            }
+            Err(reason) => panic!("{reason}"),
+        };
+        assert_eq!(nginx.requests(), Ok(0));
+        for _ in 0..3 {
+            let answer = get(nginx.addr()).expect("it answers");
+            assert!(answer.ends_with("{\"status\":\"ok\"}"), "{answer}");
+        }
+        assert_eq!(nginx.requests(), Ok(3));
+        assert_eq!(nginx.requests(), Ok(3));
+    }
+
+    #[test]
+    fn bad_directives_are_reported_in_its_own_words() {
+        let options = NginxOptions { extra: "nonsense on;".to_owned(), ..NginxOptions::default() };
+        let reason = Nginx::start(&options).err().unwrap_or_default();
+        assert!(reason.contains("nonsense") || reason.contains("not installed"), "{reason}");
+    }
+}
