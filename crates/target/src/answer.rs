@@ -1,0 +1,127 @@
+//! The bytes of answers. The usual one is encoded once; the rest are written when asked for.
+
+use wire::{Framing, encode_response_head};
+
+/// The body that everything well answers with.
+pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
+
+pub(crate) const JSON: &str = "application/json";
+
+/// What an answer says about the connection's future.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// It goes on, which HTTP/1.1 takes for granted.
+    Silent,
+    /// It goes on, which a client of HTTP/1.0 has to be told.
+    Said,
+    /// It ends.
+    Close,
+}
+
+/// How one answer is to be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Manner {
+    pub(crate) keep: Keep,
+    /// The request was `HEAD`: the head as for `GET`, and no body.
+    pub(crate) head_only: bool,
+}
+
+/// The usual answer in every manner.
+#[derive(Debug)]
+pub(crate) struct Usual {
+    whole: [Vec<u8>; 3],
+}
+
+impl Usual {
+    pub(crate) fn new() -> Self {
+        let encode = |keep| {
+            let mut out = Vec::new();
+            whole(&mut out, 200, JSON, OK_BODY, Manner { keep, head_only: false });
+            out
+        };
+        Self { whole: [Keep::Silent, Keep::Said, Keep::Close].map(encode) }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self, manner: Manner) -> &[u8] {
+        let whole = &self.whole[manner.keep as usize];
+        if manner.head_only { &whole[..whole.len() - OK_BODY.len()] } else { whole }
+    }
+}
+
+/// Appends a head.
+///
+/// # Panics
+/// When status, headers and framing do not go together, which is this crate's mistake.
+pub(crate) fn head(
+    out: &mut Vec<u8>,
+    status: u16,
+    headers: &[(&str, &str)],
+    framing: Framing,
+    keep: Keep,
+) {
+    let kept = [("Connection", "keep-alive")];
+    let said: &[_] = if keep == Keep::Said { &kept } else { &[] };
+    let all: Vec<_> = headers.iter().chain(said).copied().collect();
+    encode_response_head(out, status, &all, framing, keep != Keep::Close)
+        .expect("answers of this crate are valid HTTP");
+}
+
+/// Appends an answer with a body.
+pub(crate) fn whole(
+    out: &mut Vec<u8>,
+    status: u16,
+    content_type: &str,
+    body: &[u8],
+    manner: Manner,
+) {
+    let framing = Framing::Length(body.len() as u64);
+    head(out, status, &[("Content-Type", content_type)], framing, manner.keep);
+    if !manner.head_only {
+        out.extend_from_slice(body);
+    }
+}
+
+/// Appends an answer that says in one line of JSON what was wrong.
+pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, manner: Manner) {
+    let body = format!("{{\"error\":{}}}\n", quoted(message));
+    whole(out, status, JSON, body.as_bytes(), manner);
+}
+
+/// A string of JSON (RFC 8259 section 7).
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_answer_is_minimal() {
+        let usual = Usual::new();
+        let manner = Manner { keep: Keep::Silent, head_only: false };
+        let expected = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
+            Content-Length: 15\r\n\r\n{\"status\":\"ok\"}";
+        assert_eq!(usual.bytes(manner), expected.as_bytes());
+        let head = usual.bytes(Manner { keep: Keep::Close, head_only: true });
+        assert!(head.ends_with(b"Content-Length: 15\r\nConnection: close\r\n\r\n"));
+        let said = usual.bytes(Manner { keep: Keep::Said, head_only: true });
+        assert!(said.ends_with(b"Connection: keep-alive\r\nContent-Length: 15\r\n\r\n"));
+    }
+
+    #[test]
+    fn strings_are_json() {
+        assert_eq!(quoted("a\"b\\c\nd\u{e9}"), "\"a\\\"b\\\\c\\u000ad\u{e9}\"");
+    }
+}

@@ -1,0 +1,155 @@
+//! What is kept for each connection.
+
+use model::Nanos;
+use net::{ConnId, Net};
+use wire::{Limits, RequestParser};
+
+use crate::answer::Manner;
+use crate::count::Doing;
+use crate::route::Route;
+use crate::timers::Timers;
+use crate::tls::TlsConn;
+
+/// Bytes of input kept for a connection that is busy answering; then it is no longer received from.
+pub(crate) const HELD_BYTES: usize = 64 * 1024;
+
+/// The head of a request, and its lines. Larger ones are refused.
+const LIMITS: Limits = Limits { head_bytes: 32 * 1024, headers: 128 };
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Conn {
+    pub(crate) id: ConnId,
+    pub(crate) token: u32,
+    pub(crate) parser: RequestParser,
+    /// The request whose body is being read.
+    pub(crate) exchange: Option<Exchange>,
+    /// The answer that takes time.
+    pub(crate) job: Option<Job>,
+    /// Input to be read once the answer is given: plaintext.
+    pub(crate) held: Vec<u8>,
+    pub(crate) tls: Option<Box<TlsConn>>,
+    /// Answers given or begun.
+    pub(crate) answers: u64,
+    /// Its instant among the timers; `u64::MAX` when it has none.
+    due_ns: Nanos,
+    pub(crate) doing: Doing,
+    /// The client will send no more.
+    pub(crate) eof: bool,
+    /// Answers pile up that the client does not read: no more are made until they are gone.
+    pub(crate) choked: bool,
+    /// Receiving was switched off.
+    pub(crate) paused: bool,
+    /// Bytes that came during a pause of the server and wait for its end.
+    pub(crate) stalled_bytes: usize,
+    /// Heads that had ended when the timer was set which the next must not outlast.
+    pub(crate) overdue_after: u64,
+}
+
+/// A request between its head and its end.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) route: Route,
+    pub(crate) manner: Manner,
+}
+
+/// An answer that takes time, and the manner in which it ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job {
+    pub(crate) task: Task,
+    pub(crate) manner: Manner,
+}
+
+/// What is still to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// The usual answer, when the timer fires.
+    Answer,
+    /// So many bytes of a body, as fast as they are taken.
+    Stream { left: u64 },
+    /// The usual answer from this byte on, one byte at each timer.
+    Drip { next: usize },
+    /// Header lines for ever, a block at each timer.
+    Endless { left: u64 },
+    /// Nothing.
+    Hang,
+}
+
+impl Conn {
+    pub(crate) fn new(id: ConnId, token: u32, tls: Option<Box<TlsConn>>) -> Self {
+        Self {
+            id,
+            token,
+            parser: RequestParser::new(LIMITS),
+            exchange: None,
+            job: None,
+            held: Vec::new(),
+            tls,
+            answers: 0,
+            due_ns: u64::MAX,
+            doing: Doing::Waiting,
+            eof: false,
+            choked: false,
+            paused: false,
+            stalled_bytes: 0,
+            overdue_after: 0,
+        }
+    }
+
+    /// Whether input has to wait.
+    #[inline]
+    pub(crate) fn busy(&self) -> bool {
+        self.job.is_some() || self.choked
+    }
+
+    /// Keeps input for later, and the client from sending much more of it.
+    pub(crate) fn hold<N: Net>(&mut self, net: &mut N, input: &[u8]) {
+        self.held.extend_from_slice(input);
+        if self.held.len() >= HELD_BYTES {
+            self.pause(net);
+        }
+    }
+
+    pub(crate) fn pause<N: Net>(&mut self, net: &mut N) {
+        if !self.paused {
+            self.paused = true;
+            net.set_receiving(self.id, false);
+        }
+    }
+
+    pub(crate) fn receive_again<N: Net>(&mut self, net: &mut N) {
+        if self.paused {
+            self.paused = false;
+            net.set_receiving(self.id, true);
+        }
+    }
+
+    /// Makes the connection due at an instant, instead of any earlier one.
+    pub(crate) fn set_due(&mut self, timers: &mut Timers, at: Nanos) {
+        self.clear_due(timers);
+        timers.set(at, self.token);
+        self.due_ns = at;
+    }
+
+    pub(crate) fn clear_due(&mut self, timers: &mut Timers) {
+        if self.due_ns != u64::MAX {
+            timers.clear(self.due_ns, self.token);
+            self.due_ns = u64::MAX;
+        }
+    }
+
+    /// Its timer has fired and is gone.
+    pub(crate) fn came_due(&mut self) {
+        self.due_ns = u64::MAX;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_stays_small() {
+        assert!(size_of::<Conn>() <= 320, "{}", size_of::<Conn>());
+    }
+}

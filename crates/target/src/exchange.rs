@@ -1,0 +1,429 @@
+//! Requests and answers of one connection: input to requests, requests to answers, answers out.
+//!
+//! Answers made in one go are gathered and handed to the net together, so that pipelined requests
+//! cost one send. An answer that takes time becomes a `job`; input that comes meanwhile is held.
+
+use model::Nanos;
+use net::{Close, Net};
+use wire::{Eof, Framing, RequestEvent, RequestHead, encode_chunk, encode_last_chunk};
+
+use crate::answer::{self, JSON, Keep, Manner, OK_BODY};
+use crate::conn::{Conn, Exchange, Job, Task};
+use crate::count::{Doing, Kind, PATHS, stub_status};
+use crate::fault::{EARLY_HINTS, ENDLESS_BYTES, ENDLESS_START, Fault, GZIP_BODY};
+use crate::query::Wrong;
+use crate::route::{MAX_ECHO, Route};
+use crate::worker::Core;
+
+/// Bytes of answers gathered before they are handed to the net.
+const GATHERED_BYTES: usize = 64 * 1024;
+/// Bytes that may wait for the kernel to take them before a client has to read some.
+pub(crate) const BACKLOG_BYTES: usize = 256 * 1024;
+/// A request's head has to arrive in this time, give or take as much again.
+pub(crate) const HEAD_PATIENCE_NS: Nanos = 30 * model::units::SECOND;
+
+const TEXT: &str = "text/plain";
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+const LAST: Manner = Manner { keep: Keep::Close, head_only: false };
+
+/// Whether the connection is still ours after something was done to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Open,
+    Gone,
+}
+
+/// How far a step has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// The answer is made; the next request may follow.
+    Done,
+    /// The input is used up.
+    Hungry,
+    /// The answer takes time.
+    Busy,
+    /// The connection is closed.
+    Gone,
+}
+
+impl Core {
+    #[inline]
+    pub(crate) fn received<N: Net>(&mut self, net: &mut N, conn: &mut Conn, came: &[u8]) -> Fate {
+        match conn.tls {
+            None => self.input(net, conn, came),
+            Some(_) => self.received_records(net, conn, came),
+        }
+    }
+
+    #[inline]
+    fn input<N: Net>(&mut self, net: &mut N, conn: &mut Conn, input: &[u8]) -> Fate {
+        if conn.busy() || !conn.held.is_empty() {
+            conn.hold(net, input);
+            return Fate::Open;
+        }
+        self.read(net, conn, input)
+    }
+
+    fn received_records<N: Net>(&mut self, net: &mut N, conn: &mut Conn, came: &[u8]) -> Fate {
+        let Some(tls) = conn.tls.as_mut() else { return Fate::Open };
+        let mut plain = std::mem::take(&mut self.plain);
+        let understood = tls.decrypt(came, &mut plain);
+        self.send_records(net, conn);
+        let fate = match understood {
+            Ok(()) if plain.is_empty() => Fate::Open,
+            Ok(()) => self.input(net, conn, &plain),
+            Err(_) => {
+                self.counts().request(Kind::Malformed);
+                net.close(conn.id, Close::Flush);
+                Fate::Gone
+            }
+        };
+        plain.clear();
+        self.plain = plain;
+        fate
+    }
+
+    /// Reads input until it is used up, an answer takes time, or the connection ends.
+    #[inline]
+    fn read<N: Net>(&mut self, net: &mut N, conn: &mut Conn, input: &[u8]) -> Fate {
+        let mut rest = input;
+        let flow = self.requests(net, conn, &mut rest);
+        if flow == Flow::Gone {
+            return Fate::Gone;
+        }
+        self.flush(net, conn);
+        if flow == Flow::Busy {
+            conn.hold(net, rest);
+        }
+        Fate::Open
+    }
+
+    #[inline]
+    fn requests<N: Net>(&mut self, net: &mut N, conn: &mut Conn, input: &mut &[u8]) -> Flow {
+        loop {
+            let event = match conn.parser.next(input) {
+                Ok(Some(event)) => event,
+                Ok(None) => return Flow::Hungry,
+                Err(error) => {
+                    self.counts().request(Kind::Malformed);
+                    return self.refuse(net, conn, 400, &error.to_string());
+                }
+            };
+            let flow = match event {
+                RequestEvent::Head(head) => {
+                    let exchange = self.begin(conn.answers, &head);
+                    conn.answers += 1;
+                    if exchange.route.answered_early() {
+                        self.answer(net, conn, exchange)
+                    } else {
+                        conn.exchange = Some(exchange);
+                        continue;
+                    }
+                }
+                RequestEvent::Body(bytes) => {
+                    if keep_body(&mut conn.exchange, bytes) {
+                        continue;
+                    }
+                    self.too_large(net, conn)
+                }
+                RequestEvent::End => match conn.exchange.take() {
+                    Some(exchange) => self.answer(net, conn, exchange),
+                    None => Flow::Done,
+                },
+            };
+            if flow != Flow::Done {
+                return flow;
+            }
+            if self.out.len() >= GATHERED_BYTES {
+                self.flush(net, conn);
+                if conn.choked {
+                    return Flow::Busy;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, answers: u64, head: &RequestHead<'_>) -> Exchange {
+        let (kind, route) = Route::of(head, self.shared.seed);
+        self.counts().request(kind);
+        let last = answers + 1 >= self.shared.answers_per_connection;
+        let keep = match (head.keep_alive && !last && !route.answered_early(), head.version_minor) {
+            (false, _) => Keep::Close,
+            (true, 0) => Keep::Said,
+            (true, _) => Keep::Silent,
+        };
+        if head.expect_continue && head.framing != Framing::None && !route.answered_early() {
+            self.out.extend_from_slice(CONTINUE);
+        }
+        Exchange { route, manner: Manner { keep, head_only: head.method == "HEAD" } }
+    }
+
+    fn too_large<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Flow {
+        conn.exchange = None;
+        self.answer(net, conn, Exchange { route: Route::TooLarge, manner: LAST })
+    }
+
+    #[inline]
+    fn answer<N: Net>(&mut self, net: &mut N, conn: &mut Conn, exchange: Exchange) -> Flow {
+        let Exchange { route, manner } = exchange;
+        match route {
+            Route::Health => self.out.extend_from_slice(self.shared.usual.bytes(manner)),
+            other => return self.answer_other(net, conn, other, manner),
+        }
+        self.ended(net, conn, manner)
+    }
+
+    fn answer_other<N: Net>(
+        &mut self,
+        net: &mut N,
+        conn: &mut Conn,
+        route: Route,
+        manner: Manner,
+    ) -> Flow {
+        let out = &mut self.out;
+        match route {
+            Route::Health | Route::Delay(0) => {
+                out.extend_from_slice(self.shared.usual.bytes(manner));
+            }
+            Route::StubStatus => {
+                let page = stub_status(&self.shared.counts);
+                answer::whole(out, 200, TEXT, page.as_bytes(), manner);
+            }
+            Route::Status(code) => status(out, code, manner),
+            Route::Echo(echo) => answer::whole(out, 200, &echo.content_type, &echo.body, manner),
+            Route::Delay(ns) => return self.later(conn, net.now() + ns, Task::Answer, manner),
+            Route::Queue(key) => match self.shared.queues.arrive(key, || net.now()) {
+                Some(departs) => return self.later(conn, departs, Task::Answer, manner),
+                None => answer::error(out, 503, "64 queues exist already: use one of them", manner),
+            },
+            Route::Cpu(ns) => {
+                self.flush(net, conn);
+                self.burn(ns);
+                self.out.extend_from_slice(self.shared.usual.bytes(manner));
+            }
+            Route::Bytes(bytes) => return self.stream(net, conn, bytes, manner),
+            Route::Fault(fault) => return self.misbehave(net, conn, fault, manner),
+            Route::Unknown => answer::error(out, 404, &no_such("path", PATHS), manner),
+            Route::UnknownFault => {
+                let known = Fault::ALL.map(|(name, _)| name).join(", ");
+                answer::error(out, 404, &no_such("fault", &known), manner);
+            }
+            Route::Wrong(wrong) => {
+                let Wrong(what) = *wrong;
+                answer::error(out, 400, &what, manner);
+            }
+            Route::TooLarge => {
+                answer::error(out, 413, &format!("/echo takes up to {MAX_ECHO} bytes"), manner);
+            }
+        }
+        self.ended(net, conn, manner)
+    }
+
+    /// The answer is made; if it was the connection's last, that is closed.
+    #[inline]
+    pub(crate) fn ended<N: Net>(&mut self, net: &mut N, conn: &mut Conn, manner: Manner) -> Flow {
+        if manner.keep != Keep::Close {
+            return Flow::Done;
+        }
+        self.close(net, conn, Close::Flush)
+    }
+
+    /// Sends what is gathered and ends the connection.
+    pub(crate) fn close<N: Net>(&mut self, net: &mut N, conn: &mut Conn, how: Close) -> Flow {
+        self.flush(net, conn);
+        if how == Close::Flush
+            && let Some(tls) = conn.tls.as_mut()
+        {
+            tls.close_notify();
+            self.send_records(net, conn);
+        }
+        net.close(conn.id, how);
+        Flow::Gone
+    }
+
+    /// Says what was wrong and ends the connection: where the next request begins is not known.
+    pub(crate) fn refuse<N: Net>(
+        &mut self,
+        net: &mut N,
+        conn: &mut Conn,
+        status: u16,
+        message: &str,
+    ) -> Flow {
+        answer::error(&mut self.out, status, message, LAST);
+        self.close(net, conn, Close::Flush)
+    }
+
+    fn misbehave<N: Net>(
+        &mut self,
+        net: &mut N,
+        conn: &mut Conn,
+        fault: Fault,
+        manner: Manner,
+    ) -> Flow {
+        if let Some(words) = fault.last_words() {
+            self.out.extend_from_slice(words);
+            return self.close(net, conn, Close::Flush);
+        }
+        match fault {
+            Fault::Reset => return self.close(net, conn, Close::Reset),
+            Fault::Close => return self.close(net, conn, Close::Now),
+            Fault::Hang => return self.go(conn, Task::Hang, manner),
+            Fault::Drip => return self.later(conn, net.now(), Task::Drip { next: 0 }, manner),
+            Fault::EndlessHeader => {
+                self.out.extend_from_slice(ENDLESS_START);
+                return self.later(conn, net.now(), Task::Endless { left: ENDLESS_BYTES }, manner);
+            }
+            Fault::Chunked => chunked(&mut self.out, manner),
+            Fault::Gzip => gzip(&mut self.out, manner),
+            Fault::Interim => {
+                self.out.extend_from_slice(EARLY_HINTS);
+                self.out.extend_from_slice(self.shared.usual.bytes(manner));
+            }
+            _ => self.out.extend_from_slice(self.shared.usual.bytes(manner)),
+        }
+        self.ended(net, conn, manner)
+    }
+
+    /// Makes the connection busy until an instant at least.
+    fn later(&mut self, conn: &mut Conn, at: Nanos, task: Task, manner: Manner) -> Flow {
+        conn.set_due(&mut self.timers, at);
+        self.go(conn, task, manner)
+    }
+
+    pub(crate) fn go(&mut self, conn: &mut Conn, task: Task, manner: Manner) -> Flow {
+        conn.job = Some(Job { task, manner });
+        Flow::Busy
+    }
+
+    /// Hands what is gathered to the net. If too much waits there already, the connection is busy
+    /// until it is gone.
+    #[inline]
+    pub(crate) fn flush<N: Net>(&mut self, net: &mut N, conn: &mut Conn) {
+        if self.out.is_empty() {
+            return;
+        }
+        if let Some(tls) = conn.tls.as_mut() {
+            tls.encrypt(&self.out);
+            self.send_records(net, conn);
+        } else {
+            net.send(conn.id, &self.out);
+        }
+        self.out.clear();
+        self.out.shrink_to(4 * GATHERED_BYTES);
+        if net.backlog(conn.id) > BACKLOG_BYTES && !conn.choked {
+            conn.pause(net);
+            conn.choked = true;
+            net.want_drained(conn.id);
+        }
+    }
+
+    pub(crate) fn send_records<N: Net>(&mut self, net: &mut N, conn: &mut Conn) {
+        let Some(tls) = conn.tls.as_mut() else { return };
+        tls.outgoing(&mut self.records);
+        if !self.records.is_empty() {
+            net.send(conn.id, &self.records);
+            self.records.clear();
+            self.records.shrink_to(4 * GATHERED_BYTES);
+        }
+    }
+
+    /// Goes on with input that was held, now that the connection may be free for it.
+    pub(crate) fn resume<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Fate {
+        while !conn.busy() && !conn.held.is_empty() {
+            let held = std::mem::take(&mut conn.held);
+            if self.read(net, conn, &held) == Fate::Gone {
+                return Fate::Gone;
+            }
+        }
+        if conn.busy() {
+            return Fate::Open;
+        }
+        if conn.eof {
+            self.close(net, conn, Close::Flush);
+            return Fate::Gone;
+        }
+        conn.receive_again(net);
+        Fate::Open
+    }
+
+    /// The client will send no more: what it has asked for is still answered.
+    pub(crate) fn eof<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Fate {
+        conn.eof = true;
+        let endless = conn.job.is_some_and(|job| job.task.is_endless());
+        if endless {
+            self.close(net, conn, Close::Now);
+            return Fate::Gone;
+        }
+        self.resume(net, conn)
+    }
+
+    /// Sees what a connection is doing after an event, and that a head which has begun also ends.
+    #[inline]
+    pub(crate) fn note<N: Net>(&mut self, net: &N, conn: &mut Conn) {
+        let doing = if conn.busy() {
+            Doing::Writing
+        } else if conn.exchange.is_some() || conn.parser.eof() != Eof::Idle {
+            Doing::Reading
+        } else {
+            Doing::Waiting
+        };
+        if doing != conn.doing {
+            self.turn(net, conn, doing);
+        }
+    }
+
+    fn turn<N: Net>(&mut self, net: &N, conn: &mut Conn, doing: Doing) {
+        self.counts().turned(conn.doing, doing);
+        if doing == Doing::Reading {
+            conn.set_due(&mut self.timers, net.now() + HEAD_PATIENCE_NS);
+            conn.overdue_after = conn.answers;
+        } else if conn.doing == Doing::Reading && conn.job.is_none() {
+            conn.clear_due(&mut self.timers);
+        }
+        conn.doing = doing;
+    }
+}
+
+/// Keeps what is to be echoed; false when it has become too much. Other bodies are let go.
+fn keep_body(exchange: &mut Option<Exchange>, bytes: &[u8]) -> bool {
+    if let Some(Exchange { route: Route::Echo(echo), .. }) = exchange {
+        if echo.body.len() + bytes.len() > MAX_ECHO {
+            return false;
+        }
+        echo.body.extend_from_slice(bytes);
+    }
+    true
+}
+
+fn status(out: &mut Vec<u8>, code: u16, manner: Manner) {
+    if matches!(code, 204 | 304) {
+        answer::head(out, code, &[], Framing::None, manner.keep);
+    } else {
+        let body = format!("{{\"status\":{code}}}");
+        answer::whole(out, code, JSON, body.as_bytes(), manner);
+    }
+}
+
+fn chunked(out: &mut Vec<u8>, manner: Manner) {
+    answer::head(out, 200, &[("Content-Type", JSON)], Framing::Chunked, manner.keep);
+    if !manner.head_only {
+        let (first, second) = OK_BODY.split_at(5);
+        encode_chunk(out, first);
+        encode_chunk(out, second);
+        encode_last_chunk(out);
+    }
+}
+
+fn gzip(out: &mut Vec<u8>, manner: Manner) {
+    let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
+    let framing = Framing::Length(GZIP_BODY.len() as u64);
+    answer::head(out, 200, &headers, framing, manner.keep);
+    if !manner.head_only {
+        out.extend_from_slice(&GZIP_BODY);
+    }
+}
+
+fn no_such(what: &str, known: &str) -> String {
+    format!("no such {what}; there are {known}")
+}

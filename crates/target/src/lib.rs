@@ -1,0 +1,37 @@
+//! The built-in API server: the ceiling that other servers are compared with, queues of known
+//! capacity, and misbehaviour on demand.
+//!
+//! Threads share nothing but a port (`SO_REUSEPORT`) and, on `/queue` alone, a lock: each is a
+//! [`Worker`] driven by a net of its own. Bytes come from `net`, are parsed by `wire`, and answers
+//! go back to `net`; what was served is counted here and handed to the caller as [`Served`].
+//!
+//! * `options`, `server`: what is asked for, and the threads that do it.
+//! * `worker`, `exchange`, `job`: a connection's events, its requests and answers, and the answers
+//!   that take time. `conn`, `timers` and `stall` are their state.
+//! * `route`, `query`, `fault`: what a path means.
+//! * `answer`, `count`, `queue`, `tls`: bytes of answers, counters, the queue model, TLS.
+//!
+//! A [`Worker`] works on any [`net::Net`], the simulated one included.
+
+mod answer;
+mod conn;
+mod count;
+mod exchange;
+mod fault;
+mod job;
+mod options;
+mod query;
+mod queue;
+mod route;
+mod server;
+mod stall;
+mod timers;
+mod tls;
+mod worker;
+
+pub use count::{PathCount, Served};
+pub use fault::Fault;
+pub use options::{Options, Stall, StartError, Tls};
+pub use queue::{Distribution, Queue, QueueKey};
+pub use server::Server;
+pub use worker::{Shared, Worker};

@@ -1,0 +1,263 @@
+//! One thread of the server, as a [`Party`]: the table of its connections, their events, and what
+//! is due when.
+//!
+//! Owns which connection an event belongs to, timers, and the pauses of `--stall-every`. What an
+//! event means for its connection is `exchange`'s and `job`'s.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use model::Nanos;
+use net::{ConnId, Event, Net, Next, Party};
+
+use crate::answer::Usual;
+use crate::conn::{Conn, HELD_BYTES};
+use crate::count::{Counts, Doing, Served};
+use crate::exchange::Fate;
+use crate::options::{Options, Stall, StartError};
+use crate::queue::Queues;
+use crate::timers::Timers;
+use crate::tls::Identity;
+
+/// What the threads of a server have in common. All of it is read only, but for the queues.
+#[derive(Debug)]
+pub struct Shared {
+    pub(crate) usual: Usual,
+    pub(crate) queues: Queues,
+    pub(crate) counts: Box<[Counts]>,
+    pub(crate) identity: Option<Identity>,
+    pub(crate) stall: Option<Stall>,
+    pub(crate) answers_per_connection: u64,
+    pub(crate) seed: u64,
+    pub(crate) start_ns: Nanos,
+    pub(crate) stop: AtomicBool,
+}
+
+impl Shared {
+    /// For `threads` threads that start together at `start_ns` of the net's clock.
+    ///
+    /// # Errors
+    /// When an option is out of range or the certificate cannot be had.
+    pub fn new(options: &Options, threads: usize, start_ns: Nanos) -> Result<Self, StartError> {
+        if threads == 0 {
+            return Err(StartError::Option("--threads must be at least 1"));
+        }
+        if options.requests_per_connection == Some(0) {
+            return Err(StartError::Option("--requests-per-connection must be at least 1"));
+        }
+        if options.stall.is_some_and(|stall| stall.for_ns == 0 || stall.for_ns >= stall.every_ns) {
+            return Err(StartError::Option("--stall-for must be above 0 and below --stall-every"));
+        }
+        Ok(Self {
+            usual: Usual::new(),
+            queues: Queues::default(),
+            counts: (0..threads).map(|_| Counts::default()).collect(),
+            identity: options.tls.as_ref().map(Identity::new).transpose()?,
+            stall: options.stall,
+            answers_per_connection: options.answers_per_connection(),
+            seed: options.seed,
+            start_ns,
+            stop: AtomicBool::new(false),
+        })
+    }
+
+    /// What has been served up to `now` of the net's clock.
+    pub fn served(&self, now: Nanos, io: net::Io) -> Served {
+        Served::of(&self.counts, now.saturating_sub(self.start_ns), io)
+    }
+}
+
+/// One thread of the server. Drive it on a net whose listener stands.
+#[derive(Debug)]
+pub struct Worker {
+    pub(crate) core: Core,
+    table: Vec<Option<Conn>>,
+    free: Vec<u32>,
+    /// What happened during a pause, in order.
+    stalled: VecDeque<Stalled>,
+    patience_ns: Nanos,
+}
+
+/// All of a worker but its connections.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) thread: usize,
+    pub(crate) timers: Timers,
+    /// Answers on their way to the net; empty between events.
+    pub(crate) out: Vec<u8>,
+    /// The same in TLS records.
+    pub(crate) records: Vec<u8>,
+    /// Input out of TLS records; empty between events.
+    pub(crate) plain: Vec<u8>,
+    /// Connections that have had their turn and want another.
+    pub(crate) again: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Stalled {
+    token: u32,
+    conn: ConnId,
+    what: StalledEvent,
+}
+
+#[derive(Debug)]
+enum StalledEvent {
+    Received(Box<[u8]>),
+    Eof,
+    Drained,
+}
+
+impl Worker {
+    /// The thread numbered `thread`, from 0. With `patience_ns` it looks that often whether it is
+    /// to stop; `u64::MAX` runs until its net ends.
+    ///
+    /// # Panics
+    /// When `shared` is for fewer threads.
+    pub fn new(shared: Arc<Shared>, thread: usize, patience_ns: Nanos) -> Self {
+        assert!(thread < shared.counts.len(), "thread {thread} of {}", shared.counts.len());
+        let core = Core {
+            shared,
+            thread,
+            timers: Timers::default(),
+            out: Vec::new(),
+            records: Vec::new(),
+            plain: Vec::new(),
+            again: Vec::new(),
+        };
+        Self { core, table: Vec::new(), free: Vec::new(), stalled: VecDeque::new(), patience_ns }
+    }
+
+    #[inline]
+    fn take<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        self.with(net, token, |core, net, conn| match event {
+            Event::Received(bytes) => core.received(net, conn, bytes),
+            Event::Eof => core.eof(net, conn),
+            Event::Drained => core.drained(net, conn),
+            Event::Failed(_) => Fate::Gone,
+            Event::Connected => Fate::Open,
+        });
+    }
+
+    /// Does something to a connection, and lets go of it if that was its end.
+    #[inline]
+    fn with<N: Net>(
+        &mut self,
+        net: &mut N,
+        token: u32,
+        act: impl FnOnce(&mut Core, &mut N, &mut Conn) -> Fate,
+    ) {
+        let Some(Some(conn)) = self.table.get_mut(token as usize) else { return };
+        match act(&mut self.core, net, conn) {
+            Fate::Open => self.core.note(net, conn),
+            Fate::Gone => {
+                conn.clear_due(&mut self.core.timers);
+                self.core.counts().turned(conn.doing, Doing::Waiting);
+                self.core.counts().closed();
+                self.table[token as usize] = None;
+                self.free.push(token);
+            }
+        }
+    }
+
+    /// Keeps an event for the end of the pause that we are in, if we are, or for its turn after
+    /// others that were kept. The end of a connection is taken note of at once.
+    fn keep_for_later<N: Net>(&mut self, net: &mut N, token: u32, event: &Event<'_>) -> bool {
+        let Some(stall) = self.core.shared.stall else { return false };
+        let pausing = stall.until(self.core.shared.start_ns, net.now()).is_some();
+        if !pausing && self.stalled.is_empty() {
+            return false;
+        }
+        let Some(Some(conn)) = self.table.get_mut(token as usize) else { return false };
+        let what = match event {
+            Event::Received(bytes) => {
+                conn.stalled_bytes += bytes.len();
+                if conn.stalled_bytes >= HELD_BYTES {
+                    conn.pause(net);
+                }
+                StalledEvent::Received((*bytes).into())
+            }
+            Event::Eof => StalledEvent::Eof,
+            Event::Drained => StalledEvent::Drained,
+            Event::Failed(_) | Event::Connected => return false,
+        };
+        self.stalled.push_back(Stalled { token, conn: conn.id, what });
+        true
+    }
+
+    /// A pause is over: what was kept happens now, in order.
+    fn replay<N: Net>(&mut self, net: &mut N) {
+        while let Some(Stalled { token, conn, what }) = self.stalled.pop_front() {
+            match self.table.get_mut(token as usize) {
+                Some(Some(known)) if known.id == conn => known.stalled_bytes = 0,
+                _ => continue,
+            }
+            match what {
+                StalledEvent::Received(bytes) => self.take(net, token, Event::Received(&bytes)),
+                StalledEvent::Eof => self.take(net, token, Event::Eof),
+                StalledEvent::Drained => self.take(net, token, Event::Drained),
+            }
+            self.with(net, token, |core, net, conn| core.resume(net, conn));
+        }
+    }
+
+    fn do_what_is_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        while let Some(token) = self.core.timers.expired(now) {
+            self.with(net, token, |core, net, conn| core.due(net, conn));
+        }
+        for token in std::mem::take(&mut self.core.again) {
+            self.with(net, token, |core, net, conn| core.go_on(net, conn));
+        }
+    }
+}
+
+impl<N: Net> Party<N> for Worker {
+    fn accepted(&mut self, _net: &mut N, conn: ConnId) -> Option<u32> {
+        let tls = match &self.core.shared.identity {
+            None => None,
+            Some(identity) => Some(Box::new(identity.accept().ok()?)),
+        };
+        let token = self.free.pop().unwrap_or_else(|| {
+            self.table.push(None);
+            self.table.len() as u32 - 1
+        });
+        self.table[token as usize] = Some(Conn::new(conn, token, tls));
+        self.core.counts().accepted();
+        Some(token)
+    }
+
+    #[inline]
+    fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        if self.core.shared.stall.is_some() && self.keep_for_later(net, token, &event) {
+            return;
+        }
+        self.take(net, token, event);
+    }
+
+    fn tick(&mut self, net: &mut N) -> Next {
+        if self.core.shared.stop.load(Relaxed) {
+            return Next::Finished;
+        }
+        let now = net.now();
+        let stop_check = now.saturating_add(self.patience_ns);
+        if let Some(stall) = self.core.shared.stall {
+            if let Some(end) = stall.until(self.core.shared.start_ns, now) {
+                return Next::Wait(end.min(stop_check));
+            }
+            self.replay(net);
+        }
+        self.do_what_is_due(net, now);
+        if !self.core.again.is_empty() {
+            return Next::Wait(now);
+        }
+        Next::Wait(self.core.timers.next().min(stop_check))
+    }
+}
+
+impl Core {
+    #[inline]
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.shared.counts[self.thread]
+    }
+}
