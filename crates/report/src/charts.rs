@@ -1,6 +1,6 @@
 //! From results to charts: what of a run or curve is drawn, in the charts' own units (seconds).
 //!
-//! Does not judge: which levels are the best comes in as a [`Reading`]. The charts go to files
+//! Does not judge: which levels are the best comes in as a [`Reading`] of `verdict`'s. The charts go to files
 //! (SVG, PNG) and into the page of `html`.
 
 use model::curve::{Curve, CurveRow};
@@ -10,6 +10,7 @@ use model::sweep::{LevelKind, Sweep};
 use model::timeline::Point;
 use model::units::Nanos;
 use model::validity::Verdict;
+use verdict::Reading;
 
 use crate::chart::{
     self, CurveLevel, DiffLevel, DiffSeries, LevelScale, Second, Span, SpanKind, SpectrumSeries,
@@ -19,21 +20,8 @@ use crate::figure::{level, seconds};
 use crate::hgrm;
 use crate::text::response_is_service;
 
-/// What to read from a curve, as judged by `verdict`.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reading {
-    /// Row of the highest QPS.
-    pub best: Option<usize>,
-    /// Row of the highest QPS within the objective.
-    pub best_within: Option<usize>,
-    /// The objective on the mean response time.
-    pub objective_ns: Option<Nanos>,
-    /// What to read from the curve, in a sentence.
-    pub sentence: String,
-}
-
-/// QPS and latency over the levels.
-pub fn curve(curve: &Curve, reading: &Reading) -> chart::Curve {
+/// QPS and latency over the levels, with the two levels named and the objective on the mean.
+pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> chart::Curve {
     let figures = |row: &CurveRow| CurveLevel {
         level: row.level,
         requests_per_s: row.qps,
@@ -49,7 +37,7 @@ pub fn curve(curve: &Curve, reading: &Reading) -> chart::Curve {
         levels: curve.rows.iter().map(figures).collect(),
         best: reading.best,
         best_within: reading.best_within,
-        objective_s: reading.objective_ns.map(seconds),
+        objective_s: Some(seconds(objective_mean_ns)),
         overlays: Vec::new(),
         marks: Vec::new(),
     }
@@ -100,7 +88,7 @@ pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
 pub fn timeline(run: &Run) -> chart::Timeline {
     let open_loop = run.plan.rate_per_s.is_some();
     chart::Timeline {
-        title: "Timeline".to_owned(),
+        title: "Second by second".to_owned(),
         subtitle: None,
         seconds: run.timeline.iter().map(|point| second(point, open_loop)).collect(),
         spans: asides(&run.timeline),
@@ -151,11 +139,7 @@ pub fn spectrum(run: &Run) -> chart::Spectrum {
         let latencies = run.histogram(stored).ok().filter(|l| l.count() > 0)?;
         Some(distribution(name, &latencies))
     });
-    chart::Spectrum {
-        title: "Latency spectrum".to_owned(),
-        subtitle: None,
-        series: series.collect(),
-    }
+    chart::Spectrum { title: "Spectrum".to_owned(), subtitle: None, series: series.collect() }
 }
 
 /// The response times of some levels of a sweep, by their index, by percentile.
@@ -163,7 +147,11 @@ pub fn spectra(sweep: &Sweep, levels: &[usize]) -> chart::Spectrum {
     let series = levels.iter().filter_map(|&at| {
         let held = sweep.levels.get(at)?;
         let latencies = held.run.histogram("response").ok().filter(|l| l.count() > 0)?;
-        Some(distribution(&format!("{} {}", sweep.kind.name(), level(held.level)), &latencies))
+        let level = match sweep.kind {
+            LevelKind::Concurrency => format!("c = {}", level(held.level)),
+            LevelKind::Rate => format!("{}/s", level(held.level)),
+        };
+        Some(distribution(&level, &latencies))
     });
     chart::Spectrum {
         title: "Response time by level".to_owned(),
@@ -213,9 +201,8 @@ mod tests {
 
     #[test]
     fn a_closed_loop_has_one_spectrum_and_an_open_loop_two() {
-        let names = |run: &Run| {
-            spectrum(run).series.iter().map(|s| s.name.clone()).collect::<Vec<_>>()
-        };
+        let names =
+            |run: &Run| spectrum(run).series.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&sample::closed_loop()), ["service"]);
         assert_eq!(names(&sample::open_loop()), ["response", "service"]);
         assert!(names(&sample::hostile()).is_empty());
@@ -225,7 +212,7 @@ mod tests {
     fn curves_keep_their_levels_and_doubts() {
         let sweep = sample::sweep("api", 50_000.0, &[100, 30_000]);
         let model = Curve::from_sweep(&sweep).unwrap();
-        let drawn = curve(&model, &Reading { best: Some(1), ..Reading::default() });
+        let drawn = curve(&model, &verdict::curve::read(&model, 500_000_000), 500_000_000);
         assert_eq!(drawn.levels[1].validity, chart::Validity::LowerBound);
         assert_eq!((drawn.levels[0].level, drawn.best), (100.0, Some(1)));
         assert_eq!(success("t", &[model.clone()]).series[0].levels.len(), 2);

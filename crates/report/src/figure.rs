@@ -1,52 +1,30 @@
 //! Figures as words: grouped counts, rates, shares, sizes, and text from outside made harmless.
 //!
-//! Owns rounding for text, tables and pages. Durations are `model::units`'; the charts round for their axes
+//! Owns rounding for text, tables and pages as far as `verdict::figures`, which sentences share, does
+//! not. Durations are `model::units`'; the charts round for their axes
 //! themselves; numbers that programs read keep every digit and do not pass through here.
 
 use model::units::{Nanos, SECOND};
+use verdict::figures;
+pub(crate) use verdict::figures::{level, rate};
 
 /// A count with its thousands apart: `1,234,567`.
 pub(crate) fn count(n: u64) -> String {
-    group(&n.to_string())
-}
-
-/// A rate or a mean count: whole with thousands apart from 100 on, one decimal below, two below 10.
-pub(crate) fn rate(value: f64) -> String {
-    match value {
-        v if !v.is_finite() => "-".to_owned(),
-        v if v == 0.0 => "0".to_owned(),
-        v if v.abs() >= 99.95 => group(&format!("{v:.0}")),
-        v if v.abs() >= 9.995 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
-}
-
-/// A level of a sweep: whole unless it is not.
-pub(crate) fn level(value: f64) -> String {
-    if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { group(&format!("{value}")) }
-}
-
-fn group(number: &str) -> String {
-    let (whole, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
-    let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
-    let mut out = String::from(sign);
+    let digits = n.to_string();
+    let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
     }
-    out + rest
+    out
 }
 
-/// A share in per cent with two decimals. Only all is `100.00 %` and only nothing is `0.00 %`: what
-/// would round to either says on which side of it it lies.
+/// A share in per cent with two decimals: `100.00 %` only of all, and what would round to nothing is
+/// `<0.01 %`.
 pub(crate) fn share(ratio: f64) -> String {
-    match ratio * 100.0 {
-        p if (99.995..100.0).contains(&p) => ">99.99 %".to_owned(),
-        p if p > 0.0 && p < 0.005 => "<0.01 %".to_owned(),
-        p => format!("{p:.2} %"),
-    }
+    if ratio > 0.0 && ratio < 5e-5 { "<0.01 %".to_owned() } else { figures::share(ratio) }
 }
 
 /// The share of `part` in `whole`, as [`share`]; `-` of nothing.
@@ -132,16 +110,19 @@ mod tests {
 
     #[test]
     fn figures_as_words() {
-        assert_eq!([count(0), count(999), count(1_000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([rate(0.0), rate(0.5), rate(12.34), rate(99.96)], ["0", "0.50", "12.3", "100"]);
-        assert_eq!([rate(648_380.78), rate(f64::NAN)], ["648,381", "-"]);
-        assert_eq!([level(25_000.0), level(0.5), level(1_234.5)], ["25,000", "0.5", "1,234.5"]);
-        assert_eq!([bytes(12.0), bytes(1536.0), bytes(412.45 * 1048576.0)], ["12 B", "1.5 KiB", "412.4 MiB"]);
+        assert_eq!(
+            [count(0), count(999), count(1_000), count(1_234_567)],
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [bytes(12.0), bytes(1536.0), bytes(412.45 * 1048576.0)],
+            ["12 B", "1.5 KiB", "412.4 MiB"]
+        );
     }
 
     #[test]
     fn one_failure_in_a_million_is_not_a_hundred_per_cent() {
-        assert_eq!(share_of(999_999, 1_000_000), ">99.99 %");
+        assert_eq!(share_of(999_999, 1_000_000), "99.99 %");
         assert_eq!(share_of(1, 1_000_000), "<0.01 %");
         assert_eq!([share(1.0), share(0.0), share(0.8615)], ["100.00 %", "0.00 %", "86.15 %"]);
         assert_eq!(share_of(0, 0), "-");

@@ -9,27 +9,23 @@ pub(crate) enum Lean {
     Right,
 }
 
+const GAP: &str = "  ";
+
 /// Rows of cells, laid out by their widest.
 #[derive(Debug)]
 pub(crate) struct Grid {
     leans: Vec<Lean>,
     rows: Vec<Vec<String>>,
-    indent: usize,
-    gap: usize,
 }
 
 impl Grid {
     pub(crate) fn new(leans: impl IntoIterator<Item = Lean>) -> Self {
-        Self { leans: leans.into_iter().collect(), rows: Vec::new(), indent: 0, gap: 2 }
+        Self { leans: leans.into_iter().collect(), rows: Vec::new() }
     }
 
     /// A first column of names, then `figures` columns of numbers.
     pub(crate) fn named(figures: usize) -> Self {
         Self::new([Lean::Left].into_iter().chain(std::iter::repeat_n(Lean::Right, figures)))
-    }
-
-    pub(crate) fn indent(self, indent: usize) -> Self {
-        Self { indent, ..self }
     }
 
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
@@ -40,10 +36,11 @@ impl Grid {
         let widths: Vec<usize> = (0..self.leans.len()).map(|at| self.width(at)).collect();
         let mut out = String::new();
         for row in &self.rows {
-            let mut line = " ".repeat(self.indent);
+            let mut line = String::new();
             for (at, (cell, lean)) in row.iter().zip(&self.leans).enumerate() {
-                let gap = if at > 0 { self.gap } else { 0 };
-                line.push_str(&" ".repeat(gap));
+                if at > 0 {
+                    line.push_str(GAP);
+                }
                 match lean {
                     Lean::Left => line.push_str(&format!("{cell:<0$}", widths[at])),
                     Lean::Right => line.push_str(&format!("{cell:>0$}", widths[at])),
@@ -66,9 +63,9 @@ mod tests {
 
     #[test]
     fn names_lean_left_and_numbers_right() {
-        let mut grid = Grid::named(2).indent(1);
+        let mut grid = Grid::named(2);
         grid.row(["level", "QPS", "µ"]);
         grid.row(["1", "12,345", "7µs"]);
-        assert_eq!(grid.print(), " level     QPS    µ\n 1      12,345  7µs\n");
+        assert_eq!(grid.print(), "level     QPS    µ\n1      12,345  7µs\n");
     }
 }

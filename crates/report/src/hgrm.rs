@@ -12,8 +12,10 @@ const MOST_ROWS: usize = 5 * 64 + 8;
 
 /// The distribution of `latencies` with the closing comment lines.
 pub fn hgrm(latencies: &Latencies<u64>) -> String {
-    let mut out =
-        format!("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+    let mut out = format!(
+        "{:>12} {:>14} {:>10} {:>14}\n\n",
+        "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
+    );
     for row in rows(latencies) {
         out += &row.print();
     }
@@ -122,7 +124,9 @@ mod tests {
         assert_eq!(header, ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"]);
         assert_eq!(lines.next(), Some(""));
         assert_eq!(lines.next(), Some("       1.000 0.000000000000          1           1.00"));
-        assert!(text.contains("     100.000 1.000000000000        100\n#[Mean    =       50.500, Std"));
+        assert!(
+            text.contains("     100.000 1.000000000000        100\n#[Mean    =       50.500, Std")
+        );
         assert!(text.ends_with("SubBuckets     =         2048]\n"));
     }
 

@@ -75,7 +75,8 @@ struct Draws(u64);
 
 impl Draws {
     fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
@@ -137,7 +138,7 @@ impl Shape {
     }
 
     fn errors_at(&self, index: u32) -> bool {
-        index == self.stall_at.unwrap_or(5) + 1
+        index == self.stall_at.unwrap_or(2) + 1
     }
 
     fn tally(&self, done: u64, stalled: bool, draws: &mut Draws) -> Tally {
@@ -165,7 +166,10 @@ impl Shape {
             area_ns: area(f64::from(self.plan.connections)),
             max: self.plan.connections,
         };
-        tally.in_flight = GaugeSum { area_ns: area(in_flight), max: self.plan.connections.min((in_flight * 1.9) as u32 + 1) };
+        tally.in_flight = GaugeSum {
+            area_ns: area(in_flight),
+            max: self.plan.connections.min((in_flight * 1.9) as u32 + 1),
+        };
         tally
     }
 

@@ -7,18 +7,20 @@ mod side;
 
 use model::curve::{Curve, CurveRow};
 use model::sweep::LevelKind;
-use model::units::{exact_duration, show_duration};
+use model::units::{Nanos, exact_duration, show_duration};
 use model::validity::Verdict;
 
-pub use side::{Joined, Side, diff, diff_csv, join};
+pub(crate) use side::figures;
+pub use side::{diff, diff_csv};
+use verdict::Reading;
+use verdict::figures::level_of;
 
-use crate::charts::Reading;
-use crate::figure::{level, rate, share, wrap};
+use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone};
 
 /// The table that ends a sweep: a line a level, then the two levels named and the reading.
-pub fn sweep(curve: &Curve, reading: &Reading, style: Style) -> String {
+pub fn sweep(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: Style) -> String {
     let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left, Lean::Left]));
     grid.row([curve.kind.name(), "QPS", "mean", "p50", "p99", "success", "validity", ""]);
     for (i, row) in curve.rows.iter().enumerate() {
@@ -35,7 +37,7 @@ pub fn sweep(curve: &Curve, reading: &Reading, style: Style) -> String {
         out.push('\n');
     }
     out.push('\n');
-    out + &conclusion(curve, reading, style)
+    out + &conclusion(curve, reading, objective_mean_ns, style)
 }
 
 /// The figures of a level as text, in the order of the table's columns.
@@ -66,47 +68,42 @@ pub(crate) fn named(row: usize, reading: &Reading) -> String {
     }
 }
 
-fn conclusion(curve: &Curve, reading: &Reading, style: Style) -> String {
+fn conclusion(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: Style) -> String {
     let mut out = String::new();
     let row = |at: Option<usize>| at.and_then(|at| curve.rows.get(at));
-    let within = reading.objective_ns.map(exact_duration);
-    let within = within.map_or_else(String::new, |o| format!(" with a mean of at most {o}"));
-    for (name, found) in [
-        ("Highest QPS:".to_owned(), row(reading.best)),
-        (format!("Highest QPS{within}:"), row(reading.best_within)),
-    ] {
-        let words = match found {
-            Some(row) => words(curve.kind, row),
-            None => "no level".to_owned(),
-        };
-        out += &format!("{} {words}\n", style.paint(Tone::Strong, &name));
+    let within = format!("Highest QPS, mean <= {}:", exact_duration(objective_mean_ns));
+    for (name, found) in
+        [("Highest QPS:", row(reading.best)), (within.as_str(), row(reading.best_within))]
+    {
+        let words = found.map_or_else(|| "no level".to_owned(), |row| words(curve.kind, row));
+        let pad = " ".repeat(within.chars().count() - name.chars().count());
+        out += &format!("{}{pad} {words}\n", style.paint(Tone::Strong, name));
     }
-    for line in wrap(&reading.sentence, COLUMNS) {
-        out += &line;
-        out.push('\n');
+    out.push('\n');
+    for text in std::iter::once(&reading.sentence).chain(&reading.notes) {
+        for line in wrap(&clean(text, LONGEST), COLUMNS) {
+            out += &line;
+            out.push('\n');
+        }
     }
     out
 }
 
-/// A level in words: `25,000 connections, 648,381/s, mean 344ms`.
-pub(crate) fn words(kind: LevelKind, row: &CurveRow) -> String {
-    let unit = match kind {
-        LevelKind::Concurrency if row.level == 1.0 => " connection",
-        LevelKind::Concurrency => " connections",
-        LevelKind::Rate => "/s offered",
-    };
-    format!(
-        "{}/s at {}{unit}, mean {}",
-        rate(row.qps),
-        level(row.level),
-        show_duration(row.mean_ns)
-    )
+/// Longest a sentence may be.
+const LONGEST: usize = 2000;
+
+/// A level in words: `648,381/s at 25,000 connections, mean 344ms`.
+fn words(kind: LevelKind, row: &CurveRow) -> String {
+    let (qps, mean) = (rate(row.qps), show_duration(row.mean_ns));
+    format!("{qps}/s at {}, mean {mean}", level_of(kind, row.level))
 }
 
 /// The curve as CSV: plain numbers, nanoseconds for latencies, a ratio for success.
 pub fn sweep_csv(curve: &Curve) -> String {
-    let mut out =
-        format!("{},requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity\r\n", column(curve.kind));
+    let mut out = format!(
+        "{},requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity\r\n",
+        column(curve.kind)
+    );
     for row in &curve.rows {
         out += &format!("{},{}\r\n", row.level, fields(row).join(","));
     }
@@ -142,33 +139,39 @@ mod tests {
         Curve::from_sweep(&sample::sweep("api", 50_000.0, &[1, 100, 1_000, 30_000])).unwrap()
     }
 
-    fn reading() -> Reading {
-        Reading {
-            best: Some(2),
-            best_within: Some(1),
-            objective_ns: Some(500_000_000),
-            sentence: "QPS stops growing at about 1,000 connections; more only wait longer.".into(),
-        }
+    const OBJECTIVE: Nanos = 500_000_000;
+
+    fn closing(curve: &Curve, style: Style) -> String {
+        sweep(curve, &verdict::curve::read(curve, OBJECTIVE), OBJECTIVE, style)
     }
 
     #[test]
     fn a_sweep_closes_with_its_table() {
-        insta::assert_snapshot!(sweep(&swept(), &reading(), Style::default()));
+        insta::assert_snapshot!(closing(&swept(), Style::default()));
     }
 
     #[test]
     fn no_level_within_the_objective_says_so() {
-        let text = sweep(&swept(), &Reading::default(), Style { colour: true });
-        assert!(text.contains("no level"), "{text}");
-        assert!(!sweep(&swept(), &reading(), Style::default()).contains('\u{1b}'));
+        let mut slow = swept();
+        slow.rows.iter_mut().for_each(|row| row.mean_ns *= 1_000);
+        let text = closing(&slow, Style { colour: true });
+        assert!(text.contains("no level") && text.contains('\u{1b}'), "{text}");
+        assert!(!closing(&slow, Style::default()).contains('\u{1b}'));
     }
 
     #[test]
     fn csv_holds_the_figures_in_full() {
         let csv = sweep_csv(&swept());
         let lines: Vec<_> = csv.split("\r\n").collect();
-        assert_eq!(lines[0], "concurrency,requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity");
+        assert_eq!(
+            lines[0],
+            "concurrency,requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity"
+        );
         assert_eq!(lines.len(), 6);
-        assert!(lines[4].starts_with("30000,") && lines[4].ends_with(",LOWER_BOUND"), "{}", lines[4]);
+        assert!(
+            lines[4].starts_with("30000,") && lines[4].ends_with(",LOWER_BOUND"),
+            "{}",
+            lines[4]
+        );
     }
 }

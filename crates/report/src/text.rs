@@ -10,7 +10,9 @@ mod validity;
 use model::run::Run;
 use model::validity::Validity;
 
-pub(crate) use detail::{QUANTILES, SAME, distributions, load, quantiles, response_is_service, workers};
+pub(crate) use detail::{
+    QUANTILES, SAME, attempts, distributions, load, quantiles, response_is_service, workers,
+};
 pub(crate) use validity::meaning;
 
 use crate::wrk;

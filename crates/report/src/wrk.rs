@@ -27,7 +27,11 @@ pub fn block(run: &Run, with_distribution: bool) -> String {
     }
     let answers = (run.rates.requests_per_s * elapsed_s).round();
     let bytes = run.rates.bytes_read_per_s * elapsed_s;
-    out += &format!("  {answers:.0} requests in {}, {}B read\n", time_us(elapsed_s * 1e6), binary(bytes));
+    out += &format!(
+        "  {answers:.0} requests in {}, {}B read\n",
+        time_us(elapsed_s * 1e6),
+        binary(bytes)
+    );
     out += &errors(run);
     out += &format!("Requests/sec: {:9.2}\n", run.rates.requests_per_s);
     out += &format!("Transfer/sec: {:>10}B\n", binary(run.rates.bytes_read_per_s));
@@ -46,8 +50,7 @@ struct Stats {
 fn latency(run: &Run) -> Stats {
     let service = &run.service_ns;
     let micros = |nanos: u64| nanos as f64 / 1e3;
-    let within_stdev =
-        run.histogram("service").as_ref().map_or(0.0, Latencies::share_within_stdev);
+    let within_stdev = run.histogram("service").as_ref().map_or(0.0, Latencies::share_within_stdev);
     Stats {
         mean: micros(service.mean),
         stdev: micros(service.stdev),
@@ -169,11 +172,7 @@ fn time(seconds: f64, decimals: usize) -> String {
 
 /// Microseconds; below a second wrk stops at milliseconds.
 fn time_us(micros: f64) -> String {
-    if micros >= 1e6 {
-        time(micros / 1e6, 2)
-    } else {
-        scaled(micros, "us", 1000.0, &["ms"], 2)
-    }
+    if micros >= 1e6 { time(micros / 1e6, 2) } else { scaled(micros, "us", 1000.0, &["ms"], 2) }
 }
 
 #[cfg(test)]

@@ -1,38 +1,45 @@
 //! The page of a comparison.
 
 use maud::{Markup, html};
-use model::curve::{Curve, CurveRow};
+use model::curve::Curve;
 use model::units::show_duration;
+use verdict::Diff;
+use verdict::figures::{level_of, percent};
 
 use super::{Section, Title, page, parts};
 use crate::charts;
-use crate::figure::{clean, level, rate, share};
-use crate::table::{Joined, Side, join};
+use crate::figure::{clean, level, rate};
+use crate::table::figures;
 
-/// What is compared, and what was found to say about it.
+/// What is compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparison<'a> {
     /// The curves; the others are measured against the last.
     pub curves: &'a [Curve],
-    /// What to read from them, best against best: a sentence each.
-    pub sentences: &'a [String],
-    /// Why the curves may not be comparable: environment, meaning of success, answers.
-    pub cautions: &'a [String],
+    /// The same curves joined on the level.
+    pub diff: &'a Diff,
     /// The command line.
     pub command: &'a [String],
 }
 
+/// Longest a curve's name is shown.
+const NAME: usize = 60;
+
 /// The page of `comparison`.
 pub fn diff(comparison: &Comparison) -> String {
-    let curves = comparison.curves;
-    let names: Vec<String> = curves.iter().map(|curve| clean(&curve.name, 60)).collect();
+    let (curves, diff) = (comparison.curves, comparison.diff);
+    let names: Vec<String> = diff.names.iter().map(|name| clean(name, NAME)).collect();
     let name = names.join(" against ");
-    let kind = curves.first().map_or("level", |curve| curve.kind.name());
-    let lines = vec![format!("{} curves over {kind}; ratios are to the last", curves.len())];
+    let lines = vec![format!(
+        "{} curves over {}; ratios are to the last, {}",
+        names.len(),
+        diff.kind.name(),
+        names.last().map_or("", String::as_str)
+    )];
     let sections = [
-        Section { id: "summary", heading: "Summary", body: summary(comparison) },
+        Section { id: "summary", heading: "Summary", body: summary(diff) },
         Section { id: "curve", heading: "Curves", body: drawn(curves, &name) },
-        Section { id: "levels", heading: "Levels", body: levels(curves, kind) },
+        Section { id: "levels", heading: "Levels", body: levels(diff) },
         Section { id: "environment", heading: "Environment", body: environment(curves) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(comparison.command) },
     ];
@@ -41,52 +48,57 @@ pub fn diff(comparison: &Comparison) -> String {
 }
 
 fn banner(comparison: &Comparison) -> Markup {
-    let rows = || comparison.curves.iter().flat_map(|c| c.rows.iter().map(move |r| (c, r)));
-    let doubtful: Vec<String> = rows()
-        .filter_map(|(curve, row)| {
-            let verdict = row.verdict.filter(|&v| v != model::Verdict::Valid)?;
-            Some(format!("{} at {}: {}", clean(&curve.name, 60), level(row.level), verdict.name()))
-        })
-        .collect();
-    let sound = comparison.cautions.is_empty() && doubtful.is_empty();
-    let class = if sound { "verdict valid" } else { "verdict bound" };
+    let mut cautions: Vec<String> =
+        comparison.diff.notes.iter().map(|note| parts::outside(note)).collect();
+    cautions.extend(comparison.curves.iter().filter_map(doubts));
+    let sound = cautions.is_empty();
+    let (class, sign) = if sound { ("verdict valid", "✓") } else { ("verdict bound", "!") };
     html! {
         div class=(class) role="note" aria-label="Comparability" {
-            @if sound {
-                p.word { span.sign aria-hidden="true" { "✓" } " " strong { "COMPARABLE" } ": nothing known speaks against it." }
-            } @else {
-                p.word { span.sign aria-hidden="true" { "!" } " " strong { "COMPARE WITH CARE" } ": the curves differ in more than the server." }
-                ul {
-                    @for caution in comparison.cautions { li { (parts::outside(caution)) } }
-                    @for doubt in &doubtful { li { (doubt) } }
+            p.word {
+                span.sign aria-hidden="true" { (sign) } " "
+                @if sound {
+                    strong { "COMPARABLE" } ": nothing known speaks against it."
+                } @else {
+                    strong { "COMPARE WITH CARE" } ": read this first."
                 }
             }
+            @if !sound { ul { @for caution in cautions { li { (caution) } } } }
         }
     }
 }
 
-fn best(curve: &Curve) -> Option<&CurveRow> {
-    curve.rows.iter().max_by(|a, b| a.qps.total_cmp(&b.qps))
+/// The levels of a curve that are not to be taken at their word.
+fn doubts(curve: &Curve) -> Option<String> {
+    let doubtful = curve.rows.iter().filter_map(|row| {
+        let verdict = row.verdict.filter(|&v| v != model::Verdict::Valid)?;
+        Some(format!("{} ({})", level(row.level), verdict.name()))
+    });
+    let doubtful: Vec<String> = doubtful.collect();
+    let name = clean(&curve.name, NAME);
+    (!doubtful.is_empty()).then(|| format!("Levels of {name} in doubt: {}.", doubtful.join(", ")))
 }
 
-fn summary(comparison: &Comparison) -> Markup {
-    let base = comparison.curves.last().and_then(best).map(|row| row.qps).filter(|&q| q > 0.0);
-    let tile = |curve: &Curve| {
-        let row = best(curve);
-        let note = |row: &CurveRow| {
-            let ratio = base.map_or_else(String::new, |base| format!("{:.2} % of the last; ", row.qps / base * 100.0));
-            format!("{ratio}at {}, mean {}", level(row.level), show_duration(row.mean_ns))
+fn summary(diff: &Diff) -> Markup {
+    let names: Vec<String> = diff.names.iter().map(|name| clean(name, NAME)).collect();
+    let last = names.len().saturating_sub(1);
+    let tile = |(of, best): (usize, &Option<model::CurveRow>)| {
+        let Some(row) = best else {
+            return (names[of].as_str(), "-".to_owned(), "no level to be believed".to_owned());
         };
-        let value = row.map_or_else(|| "-".to_owned(), |row| rate(row.qps));
-        (clean(&curve.name, 40), value, row.map_or_else(String::new, note))
+        let place =
+            format!("at {}, mean {}", level_of(diff.kind, row.level), show_duration(row.mean_ns));
+        let ratio = diff.best_ratio(of).filter(|_| of != last).map(percent);
+        let ratio = ratio.map_or_else(String::new, |r| format!("{r} of {}, ", names[last]));
+        (names[of].as_str(), rate(row.qps), ratio + &place)
     };
-    let tiles: Vec<_> = comparison.curves.iter().map(tile).collect();
-    let shown: Vec<_> =
-        tiles.iter().map(|(name, value, note)| (name.as_str(), value.clone(), note.clone())).collect();
+    let tiles: Vec<_> = diff.best.iter().enumerate().map(tile).collect();
     html! {
-        p.soft { "Highest QPS of each curve" }
-        (parts::tiles(&shown))
-        @for sentence in comparison.sentences { p.reading { (parts::outside(sentence)) } }
+        p.soft { "Highest QPS of each" }
+        (parts::tiles(&tiles))
+        @for of in 0..last {
+            @if let Some(sentence) = diff.best_sentence(of) { p.reading { (parts::outside(&sentence)) } }
+        }
     }
 }
 
@@ -97,40 +109,61 @@ fn drawn(curves: &[Curve], name: &str) -> Markup {
     }
 }
 
-fn levels(curves: &[Curve], kind: &str) -> Markup {
-    let mut headers = vec![kind.to_owned()];
-    for curve in curves {
-        let name = clean(&curve.name, 40);
-        headers.extend(["QPS", "ratio", "mean", "success"].map(|figure| format!("{name} {figure}")));
-    }
-    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
-    let row = |joined: Joined| {
-        let sides = joined.sides.iter().flat_map(|side| cells(side.as_ref()));
-        std::iter::once(html! { (level(joined.level)) }).chain(sides).collect()
-    };
-    parts::rows(&headers, join(curves).into_iter().map(row))
-}
-
-fn cells(side: Option<&Side>) -> Vec<Markup> {
-    let missing = || "-".to_owned();
-    let ratio = |s: &Side| s.qps_ratio.map(|r| format!("{:.2} %", r * 100.0));
-    [
-        side.map_or_else(missing, |s| rate(s.row.qps)),
-        side.and_then(ratio).unwrap_or_else(missing),
-        side.map_or_else(missing, |s| show_duration(s.row.mean_ns)),
-        side.and_then(|s| s.row.success).map_or_else(missing, share),
-    ]
-    .map(|cell| html! { (cell) })
-    .into()
-}
-
-fn environment(curves: &[Curve]) -> Markup {
+/// All curves at every level, each under its name.
+fn levels(diff: &Diff) -> Markup {
+    let last = diff.names.len().saturating_sub(1);
     html! {
-        @for curve in curves {
-            h3 { (clean(&curve.name, 60)) }
+        div.scroll tabindex="0" role="region" aria-label="Levels" {
+            table.grouped {
+                thead {
+                    tr {
+                        td {}
+                        @for (of, name) in diff.names.iter().enumerate() {
+                            th scope="colgroup" colspan=(if of == last { 3 } else { 4 }) { (clean(name, NAME)) }
+                        }
+                    }
+                    tr {
+                        th scope="col" { (diff.kind.name()) }
+                        @for of in 0..diff.names.len() {
+                            th.first scope="col" { "QPS" }
+                            @if of != last { th scope="col" { "ratio" } }
+                            th scope="col" { "mean" }
+                            th scope="col" { "success" }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in &diff.rows {
+                        tr {
+                            th scope="row" { (level(row.level)) }
+                            @for of in 0..diff.names.len() {
+                                @let [qps, mean, success] = figures(row, of);
+                                td.first { (qps) }
+                                @if of != last {
+                                    td { (row.qps_ratio(of).map_or_else(|| "-".to_owned(), percent)) }
+                                }
+                                td { (mean) }
+                                td { (success) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Each curve's machine; once where they are all the same.
+fn environment(curves: &[Curve]) -> Markup {
+    let same = curves.windows(2).all(|pair| pair[0].environment == pair[1].environment);
+    let shown = if same { &curves[..curves.len().min(1)] } else { curves };
+    html! {
+        @for curve in shown {
+            @if same { h3 { "Generator's machine, the same for all" } }
+            @else { h3 { (clean(&curve.name, NAME)) } }
             @match &curve.environment {
                 Some(environment) => (parts::environment(environment)),
-                None => p { "Not known." },
+                None => p { "Not known: the files do not say." },
             }
         }
     }

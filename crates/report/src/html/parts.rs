@@ -100,11 +100,15 @@ fn figure(chart: &Chart, over_time: bool) -> Markup {
         figure.chart data-timeline[over_time] {
             div.plot { (PreEscaped(chart.to_svg(Theme::Inline))) }
             details {
-                summary { "Data of this chart (" (count(table.rows.len() as u64)) " rows)" }
+                summary { "Data of this chart, " (rows_of(table.rows.len())) }
                 (rows(&headers, table.rows.iter().map(|row| row.iter().map(|c| html! { (c) }).collect())))
             }
         }
     }
+}
+
+fn rows_of(n: usize) -> String {
+    if n == 1 { "1 row".to_owned() } else { format!("{} rows", count(n as u64)) }
 }
 
 /// A table whose first column names the rows.
@@ -155,10 +159,7 @@ pub(super) fn environment(environment: &Environment) -> Markup {
     let mut known = vec![
         fact("Kernel", outside(&environment.kernel)),
         fact("Processor", outside(&environment.cpu_model)),
-        fact(
-            "Processors",
-            format!("{} of {} allowed", environment.cpus_allowed, environment.cpus),
-        ),
+        fact("Processors", format!("{} of {} allowed", environment.cpus_allowed, environment.cpus)),
         fact("Memory", bytes(environment.memory_bytes as f64)),
         fact(
             "Open files",

@@ -3,12 +3,15 @@
 use maud::{Markup, html};
 use model::plan::Plan;
 use model::run::Run;
+use model::sweep::LevelKind;
 use model::units::{Nanos, exact_duration, show_duration};
+
+use verdict::figures::level_of;
 
 use super::{Section, Title, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
-use crate::text::{load, workers};
+use crate::text::{attempts, load, workers};
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
@@ -28,9 +31,9 @@ pub fn run(run: &Run) -> String {
 
 fn subtitle(run: &Run) -> String {
     format!(
-        "{}, {} connections · {} · Plimsoll {}",
+        "{}, {} · {} · Plimsoll {}",
         load(&run.plan),
-        count(run.plan.connections.into()),
+        level_of(LevelKind::Concurrency, run.plan.connections.into()),
         clean(&run.started_at, 40),
         clean(&run.plimsoll.version, 40)
     )
@@ -44,14 +47,18 @@ fn summary(run: &Run) -> Markup {
     };
     let failed = totals.attempts.saturating_sub(totals.succeeded);
     let response = &run.response_ns;
-    let latency = |nanos: Nanos| if response.count > 0 { show_duration(nanos) } else { "-".to_owned() };
+    let latency =
+        |nanos: Nanos| if response.count > 0 { show_duration(nanos) } else { "-".to_owned() };
     let tiles = parts::tiles(&[
         ("QPS", rate(rates.requests_per_s), offered),
-        ("Success", rates.success_ratio.map_or_else(|| "-".to_owned(), share), format!("{} failed", count(failed))),
+        (
+            "Success",
+            rates.success_ratio.map_or_else(|| "-".to_owned(), share),
+            format!("{} failed", count(failed)),
+        ),
         ("p50", latency(response.p50), format!("mean {}", latency(response.mean))),
         ("p99", latency(response.p99), "response time".to_owned()),
         ("p99.9", latency(response.p999), format!("max {}", latency(response.max))),
-        ("Attempts", count(totals.attempts), format!("in {}", show_duration(totals.duration_ns))),
     ]);
     html! { (tiles) (parts::facts(&details(run))) }
 }
@@ -60,6 +67,7 @@ fn details(run: &Run) -> Vec<(String, String)> {
     let (totals, rates, at_once) = (&run.totals, &run.rates, &run.concurrency);
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![
+        fact("Attempts", format!("{} in {}", attempts(run), show_duration(totals.duration_ns))),
         fact(
             "Rates",
             format!(

@@ -6,9 +6,11 @@ use model::outcome::ErrorClass;
 use model::sweep::Sweep;
 use model::units::{exact_duration, show_duration};
 use model::validity::{Validity, Verdict};
+use verdict::Reading;
+use verdict::figures::level_of;
 
 use super::{Section, Title, page, parts, run};
-use crate::charts::{self, Reading};
+use crate::charts;
 use crate::figure::{clean, count, level, rate, share};
 use crate::table;
 
@@ -17,8 +19,8 @@ pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
     let name = format!("{}: {}", clean(&sweep.name, 80), clean(&sweep.url, 200));
     let title = Title { name: &name, lines: vec![subtitle(sweep)] };
     let sections = [
-        Section { id: "summary", heading: "Summary", body: summary(curve, reading) },
-        Section { id: "curve", heading: "Curve", body: curves(curve, reading) },
+        Section { id: "summary", heading: "Summary", body: summary(sweep, curve, reading) },
+        Section { id: "curve", heading: "Curve", body: curves(sweep, curve, reading) },
         Section { id: "latency", heading: "Latency", body: latency(sweep, reading) },
         Section { id: "errors", heading: "Errors", body: errors(sweep) },
         Section { id: "environment", heading: "Environment", body: environment(sweep) },
@@ -62,14 +64,15 @@ fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
     }
 }
 
-fn summary(curve: &Curve, reading: &Reading) -> Markup {
+fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     let row = |at: Option<usize>| at.and_then(|at| curve.rows.get(at));
     let mut tiles = Vec::new();
-    let within = reading.objective_ns.map_or_else(String::new, exact_duration);
-    let held = format!("QPS with a mean ≤ {within}");
-    for (name, found) in [("Highest QPS", row(reading.best)), (held.as_str(), row(reading.best_within))] {
+    let held = format!("QPS with a mean ≤ {}", exact_duration(sweep.objective_mean_ns));
+    for (name, found) in
+        [("Highest QPS", row(reading.best)), (held.as_str(), row(reading.best_within))]
+    {
         let note = |r: &model::CurveRow| {
-            format!("at {} {}, mean {}", curve.kind.name(), level(r.level), show_duration(r.mean_ns))
+            format!("at {}, mean {}", level_of(curve.kind, r.level), show_duration(r.mean_ns))
         };
         tiles.push((
             name,
@@ -79,11 +82,16 @@ fn summary(curve: &Curve, reading: &Reading) -> Markup {
     }
     let least = curve.rows.iter().filter_map(|r| Some((r.success?, r.level)));
     if let Some((ratio, at)) = least.min_by(|a, b| a.0.total_cmp(&b.0)) {
-        tiles.push(("Lowest success", share(ratio), format!("at {} {}", curve.kind.name(), level(at))));
+        let note = match ratio {
+            1.0.. => "at every level".to_owned(),
+            _ => format!("at {}", level_of(curve.kind, at)),
+        };
+        tiles.push(("Lowest success", share(ratio), note));
     }
     html! {
         (parts::tiles(&tiles))
-        @if !reading.sentence.is_empty() { p.reading { (parts::outside(&reading.sentence)) } }
+        p.reading { (parts::outside(&reading.sentence)) }
+        @for note in &reading.notes { p { (parts::outside(note)) } }
         (levels(curve, reading))
     }
 }
@@ -101,10 +109,10 @@ fn levels(curve: &Curve, reading: &Reading) -> Markup {
     parts::rows(&headers, curve.rows.iter().enumerate().map(row))
 }
 
-fn curves(curve: &Curve, reading: &Reading) -> Markup {
+fn curves(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     let title = format!("Success rate of {}", curve.name);
     html! {
-        (parts::chart(&charts::curve(curve, reading).chart()))
+        (parts::chart(&charts::curve(curve, reading, sweep.objective_mean_ns).chart()))
         (parts::chart(&charts::success(&title, std::slice::from_ref(curve)).chart()))
     }
 }
@@ -140,8 +148,11 @@ fn errors(sweep: &Sweep) -> Markup {
         let cells = counts.chain(classes).map(|n| html! { (count(n)) });
         std::iter::once(html! { (level(held.level)) }).chain(cells).collect()
     };
+    let lost = |held: &model::sweep::Level| held.run.totals.unsent + held.run.totals.unfinished > 0;
+    if occurred.is_empty() && !sweep.levels.iter().any(lost) {
+        return html! { p { "No attempt failed at any level." } };
+    }
     html! {
-        @if occurred.is_empty() { p { "No attempt failed at any level." } }
         (parts::rows(&headers, sweep.levels.iter().map(row)))
         @for (class, sample) in samples(sweep) {
             p.soft { (class) ": " span.words { (parts::outside(sample)) } }

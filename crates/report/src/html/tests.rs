@@ -3,7 +3,6 @@
 use model::curve::Curve;
 
 use super::*;
-use crate::charts::Reading;
 use crate::sample;
 
 fn curves() -> Vec<Curve> {
@@ -18,15 +17,14 @@ fn curves() -> Vec<Curve> {
 fn sweep_page() -> String {
     let swept = sample::sweep("api", 50_000.0, &[1, 100, 1_000, 30_000]);
     let curve = Curve::from_sweep(&swept).unwrap();
-    let reading =
-        Reading { best: Some(2), best_within: Some(1), objective_ns: Some(1), ..Reading::default() };
+    let reading = verdict::curve::read(&curve, swept.objective_mean_ns);
     sweep(&swept, &curve, &reading)
 }
 
 fn diff_page() -> String {
     let curves = curves();
-    let cautions = ["processors: 2 against 4 <b>".to_owned()];
-    diff(&Comparison { curves: &curves, sentences: &[], cautions: &cautions, command: &[] })
+    let joined = verdict::Diff::of(&curves).unwrap();
+    diff(&Comparison { curves: &curves, diff: &joined, command: &[] })
 }
 
 fn pages() -> Vec<String> {
@@ -115,8 +113,16 @@ fn the_data_inside_the_page_is_the_run() {
 fn without_scripts_all_figures_are_there() {
     let page = run(&sample::open_loop());
     let without = &page[..page.find("<script").unwrap()];
-    for needle in ["INVALID", "achieved_below_offered", "<td>19,843", "connection refused", "AMD EPYC", "plimsoll run"] {
-        let found = without.contains(needle) || needle == "<td>19,843" && without.contains(">19,843<");
+    for needle in [
+        "INVALID",
+        "achieved_below_offered",
+        "<td>19,843",
+        "connection refused",
+        "AMD EPYC",
+        "plimsoll run",
+    ] {
+        let found =
+            without.contains(needle) || needle == "<td>19,843" && without.contains(">19,843<");
         assert!(found, "{needle}");
     }
     assert_eq!(without.matches("<svg").count(), without.matches("<details>").count());

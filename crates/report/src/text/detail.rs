@@ -39,19 +39,6 @@ fn named(style: Style, name: &str, lines: &[String]) -> String {
 }
 
 fn overview(run: &Run, style: Style) -> Option<String> {
-    let totals = &run.totals;
-    let mut attempts = count(totals.attempts);
-    for (n, what) in [
-        (totals.succeeded, "succeeded"),
-        (totals.errors.total(), "failed"),
-        (totals.unsent, "unsent"),
-        (totals.unfinished, "unfinished"),
-    ] {
-        if n > 0 || what == "succeeded" {
-            let mark = if what == "succeeded" { ":" } else { "," };
-            attempts += &format!("{mark} {} {what}", count(n));
-        }
-    }
     let rates = &run.rates;
     let per_s = format!(
         "offered {}/s, achieved {}/s, QPS {}",
@@ -71,12 +58,28 @@ fn overview(run: &Run, style: Style) -> Option<String> {
     );
     let lines = [
         ("Load", load(&run.plan)),
-        ("Attempts", attempts),
+        ("Attempts", attempts(run)),
         ("Success", success),
         ("Rates", per_s),
         ("Concurrency", connections),
     ];
     Some(lines.iter().map(|(name, line)| named(style, name, std::slice::from_ref(line))).collect())
+}
+
+/// What became of the attempts, in words: `1,000: 990 succeeded, 10 failed`.
+pub(crate) fn attempts(run: &Run) -> String {
+    let totals = &run.totals;
+    let mut words = format!("{}: {} succeeded", count(totals.attempts), count(totals.succeeded));
+    for (n, what) in [
+        (totals.errors.total(), "failed"),
+        (totals.unsent, "unsent"),
+        (totals.unfinished, "unfinished"),
+    ] {
+        if n > 0 {
+            words += &format!(", {} {what}", count(n));
+        }
+    }
+    words
 }
 
 /// What set the pace, in words.
@@ -155,7 +158,8 @@ fn latencies(run: &Run, style: Style) -> Option<String> {
     }
     let table = grid.print();
     let (header, body) = table.split_at(table.find('\n').unwrap_or(0));
-    let note = if response_is_service(run) { style.paint(Tone::Soft, SAME) + "\n" } else { String::new() };
+    let note =
+        if response_is_service(run) { style.paint(Tone::Soft, SAME) + "\n" } else { String::new() };
     Some(style.paint(Tone::Strong, header) + body + &note)
 }
 

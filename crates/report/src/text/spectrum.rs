@@ -36,9 +36,17 @@ fn draw(latencies: &Latencies<u64>, heading: &str, style: Style) -> String {
     let mut values: Vec<Nanos> = (0..width).map(quantile).collect();
     values.extend([latencies.max(); MAX]);
     let scale = Scale::of(values[0], latencies.max());
-    let mut out = format!("{}{}\n", style.paint(Tone::Strong, heading), style.paint(Tone::Soft, scale.note()));
+    let mut out = format!(
+        "{}{}\n",
+        style.paint(Tone::Strong, heading),
+        style.paint(Tone::Soft, scale.note())
+    );
     for row in (0..ROWS).rev() {
-        let label = if row % 2 == 1 { show_duration(scale.at((row + 1) as f64 / ROWS as f64)) } else { String::new() };
+        let label = if row % 2 == 1 {
+            show_duration(scale.at((row + 1) as f64 / ROWS as f64))
+        } else {
+            String::new()
+        };
         let bar: String = values.iter().map(|&v| block(scale.height(v), row)).collect();
         out += format!("{label:>8} │{}", bar.trim_end()).trim_end();
         out.push('\n');
@@ -156,7 +164,10 @@ mod tests {
             latencies.record_n(1_000_000, n - 1);
             latencies.record(900_000_000);
             let text = draw(&latencies, "t", Style::default());
-            assert!(text.lines().all(|line| line.chars().count() <= super::super::COLUMNS), "{text}");
+            assert!(
+                text.lines().all(|line| line.chars().count() <= super::super::COLUMNS),
+                "{text}"
+            );
             assert_eq!(text.lines().count(), ROWS + 3);
         }
     }

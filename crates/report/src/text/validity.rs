@@ -13,7 +13,9 @@ const LONGEST: usize = 1000;
 pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "the figures are the server's",
-        Verdict::LowerBound => "the server carries at least this; the generator's side was the limit",
+        Verdict::LowerBound => {
+            "the server carries at least this; the generator's side was the limit"
+        }
         Verdict::Invalid => "do not quote these figures",
     }
 }
@@ -37,7 +39,8 @@ pub(super) fn verdict(validity: &Validity, style: Style) -> String {
         }
     };
     for reason in &validity.reasons {
-        let mark = if reason.consequence == Verdict::Valid { "note" } else { reason.consequence.name() };
+        let mark =
+            if reason.consequence == Verdict::Valid { "note" } else { reason.consequence.name() };
         let head = format!("{mark}, {}", reason.code.name());
         out += &format!("  {}\n", style.paint(Tone::Strong, &head));
         for line in wrap(&clean(&reason.text, LONGEST), COLUMNS - 4) {

@@ -27,7 +27,10 @@ fn units_change_where_wrk_changes_them() {
     for (n, text) in [(870.0, "870.00"), (871.0, "0.85K"), (432_485_171.2, "412.45M")] {
         assert_eq!(binary(n), text);
     }
-    assert_eq!([time(30.0, 0), time(60.0, 0), time(300.0, 0), time(52.0, 0)], ["30s", "1m", "5m", "1m"]);
+    assert_eq!(
+        [time(30.0, 0), time(60.0, 0), time(300.0, 0), time(52.0, 0)],
+        ["30s", "1m", "5m", "1m"]
+    );
 }
 
 #[test]
@@ -101,7 +104,10 @@ fn word(block: &str, line: &str, at: usize) -> String {
 fn scripts_that_read_wrk_read_this() {
     let block = block(&sample::open_loop(), true);
     assert_eq!(word(&block, "Requests/sec", 1).parse::<f64>().unwrap().round(), 19_843.0);
-    assert!(word(&block, "Latency  ", 1).ends_with("us") || word(&block, "Latency  ", 1).ends_with("ms"));
+    assert!(
+        word(&block, "Latency  ", 1).ends_with("us")
+            || word(&block, "Latency  ", 1).ends_with("ms")
+    );
     assert!(word(&block, "requests in", 0).parse::<u64>().unwrap() > 0);
     assert_eq!(word(&block, "Socket errors", 2), "connect");
     assert_eq!(word(&block, "Non-2xx", 4), "90");
