@@ -1,0 +1,241 @@
+//! From a URL to socket addresses and routes: resolving, trying each address once, and picking
+//! source addresses where ports of one would not do.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use net::{Route, limits};
+use url::{Host, Url};
+
+use crate::failure::{Failure, cannot_run, usage};
+
+/// Longest that one address is tried for before the run.
+const TRY_FOR: Duration = Duration::from_secs(5);
+/// Connections from one source address to one destination at most: above half of the ports, finding
+/// a free one slows connecting down more than tenfold.
+const CONNECTIONS_A_SOURCE: u64 = 9_950;
+
+/// A URL taken apart for HTTP/1.1.
+#[derive(Debug, Clone)]
+pub struct Destination {
+    /// The URL as given.
+    pub url: Url,
+    /// Whether TLS is spoken.
+    pub tls: bool,
+    /// What `Host` says.
+    pub authority: String,
+    /// Path and query.
+    pub target: String,
+    /// Host name or address without brackets, for TLS and resolving.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+impl Destination {
+    /// Takes a URL apart.
+    ///
+    /// # Errors
+    /// On anything but an absolute http or https URL with a host.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let url = match Url::parse(text) {
+            Ok(url) => url,
+            Err(url::ParseError::RelativeUrlWithoutBase) => {
+                return usage(format!("`{text}` has no scheme: did you mean http://{text}?"));
+            }
+            Err(error) => return usage(format!("`{text}` is not a URL: {error}")),
+        };
+        let tls = match url.scheme() {
+            "http" => false,
+            "https" => true,
+            // `localhost:8080/x` parses as a URL of scheme `localhost`.
+            other if !text.contains("://") => {
+                return usage(format!(
+                    "`{text}` has no scheme that is known (`{other}` is not): did you mean http://{text}?"
+                ));
+            }
+            other => {
+                return usage(format!(
+                    "`{other}` in `{text}` is not a scheme to load: use http or https"
+                ));
+            }
+        };
+        let Some(host) = url.host() else { return usage(format!("`{text}` has no host")) };
+        if !url.username().is_empty() || url.password().is_some() {
+            return usage(
+                "a user name or password in the URL is not sent; give it as -H 'Authorization: Basic ...'",
+            );
+        }
+        let bare = match &host {
+            Host::Ipv6(address) => address.to_string(),
+            other => other.to_string(),
+        };
+        let port = url.port_or_known_default().unwrap_or(80);
+        let authority = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_string(),
+        };
+        let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let target = format!("{}{query}", url.path());
+        Ok(Self { tls, authority, target, host: bare, port, url })
+    }
+
+    /// The addresses to connect to, those that refuse left out unless all do.
+    ///
+    /// # Errors
+    /// When the name does not resolve or no address takes a connection.
+    pub fn addresses(&self, connect_to: Option<&str>) -> Result<Vec<SocketAddr>, Failure> {
+        let found = match connect_to {
+            Some(text) => resolve(text).map_err(|error| {
+                Failure::CannotRun(format!("--connect-to {text} cannot be resolved: {error}"))
+            })?,
+            None => resolve((self.host.as_str(), self.port)).map_err(|error| {
+                Failure::CannotRun(format!("the host `{}` cannot be resolved: {error}", self.host))
+            })?,
+        };
+        let mut reachable = Vec::new();
+        let mut refusal = None;
+        for address in &found {
+            match TcpStream::connect_timeout(address, TRY_FOR) {
+                Ok(_) => reachable.push(*address),
+                Err(error) => refusal = Some((*address, error)),
+            }
+        }
+        match refusal {
+            Some((address, error)) if reachable.is_empty() => cannot_run(format!(
+                "cannot connect to {address}: {error}; is the server running, and is this its port?"
+            )),
+            _ => Ok(reachable),
+        }
+    }
+}
+
+fn resolve(name: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
+    let mut found: Vec<SocketAddr> = Vec::new();
+    for address in name.to_socket_addrs()? {
+        if !found.contains(&address) {
+            found.push(address);
+        }
+    }
+    if found.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+    }
+    Ok(found)
+}
+
+/// Every way from here to there: each source with each destination of its family.
+///
+/// # Errors
+/// When the sources given fit no destination, or are not addresses of this machine.
+pub fn routes(
+    addresses: &[SocketAddr],
+    sources: &[IpAddr],
+    connections: u64,
+) -> Result<Vec<Route>, Failure> {
+    for &source in sources {
+        if let Err(error) = std::net::UdpSocket::bind(SocketAddr::new(source, 0)) {
+            return cannot_run(format!(
+                "--source {source} is not an address of this machine: {error}"
+            ));
+        }
+    }
+    let picked = if sources.is_empty() {
+        loopback_sources(addresses, connections)
+    } else {
+        sources.to_vec()
+    };
+    if picked.is_empty() {
+        return Ok(addresses.iter().map(|&to| Route { to, from: None }).collect());
+    }
+    let pairs = picked.iter().flat_map(|&from| addresses.iter().map(move |&to| (to, from)));
+    let routes: Vec<Route> = pairs
+        .filter(|(to, from)| to.is_ipv4() == from.is_ipv4())
+        .map(|(to, from)| Route { to, from: Some(from) })
+        .collect();
+    if routes.is_empty() {
+        return usage(
+            "no --source address is of the same family (IPv4 or IPv6) as the destination",
+        );
+    }
+    Ok(routes)
+}
+
+/// Towards loopback, several source addresses where one would run short of ports.
+fn loopback_sources(addresses: &[SocketAddr], connections: u64) -> Vec<IpAddr> {
+    let a_destination = connections.div_ceil(addresses.len().max(1) as u64);
+    let all_loopback_v4 = addresses.iter().all(|a| a.is_ipv4() && a.ip().is_loopback());
+    if !all_loopback_v4 || a_destination <= CONNECTIONS_A_SOURCE {
+        return Vec::new();
+    }
+    let sources = a_destination.div_ceil(CONNECTIONS_A_SOURCE).min(65_000) as u32;
+    let first = u32::from(Ipv4Addr::new(127, 0, 0, 2));
+    (first..first + sources).map(|bits| Ipv4Addr::from(bits).into()).collect()
+}
+
+/// What keeps `connections` from being opened by these routes, and what would help; `None` when
+/// there are ports enough.
+pub fn ports_short(routes: &[Route], connections: u64) -> Option<String> {
+    let (first, last) = limits::local_ports();
+    let per_route = u64::from(last.saturating_sub(first)) + 1;
+    let have = per_route * routes.len() as u64;
+    (have < connections).then(|| {
+        format!(
+            "{connections} connections need more local ports than the {have} there are \
+             ({first}-{last}, {} ways to the server): {} source addresses (--source) would do",
+            routes.len(),
+            connections.div_ceil(per_route)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let at = Destination::parse("http://127.0.0.1:8080/a/b?c=d#e").unwrap();
+        assert_eq!(
+            (at.authority.as_str(), at.target.as_str(), at.port),
+            ("127.0.0.1:8080", "/a/b?c=d", 8080)
+        );
+        let at = Destination::parse("https://[::1]/").unwrap();
+        assert_eq!(
+            (at.authority.as_str(), at.host.as_str(), at.port, at.tls),
+            ("[::1]", "::1", 443, true)
+        );
+        let at = Destination::parse("http://example.test").unwrap();
+        assert_eq!((at.authority.as_str(), at.target.as_str(), at.port), ("example.test", "/", 80));
+    }
+
+    #[test]
+    fn wrong_urls_say_what_to_do() {
+        for (text, needle) in [
+            ("127.0.0.1:8080/x", "http://127.0.0.1:8080/x"),
+            ("localhost:8080", "http://localhost:8080"),
+            ("ftp://host/", "`ftp`"),
+            ("http://", "not a URL"),
+            ("http://user:secret@host/", "Authorization"),
+            ("", "no scheme"),
+        ] {
+            let message = Destination::parse(text).unwrap_err().to_string();
+            assert!(message.contains(needle), "{text}: {message}");
+            assert!(!message.contains("secret"));
+        }
+    }
+
+    #[test]
+    fn many_connections_to_loopback_come_from_several_sources() {
+        let to: SocketAddr = "127.0.0.1:80".parse().unwrap();
+        assert_eq!(routes(&[to], &[], 9_950).unwrap(), [Route { to, from: None }]);
+        let spread = routes(&[to], &[], 50_000).unwrap();
+        assert_eq!(spread.len(), 6);
+        assert_eq!(spread[0].from, Some("127.0.0.2".parse().unwrap()));
+        assert_eq!(ports_short(&spread, 50_000), None);
+        let far: SocketAddr = "192.0.2.1:80".parse().unwrap();
+        let alone = routes(&[far], &[], 50_000).unwrap();
+        assert_eq!(alone.len(), 1);
+        assert!(ports_short(&alone, 50_000).unwrap().contains("--source"));
+    }
+}

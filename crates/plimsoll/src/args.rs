@@ -1,0 +1,277 @@
+//! The command line as written: one table of flags, from which help, man pages, completions and the
+//! reference are made. What it means is worked out in [`crate::resolve`].
+
+mod load;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::units::{parse_count, parse_duration, parse_rate};
+use model::{Arrivals, Nanos};
+
+pub use load::{IoArg, LoadArgs, TlsVersion};
+
+/// Finds how much load an HTTP API carries, and whether that number can be believed.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, disable_version_flag = true, max_term_width = 100)]
+#[command(after_help = "Start with `plimsoll sweep`: without a URL it measures a built-in API of \
+known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 cannot be believed; 99 objectives \
+missed; 130 interrupted, partial result saved.")]
+pub struct Cli {
+    /// Print the version
+    #[arg(short = 'v', long, visible_short_alias = 'V', action = clap::ArgAction::Version)]
+    version: Option<bool>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Drive one load at a URL and say what came back
+    Run(Box<RunArgs>),
+    /// Run one load after another and draw the curve: QPS and latency over concurrency or rate
+    Sweep(Box<SweepArgs>),
+    /// Compare results: ratios level by level, best against best, charts
+    Diff(DiffArgs),
+    /// The founding script's command line: `wrktest URL`, `wrktest diff A B`
+    Wrktest(Box<WrktestArgs>),
+    /// Make the results of a run from its folder, also after a kill
+    Report(ReportArgs),
+    /// The built-in API server: demo, ceiling and scripted opponent
+    Target(TargetArgs),
+    /// Write reference, man pages, completions and JSON Schemas into a folder
+    #[command(hide = true)]
+    Generate(GenerateArgs),
+}
+
+/// `plimsoll run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// URL to load, such as http://127.0.0.1:8080/healthz
+    pub url: String,
+    /// Connections: users in a closed loop, the cap in an open loop
+    #[arg(short, long, value_name = "N", value_parser = parse_count, default_value = "10")]
+    pub connections: u64,
+    /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
+    pub duration: Option<Nanos>,
+    /// Requests to send in the measured window at most
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
+    pub requests: Option<u64>,
+    /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate)]
+    pub rate: Option<f64>,
+    /// What is sent and how
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    pub format: Format,
+    /// Folder for run.json, latency.hgrm, timeline.csv and report.html
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Print nothing while running
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+    /// Print wrk's latency distribution in wrk's block (the default text has more)
+    #[arg(short = 'L', long, help_heading = "Output")]
+    pub latency: bool,
+}
+
+/// What goes to standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// wrk's block, then everything else
+    Text,
+    /// wrk's block alone, for whatever parses wrk
+    Wrk,
+    /// The run as JSON (plimsoll.run/1)
+    Json,
+}
+
+/// `plimsoll sweep`.
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// URL to load; without one the built-in API is started and swept
+    pub url: Option<String>,
+    /// Levels of concurrency: `auto` (doubling, finer around the best, stops by itself), `classic`
+    /// (wrktest.sh's list), or a list such as 200,500,1000
+    #[arg(long, value_name = "LEVELS", default_value = "auto", conflicts_with = "rates")]
+    pub levels: String,
+    /// Open-loop sweep over these arrival rates, such as 1k,2k,5k
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_rate)]
+    pub rates: Vec<f64>,
+    /// Connections at most in an open-loop sweep
+    #[arg(short, long, value_name = "N", value_parser = parse_count, default_value = "1000")]
+    pub connections: u64,
+    /// Measured window of each level [default: 10s; 2s without a URL]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
+    pub duration: Option<Nanos>,
+    /// Rest between levels
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
+    pub rest: Nanos,
+    /// Highest level that `auto` goes to
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "50000")]
+    pub max_level: u64,
+    /// Stop once fewer than this share of attempts succeed
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, default_value = "90%")]
+    pub stop_below: f64,
+    /// Response-time objective on the mean, for the level that is named as best within it
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "500ms")]
+    pub objective: Nanos,
+    /// What is sent and how
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// Name of the result files
+    #[arg(long, value_name = "NAME", default_value = "apiserver", help_heading = "Output")]
+    pub name: String,
+    /// Folder for the results [default: plimsoll-out/NAME/DATE-TIME]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Go on with the sweep in this folder, keeping the levels it has
+    #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
+    pub resume: Option<PathBuf>,
+    /// Print nothing while running
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// `plimsoll diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without
+    /// any: the last two sweeps of the same target
+    pub files: Vec<PathBuf>,
+    /// Folder for charts and report [default: the first file's folder]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: TableFormat,
+}
+
+/// How a table is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns
+    Text,
+    /// Comma-separated values
+    Csv,
+    /// JSON
+    Json,
+}
+
+/// `plimsoll wrktest`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct WrktestArgs {
+    /// `diff A B`
+    #[command(subcommand)]
+    pub command: Option<WrktestCommand>,
+    /// URL to load
+    #[arg(required = true)]
+    pub url: Option<String>,
+    /// Name of the job and of its files
+    #[arg(short, value_name = "NAME", default_value = "apiserver")]
+    pub name: String,
+    /// Folder for the results
+    #[arg(short, value_name = "DIR", default_value = "_output/wrk")]
+    pub dir: PathBuf,
+    /// Levels of concurrency instead of the script's
+    #[arg(long, value_name = "LIST", env = "WRKTEST_LEVELS", value_delimiter = ',', value_parser = parse_count)]
+    pub levels: Vec<u64>,
+    /// Length of each level instead of the script's
+    #[arg(long, value_name = "TIME", env = "WRKTEST_DURATION", value_parser = parse_duration, default_value = "300s")]
+    pub duration: Nanos,
+    /// Time-out instead of the script's
+    #[arg(long, value_name = "TIME", env = "WRKTEST_TIMEOUT", value_parser = parse_duration, default_value = "30s")]
+    pub timeout: Nanos,
+}
+
+/// `plimsoll wrktest diff`.
+#[derive(Debug, Subcommand)]
+pub enum WrktestCommand {
+    /// Join two data files on concurrency and draw them together
+    Diff {
+        /// First data file
+        a: PathBuf,
+        /// Second data file
+        b: PathBuf,
+    },
+}
+
+/// `plimsoll report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A folder that `run --out` or `sweep` wrote to
+    pub dir: PathBuf,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// `plimsoll target`.
+#[derive(Debug, Args)]
+pub struct TargetArgs {
+    /// Address to listen on; port 0 takes a free one and prints it
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub listen: String,
+    /// Threads, each with a listener of its own [default: one a processor, or more where their file
+    /// tables would not hold 60,000 connections]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub threads: Option<u64>,
+    /// Speak TLS, with a self-signed certificate unless --cert and --key are given
+    #[arg(long)]
+    pub tls: bool,
+    /// Certificate chain in PEM form
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+    /// Its key in PEM form
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// The whole server pauses this often
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "stall_for")]
+    pub stall_every: Option<Nanos>,
+    /// ... for this long
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "stall_every")]
+    pub stall_for: Option<Nanos>,
+    /// Close a connection after this many answers
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub requests_per_connection: Option<u64>,
+    /// Close every connection after its answer
+    #[arg(long)]
+    pub close: bool,
+    /// Seed of whatever is drawn
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// Kernel interface
+    #[arg(long, value_enum, default_value = "auto")]
+    pub io: IoArg,
+}
+
+/// `plimsoll generate`.
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// Folder to write into
+    pub dir: PathBuf,
+}
+
+/// Reads `90`, `90%` or `0.9%` as a ratio.
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err(format!("`{text}` is not a percentage from 0 to 100")),
+    }
+}
+
+/// Reads `uniform` or `poisson`.
+fn parse_arrivals(text: &str) -> Result<Arrivals, String> {
+    match text {
+        "uniform" => Ok(Arrivals::Uniform),
+        "poisson" => Ok(Arrivals::Poisson),
+        _ => Err(format!("`{text}` is not a kind of arrivals: use uniform or poisson")),
+    }
+}

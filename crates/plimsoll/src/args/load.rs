@@ -1,0 +1,146 @@
+//! Flags that say what is sent and how, shared by everything that drives load.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use model::units::{parse_count, parse_duration};
+use model::{Arrivals, Nanos, StatusRanges};
+
+/// What is sent and how.
+#[derive(Debug, Clone, Args)]
+pub struct LoadArgs {
+    /// Worker threads [default: processors allowed, at most the connections]
+    #[arg(short, long, value_name = "N", value_parser = parse_count)]
+    pub threads: Option<u64>,
+    /// An attempt without a whole answer after this time has failed
+    #[arg(short = 'T', long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
+    pub timeout: Nanos,
+    /// Header field to send, such as 'Accept: text/html'; may be repeated
+    #[arg(short = 'H', long = "header", value_name = "FIELD", help_heading = "Request")]
+    pub headers: Vec<String>,
+    /// Method [default: GET, or POST with a body]
+    #[arg(short, long, value_name = "METHOD", help_heading = "Request")]
+    pub method: Option<String>,
+    /// Body to send
+    #[arg(
+        short,
+        long,
+        value_name = "TEXT",
+        help_heading = "Request",
+        conflicts_with = "body_file"
+    )]
+    pub body: Option<String>,
+    /// File whose content is the body to send
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    pub body_file: Option<PathBuf>,
+    /// Statuses that count as success
+    #[arg(long, value_name = "RANGES", default_value = "100-399", help_heading = "Request")]
+    pub success: StatusRanges,
+    /// wrk script (comes with workload files; not in this version)
+    #[arg(short, long, value_name = "FILE", help_heading = "Request", hide = true)]
+    pub script: Option<PathBuf>,
+    /// How open-loop arrivals are spaced: uniform or poisson
+    #[arg(long, value_name = "KIND", value_parser = super::parse_arrivals, help_heading = "Load")]
+    pub arrivals: Option<Arrivals>,
+    /// Closed loop: fixed step between the sends of one connection, such as 110ms
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Load")]
+    pub pace: Option<Nanos>,
+    /// Closed loop: wait of a connection after each answer
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Load")]
+    pub think: Option<Nanos>,
+    /// Send for this long before the measured window
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "0s", help_heading = "Load")]
+    pub warmup: Nanos,
+    /// Let the load grow to its level over this time
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "0s", help_heading = "Load")]
+    pub ramp: Nanos,
+    /// Open a new connection for each request
+    #[arg(long, help_heading = "Load")]
+    pub no_keepalive: bool,
+    /// Requests sent on a connection before an answer is awaited
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1", help_heading = "Load")]
+    pub pipeline: u64,
+    /// Requests unanswered at once at most [default: connections x pipeline]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Load")]
+    pub max_inflight: Option<u64>,
+    /// Send exactly on time: the workers never sleep and burn their cores
+    #[arg(long, help_heading = "Load")]
+    pub spin: bool,
+    /// Seed of every draw
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Load")]
+    pub seed: u64,
+    /// Kernel interface: io_uring where allowed, else epoll
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Connections")]
+    pub io: IoArg,
+    /// Local addresses to connect from, in turn
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Connections")]
+    pub source: Vec<std::net::IpAddr>,
+    /// Connect to this host:port instead of the URL's; Host and TLS name stay the URL's
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Connections")]
+    pub connect_to: Option<String>,
+    /// TLS settings
+    #[command(flatten)]
+    pub tls: TlsArgs,
+    /// Arguments for a script
+    #[arg(last = true, value_name = "ARGS", hide = true)]
+    pub script_args: Vec<String>,
+}
+
+/// TLS settings.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "TLS")]
+pub struct TlsArgs {
+    /// Do not check the server's certificate
+    #[arg(short = 'k', long)]
+    pub insecure: bool,
+    /// Certificates to trust instead of the system's, in PEM form
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// Client certificate chain in PEM form
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+    /// Its key in PEM form
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// Server name to ask for and check instead of the URL's host
+    #[arg(long, value_name = "NAME")]
+    pub sni: Option<String>,
+    /// Lowest TLS version
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "1.2")]
+    pub tls_min: TlsVersion,
+    /// Highest TLS version
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "1.3")]
+    pub tls_max: TlsVersion,
+}
+
+/// A TLS version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum TlsVersion {
+    /// TLS 1.2
+    #[value(name = "1.2")]
+    V1_2,
+    /// TLS 1.3
+    #[value(name = "1.3")]
+    V1_3,
+}
+
+impl TlsVersion {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V1_2 => "1.2",
+            Self::V1_3 => "1.3",
+        }
+    }
+}
+
+/// The kernel interface asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IoArg {
+    /// io_uring where it works, else epoll
+    Auto,
+    /// io_uring
+    Uring,
+    /// epoll
+    Epoll,
+}

@@ -1,0 +1,76 @@
+//! Carrying out one plan: the engine's intervals go to the journal, the live line and the run.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::Launch;
+use model::{Environment, Interval, Run, RunBuilder, RunHead};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::failure::Failure;
+use crate::journal::Journal;
+use crate::live::Live;
+use crate::secrets;
+
+/// The flag that Ctrl-C raises; a second Ctrl-C ends the process at once.
+///
+/// # Errors
+/// When signals cannot be caught.
+pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let second = signal_hook::flag::register_conditional_shutdown(signal, 130, stop.clone());
+        let first = signal_hook::flag::register(signal, stop.clone());
+        if let Err(error) = second.and(first) {
+            return Err(Failure::CannotRun(format!("cannot catch signals: {error}")));
+        }
+    }
+    Ok(stop)
+}
+
+/// Runs a plan to its end and judges the result.
+///
+/// # Errors
+/// When workers could not start, or the journal's file could not be made.
+pub fn execute(
+    launch: &Launch,
+    environment: Environment,
+    journal_in: Option<&Path>,
+    live: &mut Live,
+) -> Result<Run, Failure> {
+    let head = RunHead {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: now_rfc3339(),
+        command: secrets::mask_command(std::env::args()),
+        environment,
+        plan: (*launch.plan).clone(),
+    };
+    let mut journal = journal_in.map(|dir| Journal::create(dir, &head)).transpose()?;
+    let mut builder = RunBuilder::new(head);
+    let observe = |interval: &Interval| {
+        if let Some(journal) = &mut journal {
+            journal.append(interval);
+        }
+        live.show(interval);
+        builder.add(interval);
+    };
+    let outcome = engine::launch(launch, observe);
+    live.end();
+    let outcome = outcome.map_err(|error| Failure::CannotRun(error.to_string()))?;
+    let mut run = builder.finish(outcome.stopped);
+    run.validity = verdict::judge(&run);
+    Ok(run)
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn stopped(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
+}
+
+/// The time, to the second, in UTC.
+pub fn now_rfc3339() -> String {
+    jiff::Timestamp::now()
+        .round(jiff::Unit::Second)
+        .map_or_else(|_| String::new(), |t| t.to_string())
+}

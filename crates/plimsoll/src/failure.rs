@@ -1,0 +1,41 @@
+//! Why a command could not do its work, in words for the person who gave it.
+
+use std::fmt;
+
+/// What stops a command. A failed request never does: it is a counted sample.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line or a file named on it is wrong: exit code 2.
+    Usage(String),
+    /// The command is right and could not be carried out: exit code 1.
+    CannotRun(String),
+}
+
+impl Failure {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::CannotRun(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Usage(message) | Self::CannotRun(message)) = self;
+        f.write_str(message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The command line is wrong.
+pub fn usage<T>(message: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Usage(message.into()))
+}
+
+/// The command could not be carried out.
+pub fn cannot_run<T>(message: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::CannotRun(message.into()))
+}
