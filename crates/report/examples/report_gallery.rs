@@ -26,7 +26,7 @@ fn main() -> std::io::Result<()> {
         ("hostile", sample::hostile()),
     ] {
         save(folder, &format!("{name}.html"), &html::run(&run))?;
-        save(folder, &format!("{name}.txt"), &text::run(&run, Style { colour: true }))?;
+        save(folder, &format!("{name}.txt"), &text::run(&run, COLOUR))?;
     }
     let swept = sample::sweep("apiserver", 550_000.0, &LEVELS);
     let curve = Curve::from_sweep(&swept).expect("levels differ");

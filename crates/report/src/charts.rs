@@ -215,7 +215,7 @@ mod tests {
         let drawn = curve(&model, &verdict::curve::read(&model, 500_000_000), 500_000_000);
         assert_eq!(drawn.levels[1].validity, chart::Validity::LowerBound);
         assert_eq!((drawn.levels[0].level, drawn.best), (100.0, Some(1)));
-        assert_eq!(success("t", &[model.clone()]).series[0].levels.len(), 2);
+        assert_eq!(success("t", std::slice::from_ref(&model)).series[0].levels.len(), 2);
         assert_eq!(diff("t", &[model.clone(), model]).series.len(), 2);
     }
 }

@@ -1,6 +1,12 @@
 //! What people and other programs read of a result: strings and bytes out, nothing else.
 //!
-//! Pure: no module here opens a file, a socket or a clock. The caller writes what it is handed.
+//! Pure: no module here opens a file, a socket or a clock. The caller writes what it is handed, and
+//! the same result always makes the same bytes.
+//!
+//! - [`wrk`], [`text`], [`live`], [`table`]: what a terminal shows.
+//! - [`timeline`], [`hgrm`], and the CSV of [`table`]: what other programs read.
+//! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
+//! - [`html`]: one self-contained page.
 
 pub mod chart;
 pub mod charts;

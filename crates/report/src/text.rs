@@ -51,14 +51,15 @@ impl Style {
 /// Columns of a line at most.
 pub(crate) const COLUMNS: usize = 100;
 
-/// Everything there is to say of a run, its validity last.
+/// Everything there is to say of a run: wrk's block, then [`detail`].
 pub fn run(run: &Run, style: Style) -> String {
-    let mut out = wrk::block(run, false);
-    out.push('\n');
-    out.push_str(&detail::sections(run, style));
-    out.push('\n');
-    out.push_str(&validity::banner(run, style));
-    out
+    format!("{}\n{}", wrk::block(run, false), detail(run, style))
+}
+
+/// What follows wrk's block, the validity last. With `--latency` the caller prints the block with
+/// its distribution before it.
+pub fn detail(run: &Run, style: Style) -> String {
+    format!("{}\n{}", detail::sections(run, style), validity::banner(run, style))
 }
 
 /// The verdict with its reasons, as it closes the text of a run: one line when `VALID`, between
