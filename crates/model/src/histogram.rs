@@ -139,7 +139,10 @@ impl<C: Counter> Latencies<C> {
         if self.count == 0 {
             return 0;
         }
-        self.buckets.value_at_quantile(quantile).clamp(self.min, self.max)
+        let highest_of_bucket = self.buckets.value_at_quantile(quantile);
+        // Below the lowest latency told apart, a bucket's upper edge would invent time.
+        let value = if highest_of_bucket < LOWEST { 0 } else { highest_of_bucket };
+        value.clamp(self.min, self.max)
     }
 
     /// The share of samples within `limit`, 0..=1; 1 when empty.

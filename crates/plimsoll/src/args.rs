@@ -92,7 +92,7 @@ pub enum Format {
 }
 
 /// `plimsoll sweep`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 pub struct SweepArgs {
     /// URL to load; without one the built-in API is started and swept
     pub url: Option<String>,
@@ -109,9 +109,9 @@ pub struct SweepArgs {
     /// Measured window of each level [default: 10s; 2s without a URL]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     pub duration: Option<Nanos>,
-    /// Rest between levels
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
-    pub rest: Nanos,
+    /// Rest between levels [default: 1s; none without a URL]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub rest: Option<Nanos>,
     /// Highest level that `auto` goes to
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "50000")]
     pub max_level: u64,
@@ -249,6 +249,9 @@ pub struct TargetArgs {
     /// Kernel interface
     #[arg(long, value_enum, default_value = "auto")]
     pub io: IoArg,
+    /// End when standard input does: with the process that holds its other end
+    #[arg(long, hide = true)]
+    pub until_input_ends: bool,
 }
 
 /// `plimsoll generate`.

@@ -14,6 +14,7 @@ mod report_command;
 mod resolve;
 mod run;
 mod secrets;
+mod sweep;
 mod target_command;
 
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Target(args) => target_command::target(args),
         Command::Report(args) => report_command::report(args),
         Command::Generate(args) => generate::generate(args),
-        Command::Sweep(_) | Command::Diff(_) | Command::Wrktest(_) => unreachable!(),
+        Command::Sweep(args) => sweep::sweep(args),
+        Command::Diff(_) | Command::Wrktest(_) => unreachable!(),
     }
 }

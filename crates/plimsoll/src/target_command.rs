@@ -1,6 +1,9 @@
 //! `plimsoll target`: the built-in API, until it is told to stop.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 use target::{Options, Server, Stall, Tls};
@@ -34,6 +37,14 @@ pub fn target(args: &TargetArgs) -> Result<u8, Failure> {
             net::Io::Epoll => "epoll",
         }
     );
+    if args.until_input_ends {
+        let stop = stop.clone();
+        thread::spawn(move || {
+            // Whatever ends the input ends the server.
+            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
     while !stopped(&stop) {
         std::thread::sleep(LOOK_EVERY);
     }

@@ -72,7 +72,7 @@ pub(crate) fn rows(latencies: &Latencies<u64>) -> Vec<Row> {
     let mut share = 0.0;
     let mut seen = 0;
     for (upper, n) in latencies.recorded() {
-        seen += n;
+        seen = seen.saturating_add(n);
         let nanos = upper.clamp(latencies.min(), latencies.max());
         while share <= seen as f64 / count as f64 + ROUNDING && rows.len() < MOST_ROWS {
             rows.push(Row { nanos, share, total: seen });

@@ -295,6 +295,14 @@ impl RawClient {
         }
     }
 
+    /// Lets the connection end with a RST when this client is dropped.
+    ///
+    /// # Panics
+    /// Never on a TCP socket.
+    pub fn reset_on_drop(&self) {
+        SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).expect("a TCP socket");
+    }
+
     /// Ends sending.
     ///
     /// # Panics

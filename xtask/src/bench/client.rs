@@ -67,7 +67,7 @@ impl Client {
         // The page that is asked for counts itself.
         let requests = server.served()? - before - 1;
         let told = || format!("{}\n{}\n{}", self.name, finished.stderr, finished.stdout);
-        // 98: the result may not be believed; the rows that ask for it say so.
+        // 98: plimsoll itself says that its result may not be believed; then so does the round's line.
         let done =
             finished.status.success() || (self.reports && finished.status.code() == Some(98));
         ensure!(done, "{} ({})", told(), finished.status);
@@ -82,6 +82,7 @@ impl Client {
             user: finished.user,
             wall: finished.wall,
             peak_bytes: finished.peak_bytes,
+            believed: finished.status.success(),
             report,
         })
     }
@@ -98,6 +99,8 @@ pub struct Outcome {
     user: Duration,
     wall: Duration,
     pub peak_bytes: u64,
+    /// Whether the client itself stands by its result.
+    pub believed: bool,
     report: Option<Report>,
 }
 

@@ -47,10 +47,11 @@ fn order(round: u32, count: usize) -> Vec<usize> {
 fn tell(round: u32, name: &str, outcome: &Outcome) {
     let round = if round == 0 { "warm-up".into() } else { format!("round {round}") };
     println!(
-        "  {round:8}  {name:44} {:7.2} us CPU a request, {:6.2} in user space, {:8.0} requests/s",
+        "  {round:8}  {name:57} {:7.2} us CPU a request, {:6.2} in user space, {:8.0} requests/s{}",
         outcome.cpu_us(),
         outcome.user_us(),
-        outcome.requests_per_s()
+        outcome.requests_per_s(),
+        if outcome.believed { "" } else { ", INVALID" }
     );
 }
 

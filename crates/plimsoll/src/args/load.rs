@@ -7,7 +7,7 @@ use model::units::{parse_count, parse_duration};
 use model::{Arrivals, Nanos, StatusRanges};
 
 /// What is sent and how.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 pub struct LoadArgs {
     /// Worker threads [default: processors allowed, at most the connections]
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
@@ -87,7 +87,7 @@ pub struct LoadArgs {
 }
 
 /// TLS settings.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsArgs {
     /// Do not check the server's certificate
