@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -49,15 +49,6 @@ pub fn run(command: &mut Command) -> Result<()> {
 
 /// What the command prints; fails, with its standard error, unless it succeeds.
 pub fn output(command: &mut Command) -> Result<String> {
-    Ok(String::from_utf8_lossy(&succeed(command)?.stdout).into_owned())
-}
-
-/// What the command says on its standard error; fails unless it succeeds.
-pub fn remarks(command: &mut Command) -> Result<String> {
-    Ok(String::from_utf8_lossy(&succeed(command)?.stderr).into_owned())
-}
-
-fn succeed(command: &mut Command) -> Result<Output> {
     let line = shown(command);
     let output = command
         .stdin(Stdio::null())
@@ -67,7 +58,7 @@ fn succeed(command: &mut Command) -> Result<Output> {
     if !output.status.success() {
         bail!("`{line}` failed ({})\n{}", output.status, String::from_utf8_lossy(&output.stderr));
     }
-    Ok(output)
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Where a program lies: on the PATH, or in the folders of system programs that an ordinary user's PATH lacks.

@@ -62,7 +62,7 @@ impl Client {
         let before = server.served()?;
         let mut command = pinned(self.cores, &self.command[0]);
         command.args(&self.command[1..]);
-        let finished = run_counted(command, Duration::from_secs(self.seconds.into()))
+        let finished = run_counted(&mut command, Duration::from_secs(self.seconds.into()))
             .with_context(|| self.name.clone())?;
         // The page that is asked for counts itself.
         let requests = server.served()? - before - 1;

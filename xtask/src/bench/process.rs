@@ -92,8 +92,8 @@ pub struct Finished {
 }
 
 /// Runs a command that means to last `expected`, and tells what it used.
-pub fn run_counted(mut command: Command, expected: Duration) -> Result<Finished> {
-    let what = repo::shown(&command);
+pub fn run_counted(command: &mut Command, expected: Duration) -> Result<Finished> {
+    let what = repo::shown(command);
     let folder = tempfile::tempdir()?;
     let (out, err) = (folder.path().join("out"), folder.path().join("err"));
     let started = Instant::now();
@@ -146,7 +146,7 @@ mod tests {
         let mut command = pinned("0", "sh");
         command
             .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exit 3"]);
-        let finished = run_counted(command, Duration::from_secs(60)).unwrap();
+        let finished = run_counted(&mut command, Duration::from_secs(60)).unwrap();
         assert_eq!(finished.status.code(), Some(3));
         assert_eq!(finished.stdout, "done\n");
         assert!(finished.user + finished.system > Duration::ZERO);

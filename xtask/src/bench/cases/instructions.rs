@@ -1,8 +1,11 @@
 //! Instructions that reading one answer takes: the same on a noisy machine as on a quiet one.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 
 use crate::bench::Bench;
+use crate::bench::process::{pinned, run_counted};
 use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::statistics::Spread;
 use crate::repo;
@@ -11,15 +14,17 @@ use crate::repo;
 const SHORT: u32 = 1_000;
 const LONG: u32 = 11_000;
 
-/// `parse_cost N` reads N answers with `wire` and prints nothing that depends on N but a sum.
+/// Even on a busy machine.
+const EXPECTED: Duration = Duration::from_secs(30);
+
 pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
-    let arguments = ["build", "--release", "--package", "wire", "--example", "parse_cost"];
+    let arguments = ["build", "--release", "--package", "xtask", "--example", "read_answers"];
     let program = repo::build(&arguments)?;
     let count = |answers: u32| -> Result<u64> {
-        let mut valgrind = repo::command("valgrind");
+        let mut valgrind = pinned("0", "valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
-        let told = repo::remarks(valgrind.arg(answers.to_string()))?;
-        collected(&told).with_context(|| format!("valgrind told no count:\n{told}"))
+        let finished = run_counted(valgrind.arg(answers.to_string()), EXPECTED)?;
+        collected(&finished.stderr).with_context(|| finished.stderr.clone())
     };
     let (short, long) = (count(SHORT)?, count(LONG)?);
     ensure!(long > short, "reading {LONG} answers took no more than reading {SHORT}");
