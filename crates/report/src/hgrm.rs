@@ -70,7 +70,7 @@ pub(crate) fn rows(latencies: &Latencies<u64>) -> Vec<Row> {
     let count = latencies.count();
     let mut rows = Vec::new();
     let mut share = 0.0;
-    let mut seen = 0;
+    let mut seen: u64 = 0;
     for (upper, n) in latencies.recorded() {
         seen = seen.saturating_add(n);
         let nanos = upper.clamp(latencies.min(), latencies.max());

@@ -80,13 +80,20 @@ fn conclusion(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style:
         out += &format!("{}{pad} {words}\n", style.paint(Tone::Strong, name));
     }
     out.push('\n');
-    for text in std::iter::once(&reading.sentence).chain(&reading.notes) {
-        for line in wrap(&clean(text, LONGEST), COLUMNS) {
-            out += &line;
-            out.push('\n');
-        }
-    }
-    out
+    out + &paragraph(&reading.sentence, "") + &notes(&reading.notes)
+}
+
+/// What else must be known, each under a dash.
+fn notes(notes: &[String]) -> String {
+    notes.iter().map(|note| paragraph(note, "- ")).collect()
+}
+
+/// A text in lines that fit, the first after `mark` and the others below its text.
+fn paragraph(text: &str, mark: &str) -> String {
+    let width = mark.chars().count();
+    let lines = wrap(&clean(text, LONGEST), COLUMNS - width);
+    let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
+    lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
 }
 
 /// Longest a sentence may be.

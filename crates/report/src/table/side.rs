@@ -6,10 +6,10 @@ use verdict::Diff;
 use verdict::diff::DiffRow;
 use verdict::figures::percent;
 
-use super::{LONGEST, column, fields};
-use crate::figure::{clean, level, rate, share, wrap};
+use super::{column, fields, notes, paragraph};
+use crate::figure::{clean, level, rate, share};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone};
+use crate::text::{Style, Tone};
 
 /// Longest a curve's name is shown.
 const NAME: usize = 24;
@@ -19,14 +19,15 @@ const NAME: usize = 24;
 pub fn diff(diff: &Diff, style: Style) -> String {
     let last = diff.names.len().saturating_sub(1);
     let mut parts: Vec<String> = (0..last).map(|at| pair(diff, at, last, style)).collect();
-    let best = (0..last).filter_map(|at| diff.best_sentence(at));
-    let words: String = best.chain(diff.notes.iter().cloned()).map(|text| lines(&text)).collect();
-    parts.push(words);
+    let best: String = (0..last)
+        .filter_map(|at| diff.best_sentence(at))
+        .map(|text| paragraph(&text, ""))
+        .collect();
+    parts.push(best);
+    if !diff.notes.is_empty() {
+        parts.push(notes(&diff.notes));
+    }
     parts.join("\n")
-}
-
-fn lines(text: &str) -> String {
-    wrap(&clean(text, LONGEST), COLUMNS).into_iter().map(|line| line + "\n").collect()
 }
 
 fn pair(diff: &Diff, ours: usize, last: usize, style: Style) -> String {
@@ -114,6 +115,7 @@ mod tests {
 
     use super::*;
     use crate::sample;
+    use crate::text::COLUMNS;
 
     fn joined(curves: &[(&str, f64, &[u32])]) -> Diff {
         let curve = |&(name, capacity, levels): &(&str, f64, &[u32])| {
