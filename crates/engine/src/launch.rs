@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 
 use model::{Interval, Nanos, Plan, Tally};
@@ -14,11 +14,9 @@ use rustls::pki_types::ServerName;
 use wire::AnswerTo;
 
 use crate::collect::Collector;
+use crate::gate::Gate;
 use crate::ledger::Page;
 use crate::worker::{Job, Worker, share_of};
-
-/// Time between the last worker being ready and the run's start.
-const LEAD_NS: u64 = 2_000_000;
 
 /// Everything a run needs beside its plan.
 #[derive(Debug, Clone)]
@@ -79,21 +77,20 @@ impl std::error::Error for LaunchError {}
 pub fn launch(launch: &Launch, mut observe: impl FnMut(&Interval)) -> Result<Outcome, LaunchError> {
     let workers = launch.plan.threads.max(1);
     let (pages, inbox) = channel();
-    let start = Arc::new(Start::new(workers as usize + 1));
+    let gate = Arc::new(Gate::new(workers));
     let mut spares = Vec::new();
     let mut threads = Vec::new();
     for worker in 0..workers {
         let (spare, returned) = channel();
         spares.push(spare);
-        let seat = Seat { launch: launch.clone(), worker, workers, start: start.clone() };
+        let seat = Seat { launch: launch.clone(), worker, workers, gate: gate.clone() };
         let pages = pages.clone();
         let thread = thread::Builder::new().name(format!("worker-{worker}"));
-        // Threads already started wait at the barrier for ever; the process is about to end.
+        // Threads already started wait at the gate for ever; the process is about to end.
         threads
             .push(thread.spawn(move || seat.work(pages, returned)).map_err(LaunchError::Thread)?);
     }
     drop(pages);
-    start.begin();
     collect(&inbox, Collector::new(launch.plan.rate_per_s.is_none(), spares), &mut observe);
     for thread in threads {
         join(thread)?;
@@ -118,38 +115,12 @@ fn join(thread: JoinHandle<io::Result<()>>) -> Result<(), LaunchError> {
     thread.join().map_err(|_| LaunchError::Bug)?.map_err(LaunchError::Net)
 }
 
-/// The instant that all workers count from, set when the last of them is ready.
-#[derive(Debug)]
-struct Start {
-    ready: Barrier,
-    set: Barrier,
-    at_ns: AtomicU64,
-}
-
-impl Start {
-    fn new(parties: usize) -> Self {
-        Self { ready: Barrier::new(parties), set: Barrier::new(parties), at_ns: AtomicU64::new(0) }
-    }
-
-    fn begin(&self) {
-        self.ready.wait();
-        self.at_ns.store(clock::now() + LEAD_NS, Ordering::Release);
-        self.set.wait();
-    }
-
-    fn wait(&self) -> u64 {
-        self.ready.wait();
-        self.set.wait();
-        self.at_ns.load(Ordering::Acquire)
-    }
-}
-
 /// One worker's place in a run.
 struct Seat {
     launch: Launch,
     worker: u32,
     workers: u32,
-    start: Arc<Start>,
+    gate: Arc<Gate>,
 }
 
 impl Seat {
@@ -161,8 +132,7 @@ impl Seat {
         let files = if self.launch.own_files { limits::unshare_files() } else { Ok(()) };
         let plan = self.launch.plan.clone();
         let connections = share_of(u64::from(plan.connections), self.worker, self.workers);
-        let start_ns = self.start.wait();
-        let done = Done { worker: self.worker, pages: pages.clone() };
+        let done = Done { worker: self.worker, pages: pages.clone(), gate: self.gate.clone() };
         files?;
         let mut worker = Worker::new(Job {
             worker: self.worker,
@@ -171,7 +141,7 @@ impl Seat {
             answer_to: self.launch.answer_to,
             routes: self.launch.routes,
             tls: self.launch.tls,
-            start_ns,
+            gate: self.gate,
             stop: self.launch.stop,
             cpu: clock::thread_cpu as fn() -> Nanos,
             pages,
@@ -189,14 +159,17 @@ impl Seat {
     }
 }
 
-/// Tells the collector that a worker is done, however it ended.
+/// Tells the collector that a worker is done, however it ended, and keeps the others from waiting
+/// for it.
 struct Done {
     worker: u32,
     pages: Sender<(u32, Option<Page>)>,
+    gate: Arc<Gate>,
 }
 
 impl Drop for Done {
     fn drop(&mut self) {
+        self.gate.ready(self.worker, clock::now());
         // The collector may be gone when the whole run is being given up.
         let _ = self.pages.send((self.worker, None));
     }

@@ -258,8 +258,11 @@ impl Ledger {
         (start + SECOND).min(phase_end)
     }
 
-    /// Processor time of the worker when the run started, to count from.
-    pub(crate) fn start_cpu(&mut self, cpu: Nanos) {
+    /// The run starts: gauges begin at their level, processor time counts from `cpu`.
+    pub(crate) fn start(&mut self, cpu: Nanos) {
         self.cpu_at_start = cpu;
+        let open = self.open.value();
+        self.open = Gauge::default();
+        self.open.step(0, open as i32);
     }
 }

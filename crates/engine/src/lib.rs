@@ -9,6 +9,7 @@
 mod arrivals;
 mod collect;
 mod conn;
+mod gate;
 mod launch;
 mod ledger;
 mod sample;
@@ -18,6 +19,7 @@ mod tls;
 mod worker;
 
 pub use collect::Collector;
+pub use gate::Gate;
 pub use launch::{Launch, LaunchError, Outcome, launch};
 pub use tls::{TlsError, TlsSettings, client_config};
 pub use worker::{Job, Worker};

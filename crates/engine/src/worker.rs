@@ -5,6 +5,7 @@
 //! nanoseconds since the run's start.
 
 mod fail;
+mod prepare;
 mod receive;
 mod send;
 
@@ -21,6 +22,7 @@ use wire::AnswerTo;
 
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
+use crate::gate::Gate;
 use crate::ledger::{Flight, Ledger, Page};
 use crate::sample::Sampler;
 use crate::starts::Starts;
@@ -48,8 +50,8 @@ pub struct Job {
     pub routes: Arc<[Route]>,
     /// TLS to be spoken, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// The run's start on the net's clock.
-    pub start_ns: u64,
+    /// Where the workers agree on the run's start.
+    pub gate: Arc<Gate>,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
     /// Processor time of the calling thread; the simulation has none.
@@ -79,8 +81,6 @@ enum Pace {
         listed: Vec<bool>,
         /// Connections that can be opened.
         closed: Vec<u32>,
-        /// Connections being opened.
-        opening: u32,
     },
 }
 
@@ -100,6 +100,13 @@ pub struct Worker {
     sampler: Sampler,
     blob: Option<BlobId>,
     next_route: usize,
+    /// What instants count from, on the net's clock: the run's start once it is known.
+    base_ns: u64,
+    started: bool,
+    /// Users before this one have had their connections opened before the start.
+    next_to_open: u32,
+    /// Connections being opened.
+    opening: u32,
     /// Scratch: records to send, decrypted bytes.
     cipher: Vec<u8>,
     plain: Vec<u8>,
@@ -136,7 +143,6 @@ impl Worker {
                 idle: Vec::with_capacity(users),
                 listed: vec![false; users],
                 closed: (0..users as u32).rev().collect(),
-                opening: 0,
             },
         };
         Self {
@@ -151,6 +157,10 @@ impl Worker {
             sampler: Sampler::default(),
             blob: None,
             next_route: job.worker as usize,
+            base_ns: 0,
+            started: false,
+            next_to_open: 0,
+            opening: 0,
             cipher: Vec::new(),
             plain: if job.tls.is_some() { vec![0; 16 * 1024] } else { Vec::new() },
             ended: false,
@@ -162,11 +172,15 @@ impl Worker {
 
     #[inline]
     fn now<N: Net>(&self, net: &N) -> Nanos {
-        net.now().saturating_sub(self.job.start_ns)
+        net.now().saturating_sub(self.base_ns)
+    }
+
+    fn stop_asked(&self) -> bool {
+        self.job.stop.load(Ordering::Relaxed)
     }
 
     fn notice_stop(&mut self, now: Nanos) {
-        if !self.stopped && self.job.stop.load(Ordering::Relaxed) {
+        if !self.stopped && self.stop_asked() {
             self.stopped = true;
             self.ledger.end_window(now);
         }
@@ -265,12 +279,8 @@ impl<N: Net> Party<N> for Worker {
         if self.finished {
             return Next::Finished;
         }
-        if net.now() < self.job.start_ns {
-            return Next::Wait(self.job.start_ns);
-        }
-        if self.blob.is_none() {
-            self.blob = Some(net.blob(&self.job.request));
-            self.ledger.start_cpu((self.job.cpu)());
+        if !self.started {
+            return self.prepare(net);
         }
         let now = self.now(net);
         self.notice_stop(now);
@@ -288,7 +298,7 @@ impl<N: Net> Party<N> for Worker {
         if self.drained(now) || self.count_reached() {
             return self.finish(now);
         }
-        let until = self.job.start_ns.saturating_add(self.next_wake(now));
+        let until = self.base_ns.saturating_add(self.next_wake(now));
         if self.job.plan.spin { Next::Spin(until) } else { Next::Wait(until) }
     }
 }

@@ -73,6 +73,10 @@ impl Worker {
         error: &str,
         now: Nanos,
     ) {
+        if !self.started {
+            // Its user will try again, and be counted, when the run has started.
+            return self.ledger.note(class, || error.to_owned());
+        }
         let began = self.conns[j as usize].began;
         if let Pace::Open { arrivals, .. } = &mut self.pace {
             if let Some(arrival) = arrivals.serve() {

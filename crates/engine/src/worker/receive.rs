@@ -4,7 +4,7 @@ use model::{ErrorClass, Nanos};
 use net::{Close, Net};
 use wire::{Eof, ResponseEvent};
 
-use super::{Pace, Worker};
+use super::Worker;
 use crate::conn::State;
 use crate::tls::Session;
 
@@ -39,10 +39,10 @@ impl Worker {
         conn.state = State::Open;
         conn.failures = 0;
         self.ledger.open.step(now, 1);
-        if let Pace::Open { opening, .. } = &mut self.pace {
-            *opening -= 1;
+        self.opening -= 1;
+        if self.started {
+            self.ready(net, j, now);
         }
-        self.ready(net, j, now);
     }
 
     #[inline]

@@ -29,7 +29,7 @@ impl Worker {
     /// Takes up the arrivals due at `until` and serves as many as connections allow.
     pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, until: Nanos, now: Nanos) {
         let Pace::Open { arrivals, .. } = &mut self.pace else { return };
-        if self.ended {
+        if self.ended || !self.started {
             return;
         }
         let ledger = &mut self.ledger;
@@ -40,7 +40,7 @@ impl Worker {
     /// Serves the oldest arrival, or opens a connection for it; false when nothing more can be done.
     fn serve_next<N: Net>(&mut self, net: &mut N, now: Nanos) -> bool {
         let timeout = self.job.plan.timeout_ns;
-        let Pace::Open { arrivals, idle, listed, closed, opening } = &mut self.pace else {
+        let Pace::Open { arrivals, idle, listed, closed } = &mut self.pace else {
             return false;
         };
         let Some(due) = arrivals.oldest_due() else { return false };
@@ -65,7 +65,7 @@ impl Worker {
             }
             return true;
         }
-        if u64::from(*opening) >= arrivals.waiting() {
+        if u64::from(self.opening) >= arrivals.waiting() {
             return false;
         }
         let Some(j) = closed.pop() else { return false };
@@ -194,9 +194,7 @@ impl Worker {
             Ok(id) => {
                 conn.id = id;
                 conn.state = State::Connecting;
-                if let Pace::Open { opening, .. } = &mut self.pace {
-                    *opening += 1;
-                }
+                self.opening += 1;
             }
             Err(error) => self.not_opened(net, j, &error, now),
         }
@@ -219,10 +217,10 @@ impl Worker {
         let state = std::mem::replace(&mut conn.state, State::Closed);
         conn.tls = None;
         self.sampler.abandon(j);
-        match (&mut self.pace, state) {
-            (Pace::Open { opening, .. }, State::Connecting | State::Handshaking) => *opening -= 1,
-            _ if state == State::Open => self.ledger.open.step(now, -1),
-            _ => {}
+        match state {
+            State::Connecting | State::Handshaking => self.opening -= 1,
+            State::Open => self.ledger.open.step(now, -1),
+            State::Closed => {}
         }
     }
 }

@@ -1,0 +1,59 @@
+//! The instant that all workers of a run count from: set once the last of them has opened its
+//! connections, so that opening is not part of what is measured.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Time between the last worker being ready and the run's start.
+const LEAD_NS: u64 = 2_000_000;
+/// No instant yet.
+const UNSET: u64 = u64::MAX;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Gate {
+    ready: Vec<AtomicBool>,
+    start_ns: AtomicU64,
+}
+
+impl Gate {
+    /// A gate that waits for `workers`.
+    pub fn new(workers: u32) -> Self {
+        let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
+        Self { ready, start_ns: AtomicU64::new(UNSET) }
+    }
+
+    /// Worker `worker` is ready, or never will be. The last one sets the start by its clock.
+    pub fn ready(&self, worker: u32, now: u64) {
+        self.ready[worker as usize].store(true, Ordering::SeqCst);
+        if self.ready.iter().all(|ready| ready.load(Ordering::SeqCst)) {
+            // Two last ones may both get here; the first of them decides.
+            let _ = self.start_ns.compare_exchange(
+                UNSET,
+                now + LEAD_NS,
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            );
+        }
+    }
+
+    /// The run's start on the nets' clock, once it is known.
+    pub fn start(&self) -> Option<u64> {
+        Some(self.start_ns.load(Ordering::Acquire)).filter(|&at| at != UNSET)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_worker_sets_the_start() {
+        let gate = Gate::new(2);
+        gate.ready(0, 100);
+        gate.ready(0, 200);
+        assert_eq!(gate.start(), None);
+        gate.ready(1, 300);
+        gate.ready(0, 400);
+        assert_eq!(gate.start(), Some(300 + LEAD_NS));
+    }
+}
