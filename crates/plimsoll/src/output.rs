@@ -57,6 +57,11 @@ pub fn write_files<'a>(dir: &Path, files: impl IntoIterator<Item = (&'a str, Vec
 /// Prints a run in the form asked for.
 pub fn print_run(run: &Run, format: Format, latency: bool) {
     match format {
+        Format::Text if latency => {
+            print(&report::wrk::block(run, true));
+            print("\n");
+            print(&report::text::detail(run, style()));
+        }
         Format::Text => print(&report::text::run(run, style())),
         Format::Wrk => {
             print(&report::wrk::block(run, latency));
