@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::units::{parse_count, parse_duration, parse_rate};
 use model::{Arrivals, Nanos};
 
-pub use load::{IoArg, LoadArgs, TlsVersion};
+pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
 #[derive(Debug, Parser)]

@@ -3,6 +3,7 @@
 
 mod address;
 mod args;
+mod diff;
 mod environment;
 mod execute;
 mod failure;
@@ -16,7 +17,11 @@ mod run;
 mod secrets;
 mod sweep;
 mod target_command;
+mod wrk_link;
+mod wrktest;
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -24,8 +29,18 @@ use clap::Parser;
 use args::{Cli, Command};
 use failure::Failure;
 
+/// The name of a link says what is meant: `wrk` and `wrktest.sh` take those programs' own command
+/// lines.
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let cli = match line.first().and_then(|name| Path::new(name).file_name()?.to_str()) {
+        Some("wrk") => return ExitCode::from(wrk_link::wrk(line)),
+        Some("wrktest.sh") => {
+            let named = ["plimsoll", "wrktest"].map(OsStr::new).map(OsString::from);
+            Cli::parse_from(named.into_iter().chain(line.into_iter().skip(1)))
+        }
+        _ => Cli::parse(),
+    };
     match dispatch(&cli.command) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
@@ -42,6 +57,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Report(args) => report_command::report(args),
         Command::Generate(args) => generate::generate(args),
         Command::Sweep(args) => sweep::sweep(args),
-        Command::Diff(_) | Command::Wrktest(_) => unreachable!(),
+        Command::Diff(args) => diff::diff(args),
+        Command::Wrktest(args) => wrktest::wrktest(args),
     }
 }

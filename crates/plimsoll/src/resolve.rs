@@ -20,6 +20,8 @@ use crate::secrets;
 
 /// The most connections one run may hold: what two workers' worth of source addresses can carry.
 const MOST_CONNECTIONS: u64 = 1_000_000;
+/// Worker threads of one run at most.
+const MOST_THREADS: u64 = 512;
 /// Arrivals closer than this are taken up together unless workers spin: a timer of its own for each
 /// would cost more than the request.
 const GRANULARITY: Nanos = 60 * MICROSECOND;
@@ -39,6 +41,15 @@ pub struct Shape {
     pub requests: Option<u64>,
 }
 
+/// What becomes of a level for which files or ports would not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortage {
+    /// It is refused before it starts, and what would do is said.
+    Refused,
+    /// It runs, and connections that cannot be opened count as connect errors.
+    Counted,
+}
+
 /// A load looked up and read once: destination, addresses, request, TLS. Levels are made from it.
 #[derive(Debug)]
 pub struct Prepared {
@@ -53,6 +64,8 @@ pub struct Prepared {
     /// Open files allowed.
     pub files: FileLimit,
     io: net::Io,
+    /// What becomes of connections for which files or ports would not do.
+    pub shortage: Shortage,
     /// What the user should know and that is no failure.
     pub notices: Vec<String>,
 }
@@ -79,6 +92,7 @@ impl Prepared {
             tls,
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
+            shortage: Shortage::Refused,
             notices: proxy_notice(destination.tls),
             destination,
         })
@@ -99,7 +113,10 @@ impl Prepared {
         check_shape(shape)?;
         let routes = address::routes(&self.addresses, &self.args.source, shape.connections)?;
         if let Some(short) = address::ports_short(&routes, shape.connections) {
-            return cannot_run(short);
+            match self.shortage {
+                Shortage::Refused => return cannot_run(short),
+                Shortage::Counted => notices.push(short),
+            }
         }
         let wanted = threads(self.args.threads, shape.connections, clamp)?;
         let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
@@ -129,13 +146,18 @@ impl Prepared {
         if needed <= threads {
             return Ok(threads);
         }
-        if needed > 512 {
-            return cannot_run(format!(
+        if needed > MOST_THREADS {
+            let short = format!(
                 "{connections} connections need more open files than the limit of {} a process allows: \
                  `ulimit -Hn {}` would do",
                 self.files.hard,
                 connections / 64 + 64
-            ));
+            );
+            if self.shortage == Shortage::Refused {
+                return cannot_run(short);
+            }
+            notices.push(short);
+            return Ok(threads);
         }
         notices.push(format!(
             "{needed} workers instead of {threads}: one may open {} files, and {connections} \
@@ -248,7 +270,7 @@ fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64, Fai
     let allowed = limits::allowed_cpus().len() as u64;
     match asked {
         None => Ok(allowed.min(connections).max(1)),
-        Some(threads) if threads <= connections => Ok(threads.min(512)),
+        Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
         Some(_) if clamp => Ok(connections),
         Some(threads) => usage(format!(
             "-t {threads} is above -c {connections}: a worker without a connection has nothing to do"

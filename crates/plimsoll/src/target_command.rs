@@ -46,7 +46,7 @@ pub fn target(args: &TargetArgs) -> Result<u8, Failure> {
         });
     }
     while !stopped(&stop) {
-        std::thread::sleep(LOOK_EVERY);
+        thread::sleep(LOOK_EVERY);
     }
     println!("{}", server.stop());
     Ok(0)

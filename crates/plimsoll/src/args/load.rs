@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use model::units::{parse_count, parse_duration};
 use model::{Arrivals, Nanos, StatusRanges};
 
@@ -84,6 +84,18 @@ pub struct LoadArgs {
     /// Arguments for a script
     #[arg(last = true, value_name = "ARGS", hide = true)]
     pub script_args: Vec<String>,
+}
+
+impl LoadArgs {
+    /// What holds where no flag is given.
+    pub fn without_flags() -> Self {
+        #[derive(Parser)]
+        struct NoFlags {
+            #[command(flatten)]
+            load: LoadArgs,
+        }
+        NoFlags::parse_from(["plimsoll"]).load
+    }
 }
 
 /// TLS settings.

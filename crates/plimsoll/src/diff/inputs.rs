@@ -1,0 +1,171 @@
+//! The files of a comparison: found in folders, read, and given names that tell them apart.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use import::Kind;
+use model::Curve;
+
+use crate::failure::{Failure, cannot_run, usage};
+use crate::sweep::files::SWEEP_JSON;
+
+/// A run in a folder of its own.
+pub const RUN_JSON: &str = "run.json";
+/// Bytes of one file at most: a sweep of a thousand levels takes less.
+const LARGEST: u64 = 1 << 30;
+/// Longest part of a file's name, in bytes, well below what file systems take.
+const LONGEST_NAME: usize = 160;
+
+/// What is compared, and where the first of it lies.
+#[derive(Debug)]
+pub struct Inputs {
+    /// In the order named, under names that differ.
+    pub curves: Vec<Curve>,
+    /// The first file's folder.
+    pub folder: PathBuf,
+}
+
+/// Reads files and folders.
+///
+/// # Errors
+/// On one that cannot be read or is no result.
+pub fn read(paths: &[PathBuf]) -> Result<Inputs, Failure> {
+    let files = paths.iter().map(|path| find(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut curves = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
+    for (curve, name) in curves.iter_mut().zip(names(&files)) {
+        curve.name = name;
+    }
+    let folder = files.first().map_or_else(PathBuf::new, |file| folder_of(file));
+    Ok(Inputs { curves, folder })
+}
+
+/// The result that a path names: itself, or the one in the folder it is.
+fn find(path: &Path) -> Result<PathBuf, Failure> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let known = [SWEEP_JSON, RUN_JSON].map(|name| path.join(name));
+    if let Some(found) = known.into_iter().find(|file| file.exists()) {
+        return Ok(found);
+    }
+    let shown = path.display();
+    let entries = fs::read_dir(path)
+        .map_err(|error| Failure::CannotRun(format!("cannot read {shown}: {error}")))?;
+    let mut tables: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    tables.retain(|file| file.extension().is_some_and(|extension| extension == "dat"));
+    match tables.as_slice() {
+        [table] => Ok(table.clone()),
+        [] => cannot_run(format!("{shown} holds neither {SWEEP_JSON}, {RUN_JSON} nor a .dat")),
+        several => usage(format!("{shown} holds {} .dat files: name one of them", several.len())),
+    }
+}
+
+fn load(file: &Path) -> Result<Curve, Failure> {
+    let shown = file.display();
+    let wrong = |what: String| Failure::CannotRun(format!("{shown}: {what}"));
+    let about = fs::metadata(file).map_err(|error| wrong(error.to_string()))?;
+    if about.len() > LARGEST {
+        return Err(wrong(format!("{} bytes are more than any result has", about.len())));
+    }
+    let bytes = fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let name = stem(file);
+    match import::detect(&bytes) {
+        Kind::Dat => import::dat::parse(&name, &bytes).map_err(|error| wrong(error.to_string())),
+        Kind::Run => import::load_run(&bytes)
+            .map(|run| Curve::from_run(&name, &run))
+            .map_err(|error| wrong(error.to_string())),
+        // What is JSON and no result of ours gets the sweep's error, which says what was wanted.
+        Kind::Sweep | Kind::OtherJson => {
+            let sweep = import::load_sweep(&bytes).map_err(|error| wrong(error.to_string()))?;
+            Curve::from_sweep(&sweep).map_err(|level| wrong(format!("level {} twice", level.0)))
+        }
+    }
+}
+
+/// Names that tell the files apart: their stems; where two are alike, or say no more than that it
+/// is a result, the folder's; where that is not enough either, a number.
+fn names(files: &[PathBuf]) -> Vec<String> {
+    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
+    let mut names: Vec<String> = files
+        .iter()
+        .zip(&stems)
+        .map(|(file, stem)| {
+            let alike = stems.iter().filter(|other| *other == stem).count() > 1;
+            match (is_result(file), alike) {
+                (true, _) => folder_name(file),
+                (false, true) => format!("{}-{stem}", folder_name(file)),
+                (false, false) => stem.clone(),
+            }
+        })
+        .collect();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for name in &mut names {
+        let times = seen.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            name.push_str(&format!("-{times}"));
+        }
+    }
+    names
+}
+
+fn is_result(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == SWEEP_JSON || name == RUN_JSON)
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn folder_name(file: &Path) -> String {
+    let folder = folder_of(file);
+    let whole = folder.canonicalize().unwrap_or(folder);
+    whole.file_name().map_or_else(|| stem(file), |name| name.to_string_lossy().into_owned())
+}
+
+/// A name as part of a file's: separators and control characters replaced.
+pub fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c == '/' || c.is_control() { '-' } else { c }).collect()
+}
+
+/// At most as long as a file's name may be.
+pub fn shortened(name: &str) -> String {
+    let mut end = name.len().min(LONGEST_NAME);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_files_apart() {
+        for (files, wanted) in [
+            (&["/x/a.dat", "/x/b.dat"][..], &["a", "b"][..]),
+            (&["/x/a.dat", "/y/a.dat"], &["x-a", "y-a"]),
+            (&["/x/sweep.json", "/y/sweep.json"], &["x", "y"]),
+            (&["/x/run.json", "/y/a.dat"], &["x", "a"]),
+            (&["/x/a.dat", "/x/a.dat"], &["x-a", "x-a-2"]),
+        ] {
+            let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+            assert_eq!(names(&files), wanted);
+        }
+    }
+
+    #[test]
+    fn names_make_file_names() {
+        assert_eq!(file_name("../a b\n"), "..-a b-");
+        assert_eq!(shortened(&"ü".repeat(100)).len(), LONGEST_NAME);
+    }
+}

@@ -1,0 +1,128 @@
+//! The built-in API as a child process: what `plimsoll sweep` without a URL measures. Its queue has
+//! a capacity that theory gives, so that what was found can be held against the truth.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use model::{Curve, Sweep};
+use net::limits;
+use verdict::figures::{percent, rate};
+
+use crate::failure::{Failure, cannot_run};
+
+/// Servers of the queue.
+const SERVERS: u32 = 8;
+/// Mean service time of each, in milliseconds.
+const MEAN_MS: u32 = 1;
+/// What the queue carries at most: as soon as every server is busy, SERVERS / mean.
+const CAPACITY_PER_S: f64 = (SERVERS * 1000 / MEAN_MS) as f64;
+
+/// The child, which ends with this value; should this process end without dropping it, the child
+/// sees its standard input close and ends by itself.
+#[derive(Debug)]
+pub struct BuiltIn {
+    child: Child,
+    url: String,
+}
+
+impl BuiltIn {
+    /// Starts the API on half of the allowed processors and leaves the others to this thread and
+    /// those it starts.
+    ///
+    /// # Errors
+    /// When the child could not be started or did not come to listen.
+    pub fn start() -> Result<Self, Failure> {
+        let cpus = limits::allowed_cpus();
+        let (ours, theirs) = cpus.split_at(cpus.len().div_ceil(2));
+        if theirs.is_empty() {
+            eprintln!(
+                "plimsoll: one processor is allowed: the built-in API and the generator share it"
+            );
+        }
+        let theirs = if theirs.is_empty() { ours } else { theirs };
+        let child = spawn_on(theirs.to_vec())?;
+        let mut built_in = Self { child, url: String::new() };
+        built_in.url = built_in.listening()?;
+        if let Err(error) = limits::set_allowed_cpus(ours) {
+            eprintln!("plimsoll: cannot keep off the built-in API's processors: {error}");
+        }
+        Ok(built_in)
+    }
+
+    /// What to sweep.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The capacity found beside the true one, as a sentence on a line.
+    pub fn compare(&self, sweep: &Sweep) -> String {
+        let best = Curve::from_sweep(sweep).ok().and_then(|curve| {
+            let at = verdict::curve::best_row(&curve)?;
+            Some(curve.rows[at].qps)
+        });
+        let truth = format!(
+            "true capacity {}/s ({SERVERS} servers of {MEAN_MS} ms each)",
+            rate(CAPACITY_PER_S)
+        );
+        match best {
+            Some(found) => format!(
+                "\nThe built-in API: capacity found {}/s, {truth}: {} of it.\n",
+                rate(found),
+                percent(found / CAPACITY_PER_S)
+            ),
+            None => format!("\nThe built-in API: no capacity found, {truth}.\n"),
+        }
+    }
+
+    /// Reads the line that the child says where it listens with.
+    fn listening(&mut self) -> Result<String, Failure> {
+        let Some(stdout) = self.child.stdout.as_mut() else {
+            return cannot_run("the built-in API has no output");
+        };
+        let mut line = String::new();
+        // A child that could not start has said why on standard error, which is ours.
+        let read = BufReader::new(stdout).read_line(&mut line);
+        let url = line.split_whitespace().find(|word| word.starts_with("http://"));
+        match (read, url) {
+            (Ok(_), Some(url)) => {
+                let base = url.trim_end_matches("/healthz");
+                Ok(format!("{base}/queue?servers={SERVERS}&mean={MEAN_MS}ms&dist=exp&seed=1"))
+            }
+            (Err(error), _) => cannot_run(format!("the built-in API did not start: {error}")),
+            (Ok(_), None) => cannot_run("the built-in API did not start"),
+        }
+    }
+}
+
+impl Drop for BuiltIn {
+    fn drop(&mut self) {
+        // It may have ended already; there is nobody left to tell.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A child inherits the processors of the thread that starts it; this one is made for that.
+fn spawn_on(cpus: Vec<usize>) -> Result<Child, Failure> {
+    let starter = thread::spawn(move || {
+        if let Err(error) = limits::set_allowed_cpus(&cpus) {
+            eprintln!("plimsoll: cannot keep the built-in API to its processors: {error}");
+        }
+        let threads = cpus.len().to_string();
+        Command::new(std::env::current_exe()?)
+            .arg0("plimsoll")
+            .args(["target", "--listen", "127.0.0.1:0", "--until-input-ends", "--threads", &threads])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Ctrl-C is for the sweep, which ends its level against a living server.
+            .process_group(0)
+            .spawn()
+    });
+    match starter.join() {
+        Ok(Ok(child)) => Ok(child),
+        Ok(Err(error)) => cannot_run(format!("cannot start the built-in API: {error}")),
+        Err(_) => cannot_run("cannot start the built-in API"),
+    }
+}

@@ -1,0 +1,88 @@
+//! The files of a sweep, written whole after every level.
+
+use std::path::{Path, PathBuf};
+
+use model::{Curve, Sweep};
+use report::chart::{Chart, Theme, to_png};
+
+use crate::failure::{Failure, usage};
+use crate::output::{json, make_folder, write_files};
+
+/// The sweep itself in a folder of its own.
+pub const SWEEP_JSON: &str = "sweep.json";
+/// Pixels a unit of a chart takes in PNG.
+pub const PNG_SCALE: f32 = 2.0;
+
+/// Where a sweep's results go.
+#[derive(Debug, Clone)]
+pub struct Files {
+    dir: PathBuf,
+    name: String,
+    json: String,
+    report: String,
+}
+
+impl Files {
+    /// A folder that holds this sweep alone.
+    ///
+    /// # Errors
+    /// When the name is no file name, or the folder cannot be written to.
+    pub fn of_sweep(dir: &Path, name: &str) -> Result<Self, Failure> {
+        Self::new(dir, name, SWEEP_JSON.to_owned(), "report.html".to_owned())
+    }
+
+    /// A folder where the results of several jobs lie side by side, as wrktest.sh leaves them.
+    ///
+    /// # Errors
+    /// As [`Files::of_sweep`].
+    pub fn of_job(dir: &Path, name: &str) -> Result<Self, Failure> {
+        Self::new(dir, name, format!("{name}.sweep.json"), format!("{name}.report.html"))
+    }
+
+    fn new(dir: &Path, name: &str, json: String, report: String) -> Result<Self, Failure> {
+        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
+            return usage(format!("`{name}` is no name for files: leave out slashes and a first dot"));
+        }
+        make_folder(dir)?;
+        Ok(Self { dir: dir.to_owned(), name: name.to_owned(), json, report })
+    }
+
+    /// The page.
+    pub fn report(&self) -> PathBuf {
+        self.dir.join(&self.report)
+    }
+
+    /// A file of the folder that carries the name: `NAME` and `rest`.
+    pub fn named(&self, rest: &str) -> PathBuf {
+        self.dir.join(format!("{}{rest}", self.name))
+    }
+
+    /// Writes the sweep as it is; whether every file could be.
+    pub fn write(&self, sweep: &Sweep) -> bool {
+        let Ok(curve) = Curve::from_sweep(sweep) else { return false };
+        let reading = verdict::curve::read(&curve, sweep.objective_mean_ns);
+        let qps = report::charts::curve(&curve, &reading, sweep.objective_mean_ns).chart();
+        let title = format!("Success rate of {}", curve.name);
+        let success = report::charts::success(&title, std::slice::from_ref(&curve)).chart();
+        let mut files = vec![
+            (self.json.clone(), (json(sweep) + "\n").into_bytes()),
+            (format!("{}.dat", self.name), import::dat::print(&curve).into_bytes()),
+            (self.report.clone(), report::html::sweep(sweep, &curve, &reading).into_bytes()),
+        ];
+        files.extend(drawn(&format!("{}_qps_ttlb", self.name), &qps));
+        files.extend(drawn(&format!("{}_successrate", self.name), &success));
+        write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
+    }
+}
+
+/// A chart as SVG and PNG under the name `stem`.
+pub fn drawn(stem: &str, chart: &Chart) -> Vec<(String, Vec<u8>)> {
+    let svg = chart.to_svg(Theme::Standalone);
+    let png = to_png(&svg, PNG_SCALE);
+    let mut files = vec![(format!("{stem}.svg"), svg.into_bytes())];
+    match png {
+        Ok(png) => files.push((format!("{stem}.png"), png)),
+        Err(error) => eprintln!("plimsoll: cannot draw {stem}.png: {error}"),
+    }
+    files
+}

@@ -1,0 +1,129 @@
+//! Which levels the flags ask for.
+
+use model::LevelKind;
+use model::units::parse_count;
+use verdict::Ladder;
+
+use crate::args::SweepArgs;
+use crate::failure::{Failure, usage};
+
+/// Levels that one list may hold.
+const MOST_LEVELS: usize = 1000;
+/// Connections of one level at most, as in a single run.
+const HIGHEST: u64 = 1_000_000;
+
+/// Whether levels are concurrencies or rates.
+pub fn kind(args: &SweepArgs) -> LevelKind {
+    if args.rates.is_empty() { LevelKind::Concurrency } else { LevelKind::Rate }
+}
+
+/// The ladder asked for.
+///
+/// # Errors
+/// When a level is none, or levels make no ladder.
+pub fn ladder(args: &SweepArgs) -> Result<Ladder, Failure> {
+    let load = &args.load;
+    if kind(args) == LevelKind::Rate {
+        if load.pace.is_some() || load.think.is_some() {
+            return usage("--pace and --think belong to a closed loop: leave --rates out, or them");
+        }
+        return listed(args.rates.clone());
+    }
+    if load.arrivals.is_some() {
+        return usage("--arrivals belongs to an open loop: give its rates with --rates");
+    }
+    let highest = highest(args.max_level)?;
+    match args.levels.trim() {
+        "auto" => Ok(Ladder::auto(highest, args.stop_below)),
+        "classic" if args.max_level < 200 => {
+            usage("--levels classic begins at 200 connections, above --max-level")
+        }
+        "classic" => Ok(Ladder::classic(highest)),
+        list => listed(concurrencies(list)?),
+    }
+}
+
+/// A ladder of levels given one by one.
+///
+/// # Errors
+/// When there are too many.
+pub fn listed(levels: Vec<f64>) -> Result<Ladder, Failure> {
+    if levels.len() > MOST_LEVELS {
+        return usage(format!("{} levels are too many: {MOST_LEVELS} at most", levels.len()));
+    }
+    Ok(Ladder::list(levels))
+}
+
+fn highest(max_level: u64) -> Result<u32, Failure> {
+    match max_level {
+        1..=HIGHEST => Ok(max_level as u32),
+        _ => usage(format!("--max-level {max_level}: from 1 to {HIGHEST} connections")),
+    }
+}
+
+fn concurrencies(list: &str) -> Result<Vec<f64>, Failure> {
+    list.split(',').map(concurrency).collect()
+}
+
+fn concurrency(text: &str) -> Result<f64, Failure> {
+    match parse_count(text) {
+        Ok(level @ 1..=HIGHEST) => Ok(level as f64),
+        Ok(level) => usage(format!("--levels: {level} is not from 1 to {HIGHEST} connections")),
+        Err(error) => usage(format!(
+            "--levels: {error}; give auto, classic, or a list such as 200,500,1000"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use verdict::Step;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn args(flags: &[&str]) -> SweepArgs {
+        let line = ["plimsoll", "sweep", "http://127.0.0.1/"].iter().chain(flags);
+        match Cli::try_parse_from(line).unwrap().command {
+            Command::Sweep(args) => *args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn levels_as_written() {
+        for (flags, first) in [
+            (&[][..], 1.0),
+            (&["--levels", "classic"], 200.0),
+            (&["--levels", "1k, 500,2k"], 500.0),
+            (&["--rates", "2.5,1k"], 2.5),
+        ] {
+            assert_eq!(ladder(&args(flags)).unwrap().next(), Step::Run(first), "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_levels_say_why() {
+        for (flags, needle) in [
+            (&["--levels", "200,,500"][..], "not a count"),
+            (&["--levels", "many"], "auto, classic"),
+            (&["--levels", "0"], "from 1 to"),
+            (&["--levels", "-5"], "negative"),
+            (&["--levels", "2M"], "from 1 to"),
+            (&["--max-level", "0"], "--max-level"),
+            (&["--levels", "classic", "--max-level", "100"], "200"),
+            (&["--rates", "10", "--pace", "1ms"], "closed loop"),
+            (&["--arrivals", "poisson"], "open loop"),
+        ] {
+            let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+            let joined: Vec<&str> = flags.iter().map(String::as_str).collect();
+            let message = match joined.as_slice() {
+                ["--levels", value] => ladder(&args(&[&format!("--levels={value}")])),
+                other => ladder(&args(other)),
+            };
+            let message = message.unwrap_err().to_string();
+            assert!(message.contains(needle), "{flags:?}: {message}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Going on with a sweep that was interrupted or killed.
+
+use std::fs;
+use std::path::Path;
+
+use clap::Parser;
+use model::{LevelKind, Plan, Sweep};
+use verdict::Step;
+
+use super::files::{Files, SWEEP_JSON};
+use super::{carry_out, course, levels};
+use crate::args::{Cli, Command, SweepArgs};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::secrets;
+
+/// Goes on with the sweep in `dir`: by the flags given, or by its own command where only the folder
+/// was named.
+///
+/// # Errors
+/// When the folder holds no sweep, or what the flags ask for is another one.
+pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
+    let mut sweep = load(dir)?;
+    let mut args = match &given.url {
+        Some(_) => given.clone(),
+        None => own_args(dir, &sweep, given)?,
+    };
+    args.quiet |= given.quiet;
+    let url = args.url.clone().unwrap_or_default();
+    if secrets::mask_url(&url) != sweep.url {
+        return usage(format!("{} is a sweep of {}, not of {url}", dir.display(), sweep.url));
+    }
+    if levels::kind(&args) != sweep.kind {
+        return usage(format!("{} is over {}: {}", dir.display(), plural(sweep.kind), hint(&sweep)));
+    }
+    sweep.levels.retain(|held| !held.run.interrupted);
+    sweep.objective_mean_ns = args.objective;
+    sweep.ended = None;
+    let ladder = levels::ladder(&args)?;
+    let course = course(&url, &args, false)?;
+    if let (Some(held), Step::Run(level)) = (sweep.levels.first(), ladder.next()) {
+        let (launch, _) = course.prepared.level(course.shape(level), true, &course.stop)?;
+        same_load(dir, &held.run.plan, &launch.plan)?;
+    }
+    let files = Files::of_sweep(dir, &sweep.name.clone())?;
+    if !given.quiet {
+        eprintln!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
+    }
+    carry_out(&course, ladder, sweep, &files, None)
+}
+
+fn load(dir: &Path) -> Result<Sweep, Failure> {
+    let path = dir.join(SWEEP_JSON);
+    let bytes = fs::read(&path).map_err(|error| {
+        Failure::Usage(format!(
+            "--resume {}: cannot read {}: {error}; name a folder that `sweep` wrote to",
+            dir.display(),
+            path.display()
+        ))
+    })?;
+    import::load_sweep(&bytes)
+        .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
+}
+
+/// The flags that the sweep was started with.
+fn own_args(dir: &Path, sweep: &Sweep, given: &SweepArgs) -> Result<SweepArgs, Failure> {
+    let plain = ["plimsoll", "sweep", "--resume", &dir.to_string_lossy()].map(str::to_owned);
+    let plain = parse(&plain).map(|plain| SweepArgs { quiet: given.quiet, ..plain });
+    if plain.as_ref() != Some(given) {
+        return usage(
+            "--resume DIR alone goes on as the sweep was started; to give other flags, give the URL \
+             and all flags",
+        );
+    }
+    if sweep.command.iter().any(|arg| arg.contains("***")) {
+        return usage(
+            "the sweep's command held a secret, which is not stored: give the URL and all flags again",
+        );
+    }
+    match parse(&sweep.command) {
+        Some(args) if args.url.is_some() => Ok(args),
+        Some(_) => cannot_run(format!(
+            "{} is a sweep of the built-in API, which ended with it: start a new one",
+            dir.display()
+        )),
+        None => usage("how this sweep was started cannot be told: give the URL and all flags again"),
+    }
+}
+
+fn parse(command: &[String]) -> Option<SweepArgs> {
+    match Cli::try_parse_from(command).ok()?.command {
+        Command::Sweep(args) => Some(*args),
+        _ => None,
+    }
+}
+
+/// Levels of one curve must differ in nothing but the level.
+fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
+    let same = [
+        ("method", held.method == new.method),
+        ("header fields", held.headers == new.headers),
+        ("body", held.body_bytes == new.body_bytes),
+        ("arrivals", held.arrivals == new.arrivals),
+        ("duration", held.duration_ns == new.duration_ns),
+        ("warm-up", held.warmup_ns == new.warmup_ns),
+        ("ramp", held.ramp_ns == new.ramp_ns),
+        ("time-out", held.timeout_ns == new.timeout_ns),
+        ("pace", held.pace_ns == new.pace_ns),
+        ("think time", held.think_ns == new.think_ns),
+        ("keep-alive", held.keepalive == new.keepalive),
+        ("pipeline", held.pipeline == new.pipeline),
+        ("TLS", held.tls == new.tls),
+        ("statuses of success", held.success == new.success),
+    ];
+    let other: Vec<&str> = same.iter().filter(|(_, same)| !same).map(|(what, _)| *what).collect();
+    if other.is_empty() {
+        return Ok(());
+    }
+    usage(format!(
+        "the levels in {} were run with another {}: give the same flags, or start a new sweep",
+        dir.display(),
+        other.join(", ")
+    ))
+}
+
+fn plural(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Concurrency => "concurrencies",
+        LevelKind::Rate => "rates",
+    }
+}
+
+fn hint(sweep: &Sweep) -> &'static str {
+    match sweep.kind {
+        LevelKind::Concurrency => "go on with --levels",
+        LevelKind::Rate => "go on with --rates",
+    }
+}
