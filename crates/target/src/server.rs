@@ -1,6 +1,6 @@
 //! The threads of the server, from start to stop.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Sender, channel};
@@ -52,36 +52,38 @@ impl Server {
         let threads = options.threads.unwrap_or_else(|| default_threads(room));
         let io = options.io.unwrap_or_else(best_io);
         let shared = Arc::new(Shared::new(&options, threads, clock::now())?);
-        let mut start = Start {
-            listen: options.listen,
+        let start = Start {
+            listen: claim(options.listen)?,
             io,
             own_files: threads > 1 && room < CONNECTIONS && !options.share_files,
             long_lived: options.answers_per_connection() > 1,
             connections: room.min(EXPECTED) as usize,
         };
-        let mut server = Self { shared, threads: Vec::new(), address: options.listen, io };
+        let mut server = Self { shared, threads: Vec::new(), address: start.listen, io };
         for thread in 0..threads {
-            // The first one settles the port for all. An error drops, and so stops, what runs.
-            start.listen = server.add_thread(thread, start)?;
-            server.address = start.listen;
+            // An error drops, and so stops, what runs.
+            server.add_thread(thread, start)?;
         }
         Ok(server)
     }
 
-    fn add_thread(&mut self, thread: usize, start: Start) -> Result<SocketAddr, StartError> {
-        let (listening, heard) = channel();
+    fn add_thread(&mut self, thread: usize, start: Start) -> Result<(), StartError> {
+        let (started, heard) = channel();
         let shared = Arc::clone(&self.shared);
-        let name = format!("target-{thread}");
-        let started = thread::Builder::new()
-            .name(name)
-            .spawn(move || serve(shared, thread, start, &listening))
+        let spawned = thread::Builder::new()
+            .name(format!("target-{thread}"))
+            .spawn(move || serve(shared, thread, start, started))
             .map_err(StartError::Thread)?;
-        self.threads.push(started);
-        match heard.recv() {
-            Ok(Ok(address)) => Ok(address),
-            Ok(Err(cause)) => Err(StartError::Listen { address: start.listen, cause }),
-            Err(_) => Err(StartError::Thread(io::Error::other("it ended at once"))),
+        self.threads.push(spawned);
+        // The sender is dropped unused when the thread fails before it serves: then its end says why.
+        if let Ok(outcome) = heard.recv() {
+            return outcome.map_err(|cause| StartError::Listen { address: start.listen, cause });
         }
+        let end = self.threads.pop().map(JoinHandle::join);
+        Err(StartError::Thread(match end {
+            Some(Ok(Err(error))) => error,
+            _ => io::Error::other("it ended at once"),
+        }))
     }
 
     /// Where it listens, with the port that was found when 0 was asked for.
@@ -133,6 +135,13 @@ impl Drop for Server {
     }
 }
 
+/// The address with a port that nobody else listens on. A listener that shares its port would not
+/// notice: the kernel would let it share with another server, and give each a part of the clients.
+fn claim(address: SocketAddr) -> Result<SocketAddr, StartError> {
+    let alone = TcpListener::bind(address).and_then(|listener| listener.local_addr());
+    alone.map_err(|cause| StartError::Listen { address, cause })
+}
+
 /// One for each processor, or more where it takes more file tables to hold the connections.
 fn default_threads(room: u64) -> usize {
     limits::allowed_cpus().len().max(CONNECTIONS.div_ceil(room.max(1)) as usize)
@@ -147,26 +156,25 @@ fn serve(
     shared: Arc<Shared>,
     thread: usize,
     start: Start,
-    listening: &Sender<io::Result<SocketAddr>>,
+    started: Sender<io::Result<()>>,
 ) -> io::Result<()> {
     if start.own_files {
         // Where the kernel refuses, the threads share one table and its limit: fewer connections.
         let _ = limits::unshare_files();
     }
-    let bound = socket::listen(start.listen).and_then(|l| Ok((l.local_addr()?, l)));
-    let (address, listener) = match bound {
-        Ok(bound) => bound,
+    let listener = match socket::listen(start.listen) {
+        Ok(listener) => listener,
         Err(error) => {
-            let _ = listening.send(Err(error));
+            // The starter waits for this; it cannot have gone away.
+            let _ = started.send(Err(error));
             return Ok(());
         }
     };
-    // The starter waits for this; it cannot have gone away.
-    let _ = listening.send(Ok(address));
     let options = net::Options {
         connections: start.connections,
         long_lived: start.long_lived,
         listener: Some(listener),
     };
-    net::run(start.io, options, &mut Worker::new(shared, thread, PATIENCE_NS))
+    let mut worker = Worker::new(shared, thread, PATIENCE_NS).announcing(started);
+    net::run(start.io, options, &mut worker)
 }

@@ -5,8 +5,10 @@
 //! event means for its connection is `exchange`'s and `job`'s.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
 
 use model::Nanos;
 use net::{ConnId, Event, Net, Next, Party};
@@ -77,6 +79,8 @@ pub struct Worker {
     /// What happened during a pause, in order.
     stalled: VecDeque<Stalled>,
     patience_ns: Nanos,
+    /// Told once the net stands.
+    started: Option<Sender<io::Result<()>>>,
 }
 
 /// All of a worker but its connections.
@@ -126,7 +130,19 @@ impl Worker {
             plain: Vec::new(),
             again: Vec::new(),
         };
-        Self { core, table: Vec::new(), free: Vec::new(), stalled: VecDeque::new(), patience_ns }
+        Self {
+            core,
+            table: Vec::new(),
+            free: Vec::new(),
+            stalled: VecDeque::new(),
+            patience_ns,
+            started: None,
+        }
+    }
+
+    /// Has `started` told when the worker is driven for the first time.
+    pub(crate) fn announcing(self, started: Sender<io::Result<()>>) -> Self {
+        Self { started: Some(started), ..self }
     }
 
     #[inline]
@@ -238,6 +254,10 @@ impl<N: Net> Party<N> for Worker {
     fn tick(&mut self, net: &mut N) -> Next {
         if self.core.shared.stop.load(Relaxed) {
             return Next::Finished;
+        }
+        if let Some(started) = self.started.take() {
+            // The starter waits for this; it cannot have gone away.
+            let _ = started.send(Ok(()));
         }
         let now = net.now();
         let stop_check = now.saturating_add(self.patience_ns);

@@ -238,8 +238,10 @@ impl Conversation<'_> {
     }
 }
 
+/// Nothing came in time, or a read with a timeout was interrupted, as happens when a machine is
+/// suspended.
 fn waiting(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 /// How the other side's bytes ended.
@@ -348,7 +350,7 @@ impl RawClient {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return (came, End::Closed),
                 Ok(count) => came.extend_from_slice(&buffer[..count]),
-                Err(error) if waiting(&error) => return (came, End::Open),
+                Err(error) if waiting(&error) => {}
                 Err(_) => return (came, End::Reset),
             }
         }

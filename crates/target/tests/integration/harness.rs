@@ -1,0 +1,61 @@
+//! Servers on free ports and requests in one line.
+
+use net::Io;
+use target::{Options, Server};
+use testkit::peer::{End, RawClient};
+
+/// What `/healthz` answers with, and most other paths.
+pub const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
+
+/// The same as a connection's last answer.
+pub const OK_LAST: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
+    Content-Length: 15\r\nConnection: close\r\n\r\n{\"status\":\"ok\"}";
+
+/// One thread on a free port.
+pub fn options() -> Options {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    Options { listen, threads: Some(1), share_files: true, ..Options::default() }
+}
+
+pub fn server() -> Server {
+    start(options())
+}
+
+pub fn start(options: Options) -> Server {
+    Server::start(options).expect("the server starts")
+}
+
+/// The kernel interfaces that work here.
+pub fn interfaces() -> Vec<Io> {
+    let mut all = vec![Io::Epoll];
+    if net::uring_works() {
+        all.push(Io::Uring);
+    }
+    all
+}
+
+/// A request with method, path and nothing else.
+pub fn request(method: &str, path: &str) -> String {
+    format!("{method} {path} HTTP/1.1\r\nHost: test\r\n\r\n")
+}
+
+/// A request after whose answer the connection ends.
+pub fn last(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
+}
+
+/// The whole answer to bytes sent on a connection of their own, which ends in order.
+pub fn ask(server: &Server, bytes: impl AsRef<[u8]>) -> String {
+    let (answer, end) = RawClient::exchange(server.addr(), bytes.as_ref());
+    let text = String::from_utf8_lossy(&answer).into_owned();
+    assert_eq!(end, End::Closed, "{text}");
+    text
+}
+
+pub fn connect(server: &Server) -> RawClient {
+    RawClient::connect(server.addr())
+}
+
+pub fn body(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}

@@ -1,0 +1,110 @@
+//! The same bytes, wrapped in TLS.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use target::{Options, Server, StartError, Tls};
+use testkit::peer::End;
+use testkit::peer::RawClient;
+
+use crate::harness::*;
+
+type TlsClient = StreamOwned<ClientConnection, TcpStream>;
+
+fn connect_tls(
+    server: &Server,
+    name: &str,
+    version: &'static rustls::SupportedProtocolVersion,
+) -> TlsClient {
+    let mut roots = RootCertStore::empty();
+    let certificate = server.certificate().expect("a TLS server").to_vec();
+    roots.add(CertificateDer::from(certificate)).expect("a certificate");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[version])
+        .expect("a version that ring has")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from(name.to_owned()).expect("a name");
+    let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
+    StreamOwned::new(connection, TcpStream::connect(server.addr()).expect("it listens"))
+}
+
+fn each(test: impl Fn(&Server)) {
+    for io in interfaces() {
+        test(&start(Options { io: Some(io), tls: Some(Tls::SelfSigned), ..options() }));
+    }
+}
+
+fn ask_tls(server: &Server, bytes: &str) -> String {
+    let mut client = connect_tls(server, "localhost", &rustls::version::TLS13);
+    client.write_all(bytes.as_bytes()).expect("it is taken");
+    let mut answer = Vec::new();
+    client.read_to_end(&mut answer).expect("an ending with close_notify");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn the_certificate_made_at_start_is_good_for_loopback() {
+    each(|server| {
+        for name in ["localhost", "127.0.0.1", "::1"] {
+            for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+                let mut client = connect_tls(server, name, version);
+                for _ in 0..3 {
+                    client.write_all(request("GET", "/healthz").as_bytes()).expect("sent");
+                    let mut answer = vec![0; OK.len()];
+                    client.read_exact(&mut answer).expect("answered");
+                    assert_eq!(answer, OK.as_bytes());
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn answers_are_those_without_tls() {
+    each(|server| {
+        let mixed = [
+            request("GET", "/healthz"),
+            request("GET", "/delay/2ms"),
+            request("GET", "/fault/chunked"),
+            request("GET", "/queue?mean=1ms&dist=det"),
+        ]
+        .concat();
+        let plain = start(options());
+        let expected = ask(&plain, [mixed.repeat(20), last("/")].concat());
+        assert_eq!(ask_tls(server, &[mixed.repeat(20), last("/")].concat()), expected);
+        let large = ask_tls(server, &last("/bytes/3000000"));
+        assert_eq!(body(&large).len(), 3_000_000);
+        let echoed = ask_tls(
+            server,
+            &format!(
+                "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 200000\r\n\r\n{}",
+                "e".repeat(200_000)
+            ),
+        );
+        assert_eq!(body(&echoed), "e".repeat(200_000));
+    });
+}
+
+#[test]
+fn plain_http_to_a_tls_port_is_refused() {
+    each(|server| {
+        let (answer, end) = RawClient::exchange(server.addr(), request("GET", "/").as_bytes());
+        assert!(!answer.starts_with(b"HTTP"), "an alert at most");
+        assert_eq!(end, End::Closed);
+        assert_eq!(server.served().path("malformed"), 1);
+    });
+}
+
+#[test]
+fn files_that_are_no_certificate_are_named() {
+    let missing = "/nonexistent/cert.pem".into();
+    let files = Tls::Files { cert: missing, key: "/nonexistent/key.pem".into() };
+    let refused = Server::start(Options { tls: Some(files), ..options() });
+    let Err(error @ StartError::Certificate { .. }) = refused else { panic!("{refused:?}") };
+    assert!(error.to_string().contains("/nonexistent/cert.pem"), "{error}");
+}
