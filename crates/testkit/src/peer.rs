@@ -286,6 +286,18 @@ impl RawClient {
         self.stream.write_all(bytes).is_ok()
     }
 
+    /// Sends bytes over and over, `times` at most, until the server has taken none for so long; how
+    /// often they went out whole.
+    ///
+    /// # Panics
+    /// Never on a TCP socket with a patience above zero.
+    pub fn send_until_stuck(&mut self, bytes: &[u8], times: u64, patience: Duration) -> u64 {
+        self.stream.set_write_timeout(Some(patience)).expect("a timeout above zero");
+        let sent = (0..times).take_while(|_| self.try_send(bytes)).count();
+        self.stream.set_write_timeout(Some(PATIENCE)).expect("a timeout above zero");
+        sent as u64
+    }
+
     /// Sends bytes in pieces of `size`, far enough apart to arrive one by one.
     ///
     /// # Panics
