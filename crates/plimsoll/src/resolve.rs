@@ -24,7 +24,7 @@ const MOST_CONNECTIONS: u64 = 1_000_000;
 const MOST_THREADS: u64 = 512;
 /// Arrivals closer than this are taken up together unless workers spin: a timer of its own for each
 /// would cost more than the request.
-const GRANULARITY: Nanos = 60 * MICROSECOND;
+const GRANULARITY: Nanos = 110 * MICROSECOND;
 /// Arrivals a worker may have a second before they are taken up together.
 const OWN_TIMER_BELOW_PER_S: f64 = 2000.0;
 
