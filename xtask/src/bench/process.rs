@@ -87,7 +87,7 @@ pub struct Finished {
     pub wall: Duration,
     pub user: Duration,
     pub system: Duration,
-    /// The most memory it held at once. The kernel counts from before `exec`, so it is at least our own (some 10 MiB).
+    /// The most memory it held at once. The kernel counts from before `exec`, so it is at least our own (some 4 MiB).
     pub peak_bytes: u64,
 }
 
