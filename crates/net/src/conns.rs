@@ -49,14 +49,25 @@ impl<T> Conns<T> {
 
     /// Takes a connection out and frees its slot.
     pub(crate) fn remove(&mut self, id: ConnId) -> Option<T> {
+        let conn = self.take(id)?;
+        self.free(id.slot);
+        Some(conn)
+    }
+
+    /// Takes a connection out; its slot is not used again before [`Self::free`].
+    pub(crate) fn take(&mut self, id: ConnId) -> Option<T> {
         let slot = self.slots.get_mut(id.slot as usize)?;
         if slot.generation != id.generation {
             return None;
         }
         let conn = slot.conn.take()?;
         slot.generation = (slot.generation + 1) & GENERATIONS;
-        self.free.push(id.slot);
         Some(conn)
+    }
+
+    /// Lets the slot of a connection that was taken out be used again.
+    pub(crate) fn free(&mut self, slot: u32) {
+        self.free.push(slot);
     }
 }
 
@@ -77,5 +88,15 @@ mod tests {
         assert_eq!(conns.get(first), None);
         assert_eq!(conns.remove(first), None);
         assert_eq!(conns.get_mut(second), Some(&mut 'b'));
+    }
+
+    #[test]
+    fn a_slot_held_back_is_not_given_out() {
+        let mut conns = Conns::with_capacity(2);
+        let first = conns.insert('a');
+        assert_eq!(conns.take(first), Some('a'));
+        assert_eq!((conns.take(first), conns.next_slot()), (None, 1));
+        conns.free(first.slot);
+        assert_eq!(conns.insert('b').slot, first.slot);
     }
 }

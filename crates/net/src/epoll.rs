@@ -50,6 +50,8 @@ struct Conn {
     /// Bytes may be waiting in the kernel that no event will tell of.
     readable: bool,
     want_drained: bool,
+    /// The peer's end has been told.
+    eof: bool,
     failure: Option<Failure>,
     /// Bytes the kernel has not taken, from `written` on.
     out: Vec<u8>,
@@ -97,6 +99,7 @@ impl Epoll {
             receiving: true,
             readable: false,
             want_drained: false,
+            eof: false,
             failure: None,
             out: Vec::new(),
             written: 0,
@@ -281,9 +284,13 @@ impl Epoll {
                 break;
             }
             let (token, closing) = (conn.token, conn.state == State::Closing);
+            if conn.eof && !closing {
+                break;
+            }
             match rustix::net::recv(&conn.fd, &mut *buffer, rustix::net::RecvFlags::empty()) {
                 Ok((_, 0)) if closing => drop(self.conns.remove(id)),
                 Ok((_, 0)) => {
+                    conn.eof = true;
                     party.event(self, token, Event::Eof);
                     break;
                 }
@@ -316,11 +323,7 @@ impl Epoll {
         for id in ready.drain(..) {
             let Some(conn) = self.conns.get_mut(id) else { continue };
             if let Some(failure) = conn.failure {
-                let (token, closing) = (conn.token, conn.state == State::Closing);
-                self.conns.remove(id);
-                if !closing {
-                    party.event(self, token, Event::Failed(failure));
-                }
+                self.deliver_failure(id, failure, party);
                 continue;
             }
             if conn.want_drained && conn.out.is_empty() {
@@ -331,6 +334,20 @@ impl Epoll {
         // What handlers marked ready meanwhile was pushed to the emptied list.
         if self.ready.is_empty() {
             self.ready = ready;
+        }
+    }
+}
+
+impl Epoll {
+    /// Tells of a failure that was met while sending or connecting, and ends the connection.
+    fn deliver_failure<P: Party<Self>>(&mut self, id: ConnId, failure: Failure, party: &mut P) {
+        if failure.during == Operation::Send {
+            // A peer that stops reading may have said why before it went.
+            self.receive(id, true, party);
+        }
+        let Some(conn) = self.conns.remove(id) else { return };
+        if conn.state != State::Closing {
+            party.event(self, conn.token, Event::Failed(failure));
         }
     }
 }

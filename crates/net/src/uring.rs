@@ -44,6 +44,9 @@ pub struct Uring {
     /// Connections that asked to be told of an empty backlog, and have one.
     ready: Vec<ConnId>,
     lingering: Lingering,
+    /// Connections that are gone, with their slots. Neither slot nor descriptor is used again before
+    /// everything queued for them has been submitted, or it would reach their successors.
+    gone: Vec<(u32, Conn)>,
 }
 
 #[derive(Debug)]
@@ -56,6 +59,8 @@ struct Conn {
     armed: bool,
     receiving: bool,
     want_drained: bool,
+    /// The peer's end has been told.
+    eof: bool,
     output: Option<Box<Output>>,
 }
 
@@ -123,6 +128,7 @@ impl Uring {
             dirty: Vec::new(),
             ready: Vec::new(),
             lingering: Lingering::default(),
+            gone: Vec::new(),
         };
         net.arm_accept();
         Ok(net)
@@ -154,6 +160,7 @@ impl Uring {
             armed: false,
             receiving: true,
             want_drained: false,
+            eof: false,
             output: None,
         })
     }
@@ -174,8 +181,8 @@ impl Uring {
 
     fn arm_receive(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.armed || !conn.receiving || matches!(conn.state, State::Connecting | State::Zombie)
-        {
+        let idle = matches!(conn.state, State::Connecting | State::Zombie);
+        if conn.armed || !conn.receiving || conn.eof || idle {
             return;
         }
         conn.armed = true;
@@ -240,7 +247,19 @@ impl Uring {
         if conn.fixed {
             self.set_fixed(id.slot, -1);
         }
-        self.conns.remove(id);
+        if let Some(conn) = self.conns.take(id) {
+            self.gone.push((id.slot, conn));
+        }
+    }
+
+    /// Lets go of connections that nothing queued refers to any more.
+    fn bury(&mut self) {
+        if !self.gone.is_empty() && self.ring.submission().is_empty() {
+            for (slot, conn) in self.gone.drain(..) {
+                drop(conn);
+                self.conns.free(slot);
+            }
+        }
     }
 
     fn cancel(&mut self, id: ConnId) {
@@ -397,7 +416,9 @@ impl Net for Uring {
         match how {
             Close::Flush if conn.state == State::Open => {
                 (conn.state, conn.receiving) = (State::Flushing, true);
-                if conn.backlog() == 0 {
+                // Input left unread would turn the FIN into a RST.
+                self.arm_receive(id);
+                if self.conns.get(id).is_some_and(|conn| conn.backlog() == 0) {
                     self.end_flushed(id);
                 }
                 return;
@@ -426,6 +447,7 @@ impl Driver for Uring {
         } else {
             self.wait(Some(until.saturating_sub(clock::now())))?;
         }
+        self.bury();
         self.complete(party);
         self.expire();
         Ok(())

@@ -45,7 +45,10 @@ impl Uring {
                     }
                     self.arm_receive(id);
                 }
-                (0, _) if delivering => party.event(self, token, Event::Eof),
+                (0, _) if delivering => {
+                    conn.eof = true;
+                    party.event(self, token, Event::Eof);
+                }
                 (0, _) => self.peer_closed(id),
                 // No buffer was free, or receiving was paused: neither is the connection's end.
                 _ if matches!(-result, libc::ENOBUFS | libc::ECANCELED | libc::EINTR) => {
