@@ -68,9 +68,14 @@ impl Collector {
             };
             (interval, vec![false; workers])
         });
-        interval.phase = interval.phase.min(page.phase);
-        interval.start_ns = interval.start_ns.min(page.start_ns);
-        interval.end_ns = interval.end_ns.max(page.end_ns);
+        if page.phase == interval.phase {
+            interval.start_ns = interval.start_ns.min(page.start_ns);
+            interval.end_ns = interval.end_ns.max(page.end_ns);
+        } else if page.phase < interval.phase {
+            // A worker that ran late at the window's end; the drain's length is not the window's.
+            (interval.phase, interval.start_ns, interval.end_ns) =
+                (page.phase, page.start_ns, page.end_ns);
+        }
         interval.due += page.due;
         interval.tally.merge(&page.tally);
         interval.workers[worker] = page.used;

@@ -1,7 +1,10 @@
-//! The instant that all workers of a run count from: set once the last of them has opened its
-//! connections, so that opening is not part of what is measured.
+//! The instants that the workers of a run agree on: the start that all count from, set once the last
+//! of them has opened its connections, so that opening is not part of what is measured; and the end
+//! of a window that is cut short.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use model::Nanos;
 
 /// Time between the last worker being ready and the run's start.
 const LEAD_NS: u64 = 2_000_000;
@@ -13,13 +16,14 @@ const UNSET: u64 = u64::MAX;
 pub struct Gate {
     ready: Vec<AtomicBool>,
     start_ns: AtomicU64,
+    end_ns: AtomicU64,
 }
 
 impl Gate {
     /// A gate that waits for `workers`.
     pub fn new(workers: u32) -> Self {
         let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
-        Self { ready, start_ns: AtomicU64::new(UNSET) }
+        Self { ready, start_ns: AtomicU64::new(UNSET), end_ns: AtomicU64::new(UNSET) }
     }
 
     /// Worker `worker` is ready, or never will be. The last one sets the start by its clock.
@@ -39,6 +43,16 @@ impl Gate {
     /// The run's start on the nets' clock, once it is known.
     pub fn start(&self) -> Option<u64> {
         Some(self.start_ns.load(Ordering::Acquire)).filter(|&at| at != UNSET)
+    }
+
+    /// Ends the window before its time, at `wanted` nanoseconds after the start unless a worker has
+    /// said so before; when it ends for all of them.
+    pub fn end(&self, wanted: Nanos) -> Nanos {
+        let order = Ordering::SeqCst;
+        match self.end_ns.compare_exchange(UNSET, wanted, order, order) {
+            Ok(_) => wanted,
+            Err(agreed) => agreed,
+        }
     }
 }
 

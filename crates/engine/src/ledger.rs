@@ -83,8 +83,17 @@ impl Ledger {
         self.boundary.min(self.next_step)
     }
 
-    pub(crate) fn phase(&self) -> Phase {
-        self.phase
+    /// Whether an interval other than the window's last is over and its page still open: what
+    /// happens at `now` belongs to the next one. The window's last page also takes what leaves late.
+    #[inline]
+    pub(crate) fn behind(&self, now: Nanos) -> bool {
+        now >= self.boundary && self.boundary != self.window_end
+    }
+
+    /// Whether an attempt due then is one of the measured window.
+    #[inline]
+    pub(crate) fn measures(&self, due: Nanos) -> bool {
+        due >= self.window_start
     }
 
     /// No request may be sent from here on.
@@ -139,11 +148,12 @@ impl Ledger {
         self.latencies(flight, now);
     }
 
-    /// An attempt that had no whole answer in time: at least as long as it was waited for.
-    pub(crate) fn timed_out(&mut self, flight: Flight, now: Nanos) {
+    /// An attempt that had no whole answer in time: it counts as waited for at least `timeout`, also
+    /// where it was sent behind another on its connection and cannot be answered any more.
+    pub(crate) fn timed_out(&mut self, flight: Flight, timeout: Nanos, now: Nanos) {
         if self.counts(flight.due) {
             self.tally.errors.add(ErrorClass::Timeout, 1);
-            self.latencies(flight, now);
+            self.latencies(flight, now.max(flight.sent.saturating_add(timeout)));
         }
     }
 
@@ -199,7 +209,7 @@ impl Ledger {
             return;
         }
         let elapsed = now - (self.next_step - STEP);
-        let answers = self.answers - self.answers_at_step;
+        let answers = self.answers.wrapping_sub(self.answers_at_step);
         let per_s = u128::from(answers) * u128::from(SECOND) / u128::from(elapsed);
         self.steps.push(per_s.min(u128::from(u32::MAX)) as u32);
         self.answers_at_step = self.answers;
@@ -236,7 +246,8 @@ impl Ledger {
             tally,
             used,
         };
-        self.answers_at_step = self.answers_at_step.saturating_sub(page.used.answers);
+        // The count starts again at 0 in the middle of a sample: what came before goes below it.
+        self.answers_at_step = self.answers_at_step.wrapping_sub(page.used.answers);
         self.index += 1;
         (self.start, self.cpu_at_start) = (end, cpu);
         self.phase = match end {
@@ -258,8 +269,10 @@ impl Ledger {
         (start + SECOND).min(phase_end)
     }
 
-    /// The run starts: gauges begin at their level, processor time counts from `cpu`.
+    /// The run starts: gauges begin at their level, processor time counts from `cpu`, and bytes of
+    /// TLS handshakes made before are not its own.
     pub(crate) fn start(&mut self, cpu: Nanos) {
+        (self.tally.bytes_read, self.tally.bytes_written) = (0, 0);
         self.cpu_at_start = cpu;
         let open = self.open.value();
         self.open = Gauge::default();

@@ -13,6 +13,11 @@ use rustls::{
     SupportedProtocolVersion,
 };
 
+/// The failure of a handshake with a server that answers in the clear.
+pub const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
+/// The failure of a request in the clear to a server that expects TLS.
+pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
+
 /// What the user asked of TLS. Certificates and keys are PEM bytes.
 #[derive(Debug, Default)]
 pub struct TlsSettings {
@@ -149,7 +154,10 @@ impl ServerCertVerifier for Unchecked {
 
 /// One connection's TLS state.
 #[derive(Debug)]
-pub(crate) struct Session(ClientConnection);
+pub(crate) struct Session {
+    connection: ClientConnection,
+    ended: bool,
+}
 
 impl Session {
     pub(crate) fn new(
@@ -159,35 +167,53 @@ impl Session {
         let mut connection =
             ClientConnection::new(config.clone(), name.clone()).map_err(|e| e.to_string())?;
         connection.set_buffer_limit(None);
-        Ok(Self(connection))
+        Ok(Self { connection, ended: false })
     }
 
     pub(crate) fn handshaking(&self) -> bool {
-        self.0.is_handshaking()
+        self.connection.is_handshaking()
+    }
+
+    /// Whether the server has said, in TLS, that it will send no more.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
     }
 
     /// Takes bytes from the net; all of `input` is consumed unless decrypted data fills up, so the
-    /// caller alternates with [`Self::read`] until `input` is empty.
+    /// caller alternates with [`Self::read`] until `input` is empty or the session has
+    /// [`ended`](Self::ended).
     pub(crate) fn feed(&mut self, input: &mut &[u8]) -> Result<(), String> {
-        self.0.read_tls(input).map_err(|e| e.to_string())?;
-        self.0.process_new_packets().map(drop).map_err(|e| e.to_string())
+        self.connection.read_tls(input).map_err(|e| e.to_string())?;
+        let state = self.connection.process_new_packets().map_err(|error| in_words(&error))?;
+        self.ended = state.peer_has_closed();
+        Ok(())
     }
 
     /// Decrypted bytes; 0 when there are none for now or ever.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> usize {
-        self.0.reader().read(buffer).unwrap_or(0)
+        self.connection.reader().read(buffer).unwrap_or(0)
     }
 
     /// Encrypts a request; [`Self::take_output`] has the records.
     pub(crate) fn write(&mut self, plain: &[u8]) {
-        self.0.writer().write_all(plain).expect("the session's buffer has no limit");
+        self.connection.writer().write_all(plain).expect("the session's buffer has no limit");
     }
 
     /// Appends what is to be sent to `out`.
     pub(crate) fn take_output(&mut self, out: &mut Vec<u8>) {
-        while self.0.wants_write() {
-            let written: io::Result<usize> = self.0.write_tls(out);
+        while self.connection.wants_write() {
+            let written: io::Result<usize> = self.connection.write_tls(out);
             written.expect("writing to memory does not fail");
         }
+    }
+}
+
+/// What went wrong, and what to do where that is known.
+fn in_words(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
+            SPEAKS_NO_TLS.to_owned()
+        }
+        other => other.to_string(),
     }
 }

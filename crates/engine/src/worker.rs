@@ -72,6 +72,8 @@ enum Pace {
         left: u64,
         /// Users held back by the cap on requests in flight.
         parked: VecDeque<u32>,
+        /// Whether a user is in `parked`.
+        held: Vec<bool>,
     },
     Open {
         arrivals: Box<Arrivals>,
@@ -98,6 +100,7 @@ pub struct Worker {
     timeouts: Timeouts,
     ledger: Ledger,
     sampler: Sampler,
+    /// The request, where it may be sent as one.
     blob: Option<BlobId>,
     next_route: usize,
     /// What instants count from, on the net's clock: the run's start once it is known.
@@ -136,7 +139,8 @@ impl Worker {
                     starts.add(first_start(&job, user, pace_ns), user);
                 }
                 let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
-                Pace::Closed { pace_ns, think_ns, left, parked: VecDeque::new() }
+                let held = vec![false; users];
+                Pace::Closed { pace_ns, think_ns, left, parked: VecDeque::new(), held }
             }
             Load::Open(schedule) => Pace::Open {
                 arrivals: Box::new(Arrivals::new(schedule.share(job.worker, job.workers))),
@@ -182,7 +186,9 @@ impl Worker {
     fn notice_stop(&mut self, now: Nanos) {
         if !self.stopped && self.stop_asked() {
             self.stopped = true;
-            self.ledger.end_window(now);
+            // By then every worker has noticed; were each to end at once, their intervals would part.
+            let end = self.job.gate.end(now.saturating_add(NOTICE_STOP));
+            self.ledger.end_window(end);
         }
     }
 
@@ -199,7 +205,8 @@ impl Worker {
     fn end_window<N: Net>(&mut self, net: &mut N, now: Nanos) {
         // What fell due between the last wake-up and the end leaves now, if it can.
         let last = self.ledger.window_end().saturating_sub(1);
-        self.serve_arrivals(net, last, now);
+        self.take_up(last, now);
+        while self.serve_next(net, now) {}
         self.ended = true;
         if let Pace::Open { arrivals, .. } = &mut self.pace {
             while let Some(arrival) = arrivals.serve() {
@@ -266,6 +273,10 @@ impl<N: Net> Party<N> for Worker {
     }
 
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        let now = self.now(net);
+        if self.ledger.behind(now) {
+            self.keep_books(now);
+        }
         match event {
             Event::Received(bytes) => self.received(net, token, bytes),
             Event::Connected => self.connected(net, token),
@@ -284,14 +295,13 @@ impl<N: Net> Party<N> for Worker {
         }
         let now = self.now(net);
         self.notice_stop(now);
-        if !self.ended {
-            if now >= self.ledger.window_end() {
-                self.end_window(net, now);
-            } else {
-                self.start_due(net, now);
-            }
+        if !self.ended && now >= self.ledger.window_end() {
+            self.end_window(net, now);
         }
         self.keep_books(now);
+        if !self.ended {
+            self.start_due(net, now);
+        }
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }

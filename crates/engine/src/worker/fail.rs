@@ -9,11 +9,13 @@ use wire::WireError;
 
 use super::{Pace, Worker};
 use crate::conn::State;
-use crate::ledger::Flight;
+use crate::tls::SPEAKS_TLS;
 
 /// First pause before a connection that could not be opened is tried again; it doubles up to a second.
 const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
 const BACKOFF_DOUBLINGS: u16 = 7;
+/// How an alert record of TLS begins, whatever its version.
+const TLS_ALERT: [u8; 2] = [0x15, 0x03];
 
 impl Worker {
     pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure) {
@@ -22,7 +24,8 @@ impl Worker {
         if failure.during == Operation::Connect || self.conns[j as usize].state == State::Connecting
         {
             self.forget(j, now);
-            return self.not_opened(net, j, &error, now);
+            self.not_opened(j, &error, now);
+            return self.serve_arrivals(net, now);
         }
         if self.conns[j as usize].state == State::Handshaking {
             return self.tls_failed(net, j, &error.to_string(), now);
@@ -39,22 +42,16 @@ impl Worker {
             self.go_on(net, j, now);
         } else {
             self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
-            self.serve_arrivals(net, now, now);
+            self.serve_arrivals(net, now);
         }
     }
 
     /// Connection `j` could not be opened: the attempt it was opened for has failed.
-    pub(super) fn not_opened<N: Net>(
-        &mut self,
-        net: &mut N,
-        j: u32,
-        error: &io::Error,
-        now: Nanos,
-    ) {
+    pub(super) fn not_opened(&mut self, j: u32, error: &io::Error, now: Nanos) {
         if let Some(name) = error.raw_os_error().and_then(exhausted) {
             *self.ledger.tally.limits.entry(name.to_owned()).or_default() += 1;
         }
-        self.opening_failed(net, j, ErrorClass::Connect, &error.to_string(), now);
+        self.opening_failed(j, ErrorClass::Connect, &error.to_string(), now);
     }
 
     pub(super) fn tls_failed<N: Net>(&mut self, net: &mut N, j: u32, error: &str, now: Nanos) {
@@ -62,40 +59,46 @@ impl Worker {
             return self.broken(net, j, ErrorClass::Tls, error, now);
         }
         self.close(net, j, now, Close::Now);
-        self.opening_failed(net, j, ErrorClass::Tls, error, now);
+        self.opening_failed(j, ErrorClass::Tls, error, now);
+        self.serve_arrivals(net, now);
     }
 
-    fn opening_failed<N: Net>(
-        &mut self,
-        net: &mut N,
-        j: u32,
-        class: ErrorClass,
-        error: &str,
-        now: Nanos,
-    ) {
+    /// Serves no arrivals itself: it is also called while they are being served, once for each
+    /// connection that cannot be opened.
+    fn opening_failed(&mut self, j: u32, class: ErrorClass, error: &str, now: Nanos) {
         if !self.started {
             // Its user will try again, and be counted, when the run has started.
             return self.ledger.note(class, || error.to_owned());
         }
         let began = self.conns[j as usize].began;
-        if let Pace::Open { arrivals, .. } = &mut self.pace {
-            if let Some(arrival) = arrivals.serve() {
-                self.ledger.failed(arrival.due, class, || error.to_owned());
-            }
-        } else {
-            self.spend();
-            self.ledger.failed(began, class, || error.to_owned());
+        let due = match &mut self.pace {
+            Pace::Open { arrivals, .. } => arrivals.serve().map(|arrival| arrival.due),
+            Pace::Closed { .. } => self.spend(began).then_some(began),
+        };
+        match due {
+            Some(due) => self.ledger.failed(due, class, || error.to_owned()),
+            None => self.ledger.note(class, || error.to_owned()),
         }
         let conn = &mut self.conns[j as usize];
         let backoff =
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
         conn.failures = conn.failures.saturating_add(1);
         self.starts.add(now + backoff, j);
-        self.serve_arrivals(net, now, now);
     }
 
     /// What came is no HTTP.
-    pub(super) fn malformed<N: Net>(&mut self, net: &mut N, j: u32, error: &WireError, now: Nanos) {
+    pub(super) fn malformed<N: Net>(
+        &mut self,
+        net: &mut N,
+        j: u32,
+        error: &WireError,
+        came: &[u8],
+        now: Nanos,
+    ) {
+        let in_the_clear = self.job.tls.is_none();
+        if in_the_clear && came.starts_with(&TLS_ALERT) {
+            return self.broken(net, j, ErrorClass::Protocol, SPEAKS_TLS, now);
+        }
         self.broken(net, j, ErrorClass::Protocol, &error.to_string(), now);
     }
 
@@ -114,7 +117,7 @@ impl Worker {
         });
         self.close(net, j, now, Close::Now);
         self.reopenable(j);
-        self.serve_arrivals(net, now, now);
+        self.serve_arrivals(net, now);
     }
 
     /// Counts every request under way on `j` as failed.
@@ -149,7 +152,7 @@ impl Worker {
                 oldest = Some(oldest.map_or(since, |other| other.min(since)));
             }
         }
-        self.serve_arrivals(net, now, now);
+        self.serve_arrivals(net, now);
         self.timeouts.scanned(oldest, now);
     }
 
@@ -162,16 +165,11 @@ impl Worker {
             let what = if state == State::Handshaking { "TLS handshake" } else { "connection" };
             self.close(net, j, now, Close::Reset);
             let error = format!("no {what} within {}", exact_duration(timeout));
-            return self.opening_failed(net, j, class, &error, now);
+            return self.opening_failed(j, class, &error, now);
         }
         while let Some(flight) = self.pop_flight(j) {
             self.ledger.in_flight.step(now, -1);
-            // Later requests of a pipeline can never be answered either; they count as waited for.
-            let sent = flight.sent.min(now.saturating_sub(timeout));
-            self.ledger.timed_out(
-                Flight { sent, due: flight.due.min(sent), taken: flight.taken.min(sent) },
-                now,
-            );
+            self.ledger.timed_out(flight, timeout, now);
         }
         self.ledger.note(ErrorClass::Timeout, || {
             format!("no whole answer within {}", exact_duration(timeout))

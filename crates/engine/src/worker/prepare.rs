@@ -4,10 +4,14 @@
 use net::{Net, Next};
 
 use super::{Pace, Worker};
+use crate::timeouts::Timeouts;
 
 /// Connections being opened at once by one worker: more would overrun the server's accept queue and
 /// wait for retransmissions.
 const OPENING_AT_ONCE: u32 = 256;
+/// Requests up to this length are sent without a word of success. An idle socket takes them whole;
+/// a longer one could still be on its way when an early answer lets the next one follow.
+const BLOB_BYTES: usize = 4096;
 /// How often the gate is looked at.
 const LOOK_EVERY: u64 = 1_000_000;
 /// Longest that opening may take; who is not connected then connects inside the window.
@@ -16,9 +20,9 @@ const OPEN_WITHIN: u64 = 60_000_000_000;
 impl Worker {
     /// One step towards the start. Instants count from the first step until the start is known.
     pub(super) fn prepare<N: Net>(&mut self, net: &mut N) -> Next {
-        if self.blob.is_none() {
-            self.blob = Some(net.blob(&self.job.request));
+        if self.base_ns == 0 {
             self.base_ns = net.now();
+            self.keep_request(net);
         }
         let users = self.users_to_open();
         while self.opening < OPENING_AT_ONCE && self.next_to_open < users {
@@ -26,8 +30,15 @@ impl Worker {
             self.next_to_open += 1;
             self.open(net, user, now);
         }
+        let now = self.now(net);
+        if now >= self.timeouts.next() {
+            self.scan_timeouts(net, now);
+        }
         let all_tried = self.next_to_open == users && self.opening == 0;
-        if all_tried || self.now(net) > OPEN_WITHIN || self.stop_asked() {
+        if self.stop_asked() {
+            self.job.gate.end(0);
+        }
+        if all_tried || now > OPEN_WITHIN || self.stop_asked() {
             self.job.gate.ready(self.job.worker, net.now());
         }
         match self.job.gate.start() {
@@ -37,6 +48,14 @@ impl Worker {
             }
             Some(start) => Next::Wait(start),
             None => Next::Wait(net.now() + LOOK_EVERY),
+        }
+    }
+
+    /// Lends the request to the net, where it may be sent as a blob.
+    fn keep_request<N: Net>(&mut self, net: &mut N) {
+        let alone = self.pipeline == 1 && self.job.tls.is_none();
+        if alone && self.job.request.len() <= BLOB_BYTES {
+            self.blob = Some(net.blob(&self.job.request));
         }
     }
 
@@ -50,6 +69,7 @@ impl Worker {
         let shift = start_ns - self.base_ns;
         self.base_ns = start_ns;
         self.started = true;
+        self.timeouts = Timeouts::new(self.job.plan.timeout_ns, 0);
         for conn in &mut self.conns {
             conn.began = conn.began.saturating_sub(shift);
         }

@@ -2,7 +2,7 @@
 
 use model::{ErrorClass, Nanos};
 use net::{Close, Net};
-use wire::{Eof, ResponseEvent};
+use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
 use crate::conn::State;
@@ -13,7 +13,7 @@ enum Step {
     More,
     Again,
     Whole { keep_alive: bool },
-    Broken(wire::WireError),
+    Broken(WireError),
 }
 
 impl Worker {
@@ -79,6 +79,10 @@ impl Worker {
                 }
                 self.answers(net, j, &plain[..n], now);
             }
+            if self.conns[j as usize].tls.as_ref().is_some_and(|session| session.ended()) {
+                self.peer_closed(net, j);
+                break;
+            }
         }
         self.plain = plain;
     }
@@ -101,16 +105,16 @@ impl Worker {
             if self.conns[j as usize].in_flight == 0 {
                 return self.unsolicited(net, j, bytes, now);
             }
-            let id = self.conns[j as usize].id;
+            let (id, came) = (self.conns[j as usize].id, bytes);
             loop {
                 match self.step(j, &mut bytes, now) {
                     Step::Again => {}
                     Step::More => return,
                     Step::Whole { keep_alive } => {
-                        self.whole(net, j, now, keep_alive);
+                        self.whole(net, j, now, keep_alive, bytes);
                         break;
                     }
-                    Step::Broken(error) => return self.malformed(net, j, &error, now),
+                    Step::Broken(error) => return self.malformed(net, j, &error, came, now),
                 }
             }
             // The rest of the bytes came on a connection that may have been closed and opened anew.
@@ -144,10 +148,15 @@ impl Worker {
         }
     }
 
-    /// An answer is whole: counts it and lets the user go on.
+    /// An answer is whole: counts it and lets the user go on. `rest` came behind it.
     #[inline]
-    fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool) {
+    fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
         self.count_answer(j, now);
+        if keep_alive && !rest.is_empty() && self.conns[j as usize].in_flight == 0 {
+            // The next request must not be sent first, or the rest would pass for its answer.
+            self.unsolicited(net, j, rest, now);
+            return self.go_on(net, j, now);
+        }
         let keepalive_wanted = self.job.plan.keepalive;
         if keep_alive && keepalive_wanted {
             let (conn, answer_to) = (&mut self.conns[j as usize], self.job.answer_to);
@@ -191,7 +200,12 @@ impl Worker {
                 now,
             );
         }
-        let eof = conn.parser.eof();
+        // Without TLS's own end, who cuts the connection decides where a body ends (RFC 9112 9.8).
+        let cut = conn.tls.as_ref().is_some_and(|session| !session.ended());
+        let eof = match conn.parser.eof() {
+            Eof::Complete if cut => Eof::Truncated,
+            eof => eof,
+        };
         let in_flight = conn.in_flight;
         self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
         if eof == Eof::Complete && in_flight > 0 {
@@ -209,7 +223,7 @@ impl Worker {
         if in_flight > 0 {
             self.go_on(net, j, now);
         } else {
-            self.serve_arrivals(net, now, now);
+            self.serve_arrivals(net, now);
         }
     }
 }

@@ -13,32 +13,46 @@ impl Worker {
         while let Some(user) = self.starts.due(now) {
             self.start(net, user, now);
         }
-        self.serve_arrivals(net, now, now);
+        self.serve_arrivals(net, now);
     }
 
     fn start<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         if let Pace::Open { closed, .. } = &mut self.pace {
-            closed.push(j);
-        } else if self.conn(j).state == State::Open {
-            self.ready(net, j, now);
-        } else {
-            self.open(net, j, now);
+            return closed.push(j);
+        }
+        match self.conn(j).state {
+            State::Open => self.ready(net, j, now),
+            State::Closed => self.open(net, j, now),
+            State::Connecting | State::Handshaking => {}
         }
     }
 
-    /// Takes up the arrivals due at `until` and serves as many as connections allow.
-    pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, until: Nanos, now: Nanos) {
-        let Pace::Open { arrivals, .. } = &mut self.pace else { return };
+    /// Takes up the arrivals that are due, if it is time to, and serves as many as connections allow.
+    ///
+    /// Together or not at all: an arrival taken up at every answer would make the next wake-up, and a
+    /// wake-up costs more than a request.
+    pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        let Pace::Open { arrivals, .. } = &self.pace else { return };
         if self.ended || !self.started {
             return;
         }
-        let ledger = &mut self.ledger;
-        arrivals.take_up(until, now, |due| ledger.taken_up(due, now));
+        let together = self.job.plan.granularity_ns;
+        if arrivals.next_due().is_some_and(|due| due.saturating_add(together) <= now) {
+            self.take_up(now.min(self.ledger.window_end().saturating_sub(1)), now);
+        }
         while self.serve_next(net, now) {}
     }
 
+    /// Takes up at `now` the arrivals due at `until`.
+    pub(super) fn take_up(&mut self, until: Nanos, now: Nanos) {
+        if let Pace::Open { arrivals, .. } = &mut self.pace {
+            let ledger = &mut self.ledger;
+            arrivals.take_up(until, now, |due| ledger.taken_up(due, now));
+        }
+    }
+
     /// Serves the oldest arrival, or opens a connection for it; false when nothing more can be done.
-    fn serve_next<N: Net>(&mut self, net: &mut N, now: Nanos) -> bool {
+    pub(super) fn serve_next<N: Net>(&mut self, net: &mut N, now: Nanos) -> bool {
         let timeout = self.job.plan.timeout_ns;
         let Pace::Open { arrivals, idle, listed, closed } = &mut self.pace else {
             return false;
@@ -87,19 +101,16 @@ impl Worker {
     pub(super) fn ready<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         if matches!(self.pace, Pace::Open { .. }) {
             self.room(j);
-            return self.serve_arrivals(net, now, now);
+            return self.serve_arrivals(net, now);
         }
         while self.conns[j as usize].in_flight < self.pipeline {
             if !self.may_send(now) {
                 return;
             }
             if self.ledger.in_flight.value() >= self.inflight_cap {
-                if let Pace::Closed { parked, .. } = &mut self.pace {
-                    parked.push_back(j);
-                }
-                return;
+                return self.park(j);
             }
-            self.spend();
+            self.spend(now);
             self.send(net, j, Flight { due: now, taken: now, sent: now });
         }
     }
@@ -114,36 +125,63 @@ impl Worker {
         left && !self.ended && now < self.ledger.window_end()
     }
 
-    /// A closed-loop attempt is made: one less is left, unless it is only warming up.
-    pub(super) fn spend(&mut self) {
-        if let Pace::Closed { left, .. } = &mut self.pace
-            && *left != u64::MAX
-            && self.ledger.phase() != model::Phase::Warmup
-        {
-            *left = left.saturating_sub(1);
+    /// A closed-loop attempt due at `due` is made: one less is left, unless it only warms up. False
+    /// when none was left.
+    pub(super) fn spend(&mut self, due: Nanos) -> bool {
+        match &mut self.pace {
+            Pace::Closed { left: 0, .. } => false,
+            Pace::Closed { left, .. } if *left != u64::MAX && self.ledger.measures(due) => {
+                *left -= 1;
+                true
+            }
+            _ => true,
         }
+    }
+
+    /// Holds a closed-loop user back until there is room in flight.
+    fn park(&mut self, j: u32) {
+        if let Pace::Closed { parked, held, .. } = &mut self.pace
+            && !std::mem::replace(&mut held[j as usize], true)
+        {
+            parked.push_back(j);
+        }
+    }
+
+    /// The user held back longest, if there is room in flight.
+    fn unpark(&mut self) -> Option<u32> {
+        let Pace::Closed { parked, held, .. } = &mut self.pace else { return None };
+        if self.ledger.in_flight.value() >= self.inflight_cap {
+            return None;
+        }
+        let user = parked.pop_front()?;
+        held[user as usize] = false;
+        Some(user)
     }
 
     /// After an answer on `j`: when does its user go on?
     pub(super) fn go_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let last_sent = self.conns[j as usize].last_sent;
-        let Pace::Closed { pace_ns, think_ns, parked, .. } = &mut self.pace else {
+        let Pace::Closed { pace_ns, think_ns, parked, .. } = &self.pace else {
             if self.conns[j as usize].state == State::Open {
                 self.room(j);
             }
-            return self.serve_arrivals(net, now, now);
+            return self.serve_arrivals(net, now);
         };
         let paced = pace_ns.map_or(now, |pace| last_sent.saturating_add(pace));
         let thought = think_ns.map_or(now, |think| now.saturating_add(think));
         let at = paced.max(thought);
-        let next_parked = parked.pop_front();
+        let others_wait = !parked.is_empty();
         if at > now {
             self.starts.add(at, j);
+        } else if others_wait {
+            self.park(j);
         } else if self.may_send(now) {
             self.start(net, j, now);
         }
-        if let Some(user) = next_parked {
-            self.start(net, user, now);
+        if others_wait {
+            while let Some(user) = self.unpark() {
+                self.start(net, user, now);
+            }
         }
     }
 
@@ -171,7 +209,7 @@ impl Worker {
         } else {
             match self.blob {
                 // Nothing else is under way on the connection: what was sent before is answered.
-                Some(blob) if pipeline == 1 => net.send_blob(id, blob),
+                Some(blob) => net.send_blob(id, blob),
                 _ => net.send(id, &self.job.request),
             }
             self.job.request.len()
@@ -196,12 +234,11 @@ impl Worker {
                 conn.state = State::Connecting;
                 self.opening += 1;
             }
-            Err(error) => self.not_opened(net, j, &error, now),
+            Err(error) => self.not_opened(j, &error, now),
         }
     }
 
-    /// Closes connection `j` in order and forgets what it carried. `mutual`: the peer is about to
-    /// close as well, so that waiting for it leaves no TIME_WAIT here.
+    /// Closes connection `j` and forgets it; what it carried has been counted.
     pub(super) fn close<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, how: Close) {
         let conn = &mut self.conns[j as usize];
         if conn.state == State::Closed {
