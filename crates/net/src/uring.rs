@@ -26,6 +26,8 @@ const SUBMISSIONS: u32 = 1024;
 const COMPLETIONS: u32 = 8192;
 /// Connections registered as fixed files at most; further ones work by their descriptors.
 const FIXED_FILES: u32 = 32_768;
+/// Bytes that are sent without a word of success at most.
+const ALONE: usize = 1024;
 /// Send buffers larger than this are given back once they are empty.
 const KEPT_BUFFER: usize = 64 * 1024;
 
@@ -37,6 +39,9 @@ pub struct Uring {
     fixed_files: u32,
     blobs: Vec<Box<[u8]>>,
     addresses: Vec<(SocketAddr, Box<SockAddr>)>,
+    /// By slot, what [`Net::send_alone`] sends from. Kept as long as the net, because nothing tells
+    /// when the kernel has read it.
+    alone: Vec<Option<Box<[u8; ALONE]>>>,
     listener: Option<TcpListener>,
     accept_at: u64,
     /// Connections with output to submit.
@@ -123,6 +128,7 @@ impl Uring {
             fixed_files,
             blobs: Vec::new(),
             addresses: Vec::new(),
+            alone: Vec::new(),
             accept_at: u64::MAX,
             listener: options.listener,
             dirty: Vec::new(),
@@ -137,8 +143,8 @@ impl Uring {
     fn push(&mut self, entry: &Entry) {
         loop {
             // SAFETY: everything an entry points to (blobs, addresses, output buffers in flight)
-            // stays where it is until the entry's completion: blobs and addresses live as long as
-            // the net and are never moved, output buffers as long as `in_flight`.
+            // stays where it is until the entry's completion: blobs, addresses and `alone` live as
+            // long as the net and are never moved, output buffers as long as `in_flight`.
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 return;
             }
@@ -381,6 +387,21 @@ impl Net for Uring {
             output.queued = true;
             self.dirty.push(id);
         }
+    }
+
+    fn send_alone(&mut self, id: ConnId, bytes: &[u8]) {
+        let Some(conn) = self.conns.get(id) else { return };
+        if conn.backlog() > 0 || conn.state != State::Open || bytes.len() > ALONE {
+            return self.send(id, bytes);
+        }
+        let (handle, slot) = (conn.handle(id), id.slot as usize);
+        if self.alone.len() <= slot {
+            self.alone.resize_with(slot + 1, || None);
+        }
+        let buffer = self.alone[slot].get_or_insert_with(|| Box::new([0; ALONE]));
+        buffer[..bytes.len()].copy_from_slice(bytes);
+        let entry = send_entry(handle, &buffer[..bytes.len()]);
+        self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::SendBlob, id)));
     }
 
     fn want_drained(&mut self, id: ConnId) {
