@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use crate::repo;
 
@@ -67,7 +67,17 @@ fn ensure_component(subcommand: &str, component: &str) -> Result<()> {
 }
 
 fn install_packages(packages: &[&str]) -> Result<()> {
-    let prefix = privilege().with_context(|| advice(packages))?;
+    apt_get(packages).map_err(|error| {
+        let packages = packages.join(" ");
+        anyhow!(
+            "{error:#}\nrun this, then try again:\n  \
+             sudo apt-get update && sudo apt-get install --no-install-recommends {packages}"
+        )
+    })
+}
+
+fn apt_get(packages: &[&str]) -> Result<()> {
+    let prefix = privilege()?;
     let apt = |arguments: &[&str]| {
         let mut words = prefix.iter().chain(&["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
         let mut command = repo::command(words.next().expect("never empty"));
@@ -75,18 +85,11 @@ fn install_packages(packages: &[&str]) -> Result<()> {
         command
     };
     let _quiet = NoServices::declare(&prefix)?;
-    repo::run(&mut apt(&["update", "-q"])).with_context(|| advice(packages))?;
-    let mut install =
-        apt(&["install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"]);
-    repo::run(install.args(packages)).with_context(|| advice(packages))
-}
-
-fn advice(packages: &[&str]) -> String {
-    format!(
-        "missing programs could not be installed; run this, then try again:\n  \
-         sudo apt-get update && sudo apt-get install --no-install-recommends {}\n",
-        packages.join(" ")
-    )
+    repo::run(&mut apt(&["update", "-q"]))?;
+    // Another installation may be going on: wait for it.
+    let install =
+        ["install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
+    repo::run(apt(&install).args(packages))
 }
 
 /// What to put before a command so that root runs it.
