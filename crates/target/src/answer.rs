@@ -1,6 +1,8 @@
 //! The bytes of answers. The usual one is encoded once; the rest are written when asked for.
 
-use wire::{Framing, encode_response_head};
+use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
+
+use crate::fault::GZIP_BODY;
 
 /// The body that everything well answers with.
 pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
@@ -86,6 +88,42 @@ pub(crate) fn whole(
 pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, manner: Manner) {
     let body = format!("{{\"error\":{}}}\n", quoted(message));
     whole(out, status, JSON, body.as_bytes(), manner);
+}
+
+/// Appends an answer with the status asked for.
+pub(crate) fn status(out: &mut Vec<u8>, code: u16, manner: Manner) {
+    if matches!(code, 204 | 304) {
+        head(out, code, &[], Framing::None, manner.keep);
+    } else {
+        let body = format!("{{\"status\":{code}}}");
+        whole(out, code, JSON, body.as_bytes(), manner);
+    }
+}
+
+/// Appends the usual answer in two chunks.
+pub(crate) fn chunked(out: &mut Vec<u8>, manner: Manner) {
+    head(out, 200, &[("Content-Type", JSON)], Framing::Chunked, manner.keep);
+    if !manner.head_only {
+        let (first, second) = OK_BODY.split_at(5);
+        encode_chunk(out, first);
+        encode_chunk(out, second);
+        encode_last_chunk(out);
+    }
+}
+
+/// Appends the usual answer in gzip coding.
+pub(crate) fn gzip(out: &mut Vec<u8>, manner: Manner) {
+    let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
+    let framing = Framing::Length(GZIP_BODY.len() as u64);
+    head(out, 200, &headers, framing, manner.keep);
+    if !manner.head_only {
+        out.extend_from_slice(&GZIP_BODY);
+    }
+}
+
+/// Appends that there is no such thing, and what there is.
+pub(crate) fn unknown(out: &mut Vec<u8>, what: &str, known: &str, manner: Manner) {
+    error(out, 404, &format!("no such {what}; there are {known}"), manner);
 }
 
 /// A string of JSON (RFC 8259 section 7).

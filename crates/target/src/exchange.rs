@@ -5,12 +5,12 @@
 
 use model::Nanos;
 use net::{Close, Net};
-use wire::{Eof, Framing, RequestEvent, RequestHead, encode_chunk, encode_last_chunk};
+use wire::{Eof, Framing, RequestEvent, RequestHead};
 
-use crate::answer::{self, JSON, Keep, Manner, OK_BODY};
+use crate::answer::{self, Keep, Manner};
 use crate::conn::{Conn, Exchange, Job, Task};
 use crate::count::{Doing, Kind, PATHS, stub_status};
-use crate::fault::{EARLY_HINTS, ENDLESS_BYTES, ENDLESS_START, Fault, GZIP_BODY};
+use crate::fault::{EARLY_HINTS, ENDLESS_BYTES, ENDLESS_START, Fault};
 use crate::query::Wrong;
 use crate::route::{MAX_ECHO, Route};
 use crate::worker::Core;
@@ -190,7 +190,7 @@ impl Core {
                 let page = stub_status(&self.shared.counts);
                 answer::whole(out, 200, TEXT, page.as_bytes(), manner);
             }
-            Route::Status(code) => status(out, code, manner),
+            Route::Status(code) => answer::status(out, code, manner),
             Route::Echo(echo) => answer::whole(out, 200, &echo.content_type, &echo.body, manner),
             Route::Delay(ns) => return self.later(conn, net.now() + ns, Task::Answer, manner),
             Route::Queue(key) => match self.shared.queues.arrive(key, || net.now()) {
@@ -204,10 +204,10 @@ impl Core {
             }
             Route::Bytes(bytes) => return self.stream(net, conn, bytes, manner),
             Route::Fault(fault) => return self.misbehave(net, conn, fault, manner),
-            Route::Unknown => answer::error(out, 404, &no_such("path", PATHS), manner),
+            Route::Unknown => answer::unknown(out, "path", PATHS, manner),
             Route::UnknownFault => {
                 let known = Fault::ALL.map(|(name, _)| name).join(", ");
-                answer::error(out, 404, &no_such("fault", &known), manner);
+                answer::unknown(out, "fault", &known, manner);
             }
             Route::Wrong(wrong) => {
                 let Wrong(what) = *wrong;
@@ -238,6 +238,9 @@ impl Core {
             tls.close_notify();
             self.send_records(net, conn);
         }
+        // What is still on its way from the client has to be received and thrown away, or the
+        // kernel answers it with a RST that overtakes the answer.
+        conn.receive_again(net);
         net.close(conn.id, how);
         Flow::Gone
     }
@@ -274,8 +277,8 @@ impl Core {
                 self.out.extend_from_slice(ENDLESS_START);
                 return self.later(conn, net.now(), Task::Endless { left: ENDLESS_BYTES }, manner);
             }
-            Fault::Chunked => chunked(&mut self.out, manner),
-            Fault::Gzip => gzip(&mut self.out, manner),
+            Fault::Chunked => answer::chunked(&mut self.out, manner),
+            Fault::Gzip => answer::gzip(&mut self.out, manner),
             Fault::Interim => {
                 self.out.extend_from_slice(EARLY_HINTS);
                 self.out.extend_from_slice(self.shared.usual.bytes(manner));
@@ -394,36 +397,4 @@ fn keep_body(exchange: &mut Option<Exchange>, bytes: &[u8]) -> bool {
         echo.body.extend_from_slice(bytes);
     }
     true
-}
-
-fn status(out: &mut Vec<u8>, code: u16, manner: Manner) {
-    if matches!(code, 204 | 304) {
-        answer::head(out, code, &[], Framing::None, manner.keep);
-    } else {
-        let body = format!("{{\"status\":{code}}}");
-        answer::whole(out, code, JSON, body.as_bytes(), manner);
-    }
-}
-
-fn chunked(out: &mut Vec<u8>, manner: Manner) {
-    answer::head(out, 200, &[("Content-Type", JSON)], Framing::Chunked, manner.keep);
-    if !manner.head_only {
-        let (first, second) = OK_BODY.split_at(5);
-        encode_chunk(out, first);
-        encode_chunk(out, second);
-        encode_last_chunk(out);
-    }
-}
-
-fn gzip(out: &mut Vec<u8>, manner: Manner) {
-    let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
-    let framing = Framing::Length(GZIP_BODY.len() as u64);
-    answer::head(out, 200, &headers, framing, manner.keep);
-    if !manner.head_only {
-        out.extend_from_slice(&GZIP_BODY);
-    }
-}
-
-fn no_such(what: &str, known: &str) -> String {
-    format!("no such {what}; there are {known}")
 }

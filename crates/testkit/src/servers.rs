@@ -82,6 +82,11 @@ impl Nginx {
         self.tls_address
     }
 
+    /// Where its page of counters (`stub_status`) is, on every path.
+    pub fn status_addr(&self) -> SocketAddr {
+        self.status_address
+    }
+
     /// Requests it has seen, without those of this function.
     ///
     /// # Errors

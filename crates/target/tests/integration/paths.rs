@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use target::{Options, Server, StartError};
+use testkit::peer::RawClient;
+use testkit::servers::{Nginx, NginxOptions};
 
 use crate::harness::*;
 
@@ -205,6 +207,25 @@ fn the_page_of_counters_is_exact_over_all_threads() {
     }
     let served = server.stop();
     assert_eq!((served.path("/healthz"), served.path("/fault")), (2000, 1));
+}
+
+#[test]
+fn the_page_of_counters_is_formed_as_nginx_forms_it() {
+    let nginx = match Nginx::start(&NginxOptions::default()) {
+        Ok(nginx) => nginx,
+        Err(reason) => {
+            assert!(reason.contains("not installed"), "{reason}");
+            return eprintln!("skipped: {reason}");
+        }
+    };
+    let form = |page: &str| page.replace(|c: char| c.is_ascii_digit(), "#").replace("##", "#");
+    let (theirs, _) = RawClient::exchange(nginx.status_addr(), last("/").as_bytes());
+    let theirs = String::from_utf8(theirs).expect("ASCII");
+    let ours = ask(&server(), last("/stub_status"));
+    assert_eq!(form(body(&ours)), form(body(&theirs)));
+    assert!(
+        theirs.contains("Content-Type: text/plain") && ours.contains("Content-Type: text/plain")
+    );
 }
 
 #[test]

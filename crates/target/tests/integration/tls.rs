@@ -101,6 +101,32 @@ fn plain_http_to_a_tls_port_is_refused() {
 }
 
 #[test]
+fn a_certificate_may_come_from_files() {
+    let make = || rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("made");
+    let (mine, other) = (make(), make());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("room on disk");
+        path
+    };
+    let cert = write("cert.pem", mine.cert.pem());
+    let key = write("key.pem", mine.signing_key.serialize_pem());
+    let wrong = write("other.pem", other.signing_key.serialize_pem());
+    let files = Tls::Files { cert: cert.clone(), key };
+    let server = start(Options { tls: Some(files), ..options() });
+    assert_eq!(server.certificate(), Some(&**mine.cert.der()));
+    assert_eq!(ask_tls(&server, &last("/")), OK_LAST);
+    for key in [wrong, cert.clone()] {
+        let refused = Server::start(Options {
+            tls: Some(Tls::Files { cert: cert.clone(), key }),
+            ..options()
+        });
+        assert!(matches!(refused, Err(StartError::Certificate { .. })), "{refused:?}");
+    }
+}
+
+#[test]
 fn files_that_are_no_certificate_are_named() {
     let missing = "/nonexistent/cert.pem".into();
     let files = Tls::Files { cert: missing, key: "/nonexistent/key.pem".into() };

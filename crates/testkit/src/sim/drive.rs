@@ -2,7 +2,7 @@
 
 use net::{Event, Next, Party};
 
-use super::kernel::{News, Upcall};
+use super::state::{News, Upcall};
 use super::{SimNet, World};
 
 /// Rounds at one instant after which it is taken that time will never go on.

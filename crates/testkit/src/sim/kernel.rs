@@ -1,16 +1,17 @@
-//! The state of the world: hosts, listeners, ends of connections, and what is on its way.
+//! The world's clock, events and connections.
 //!
 //! Owns the events in order of time (and of their making, where times are equal), the random draws,
 //! and the life of a connection from request to removal. Bytes are moved by `pipe`.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use net::{Close, ConnId, Failure, Operation, Route};
 use rand_core::Rng;
 use rand_pcg::Lcg64Xsh32;
 
+use super::state::{End, EndId, FIRST_PORT, Host, News, Scheduled, Stage, Upcall, What, upcall};
 use super::{Conditions, Delay, HostLimits};
 
 /// Connections that stand and wait for a file to be accepted into; further requests are lost.
@@ -18,126 +19,6 @@ const ACCEPT_QUEUE: usize = 4096;
 
 /// Virtual time does not begin at 0, so that code which confuses instants and lengths shows.
 const START_NS: u64 = 1_000_000_000;
-
-/// Name of one end of a connection; never reused.
-pub(super) type EndId = u64;
-
-/// What will happen at an instant, to the end named first.
-#[derive(Debug)]
-pub(super) enum What {
-    Request(EndId),
-    Refused(EndId),
-    Established(EndId),
-    Bytes { to: EndId, from: EndId, bytes: Vec<u8> },
-    Readable(EndId),
-    Taken(EndId, usize),
-    Drained(EndId),
-    LingerOver(EndId),
-    Fin(EndId),
-    Rst(EndId),
-    Accept(usize),
-}
-
-#[derive(Debug)]
-struct Scheduled {
-    at: u64,
-    seq: u64,
-    what: What,
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Self) -> bool {
-        self.seq == other.seq
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.seq).cmp(&(other.at, other.seq))
-    }
-}
-
-/// What a party is told.
-#[derive(Debug)]
-pub(super) struct Upcall {
-    pub(super) host: usize,
-    pub(super) conn: ConnId,
-    pub(super) token: u32,
-    pub(super) news: News,
-}
-
-#[derive(Debug)]
-pub(super) enum News {
-    Accepted,
-    Connected,
-    Received(Vec<u8>),
-    Eof,
-    Drained,
-    Failed(Failure),
-}
-
-/// How far an end is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// Asked for, not yet standing.
-    Connecting,
-    /// Standing, in the accept queue.
-    Queued,
-    /// Known to its party.
-    Open,
-    /// Given up by its party, still sending what it was handed, or waiting for the peer's FIN.
-    Flushing,
-    /// Given up by its party once the peer closes.
-    Passive,
-}
-
-/// One end of a connection.
-#[derive(Debug)]
-pub(super) struct End {
-    /// `None` for the deaf.
-    pub(super) host: Option<usize>,
-    pub(super) conn: ConnId,
-    pub(super) token: u32,
-    pub(super) stage: Stage,
-    pub(super) peer: Option<EndId>,
-    pub(super) local: SocketAddr,
-    pub(super) remote: SocketAddr,
-    /// Whether it holds one of its host's ports.
-    pub(super) outgoing: bool,
-    pub(super) inbox: VecDeque<u8>,
-    pub(super) fin_came: bool,
-    pub(super) eof_told: bool,
-    pub(super) receiving: bool,
-    pub(super) readable_ahead: bool,
-    /// Handed over by the party, not taken by the kernel.
-    pub(super) unsent: VecDeque<u8>,
-    /// Taken by the kernel, not yet read at the other end.
-    pub(super) in_flight: usize,
-    pub(super) drain_awaited: bool,
-    pub(super) fin_sent: bool,
-    /// When the last thing sent will arrive; what follows does not arrive earlier.
-    pub(super) last_arrival: u64,
-}
-
-#[derive(Debug)]
-pub(super) struct Host {
-    limits: HostLimits,
-    slots: Vec<(u32, Option<EndId>)>,
-    free_slots: Vec<u32>,
-    pub(super) open: usize,
-    ports: HashMap<(IpAddr, SocketAddr), usize>,
-    next_port: u16,
-    accept_queue: VecDeque<EndId>,
-    pub(super) blobs: Vec<Vec<u8>>,
-}
 
 #[derive(Debug)]
 enum Listener {
@@ -176,16 +57,7 @@ impl Kernel {
     }
 
     pub(super) fn add_host(&mut self, limits: HostLimits) -> usize {
-        self.hosts.push(Host {
-            limits,
-            slots: Vec::new(),
-            free_slots: Vec::new(),
-            open: 0,
-            ports: HashMap::new(),
-            next_port: 32_768,
-            accept_queue: VecDeque::new(),
-            blobs: Vec::new(),
-        });
+        self.hosts.push(Host::new(limits));
         self.hosts.len() - 1
     }
 
@@ -272,7 +144,7 @@ impl Kernel {
         }
         *in_use += 1;
         let local = SocketAddr::new(own, record.next_port);
-        record.next_port = record.next_port.checked_add(1).unwrap_or(32_768);
+        record.next_port = record.next_port.checked_add(1).unwrap_or(FIRST_PORT);
         let end = self.add_end(Some(host), Stage::Connecting, local, route.to);
         let conn = self.take_slot(host, end);
         let record = self.ends.get_mut(&end).expect("just made");
@@ -290,26 +162,7 @@ impl Kernel {
         remote: SocketAddr,
     ) -> EndId {
         self.next_end += 1;
-        let end = End {
-            host,
-            conn: ConnId { slot: u32::MAX, generation: 0 },
-            token: 0,
-            stage,
-            peer: None,
-            local,
-            remote,
-            outgoing: false,
-            inbox: VecDeque::new(),
-            fin_came: false,
-            eof_told: false,
-            receiving: true,
-            readable_ahead: false,
-            unsent: VecDeque::new(),
-            in_flight: 0,
-            drain_awaited: false,
-            fin_sent: false,
-            last_arrival: 0,
-        };
+        let end = End::new(host, stage, local, remote);
         self.ends.insert(self.next_end, end);
         self.next_end
     }
@@ -451,9 +304,4 @@ impl Kernel {
             self.close(id, Close::Now);
         }
     }
-}
-
-/// News for the party at an end; none for the deaf.
-pub(super) fn upcall(end: &End, news: News) -> Option<Upcall> {
-    Some(Upcall { host: end.host?, conn: end.conn, token: end.token, news })
 }

@@ -12,13 +12,14 @@
 //! RST (also for bytes to a closed socket, and instead of a FIN when bytes were left unread), local
 //! ports and open files running out. What is not: loss, congestion control, `TIME_WAIT`.
 //!
-//! `kernel` owns the state, `pipe` the way of bytes from end to end, `host` the interface of a
+//! `state` says what there is, `kernel` owns events and connections, `pipe` the way of bytes from end to end, `host` the interface of a
 //! host, and `drive` the loop.
 
 mod drive;
 mod host;
 mod kernel;
 mod pipe;
+mod state;
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,8 @@
 use net::Close;
 
 use super::Cut;
-use super::kernel::{EndId, Kernel, News, Stage, Upcall, What, upcall};
+use super::kernel::Kernel;
+use super::state::{EndId, News, Stage, Upcall, What, upcall};
 
 /// The most bytes of one delivery.
 const DELIVERY_BYTES: usize = 64 * 1024;

@@ -56,6 +56,8 @@ struct Caller {
     deliveries: usize,
     failures: Vec<Failure>,
     ended: u32,
+    all_sent: bool,
+    eof: bool,
     patience_ns: u64,
 }
 
@@ -71,6 +73,8 @@ impl Caller {
             deliveries: 0,
             failures: Vec::new(),
             ended: 0,
+            all_sent: false,
+            eof: false,
             patience_ns: u64::MAX,
         }
     }
@@ -100,11 +104,20 @@ impl Party<SimNet> for Caller {
                 net.send(conn, &self.says);
                 net.want_drained(conn);
             }
-            Event::Drained => net.half_close(conn),
+            Event::Drained => {
+                self.all_sent = true;
+                if self.eof {
+                    net.close(conn, Close::Now);
+                    self.ended += 1;
+                } else {
+                    net.half_close(conn);
+                }
+            }
             Event::Received(bytes) => {
                 self.deliveries += 1;
                 self.heard[token as usize].extend(bytes);
             }
+            Event::Eof if net.backlog(conn) > 0 => self.eof = true,
             Event::Eof => {
                 net.close(conn, Close::Now);
                 self.ended += 1;
@@ -250,6 +263,54 @@ fn a_lossy_world_resets_and_both_sides_hear_of_it() {
     assert_eq!((caller.ended, left_open), (50, 0));
     assert!((10..40).contains(&caller.failures.len()), "{}", caller.failures.len());
     assert!(caller.failures.iter().all(|failure| failure.errno == libc::ECONNRESET));
+}
+
+/// Says one thing and closes, in the way given.
+struct Brief {
+    how: Close,
+}
+
+impl Party<SimNet> for Brief {
+    fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
+        net.send(conn, b"bye");
+        net.close(conn, self.how);
+        Some(0)
+    }
+
+    fn event(&mut self, _: &mut SimNet, _: u32, event: Event<'_>) {
+        panic!("{event:?} after the close");
+    }
+
+    fn tick(&mut self, _: &mut SimNet) -> Next {
+        Next::Wait(u64::MAX)
+    }
+}
+
+#[test]
+fn closes_end_as_they_are_meant_to() {
+    for how in [Close::Now, Close::Reset, Close::Flush, Close::Passive] {
+        // Bytes go on arriving after the close: more than fit on their way at once.
+        let conditions = Conditions { buffer_bytes: 1000, ..Conditions::default() };
+        let world = World::under(0, conditions);
+        let (mut near, mut far) = (world.host(), world.host());
+        near.listen(address(80));
+        let mut caller = Caller::new(address(80), &[1; 5000], 1);
+        caller.start(&mut far);
+        let mut brief = Brief { how };
+        let mut actors = [
+            Actor { net: &mut near, party: &mut brief },
+            Actor { net: &mut far, party: &mut caller },
+        ];
+        assert_eq!(run(&world, u64::MAX, &mut actors), Ended::Idle);
+        // A RST makes the kernel throw away what has not been read yet.
+        let heard: &[u8] = if how == Close::Reset { b"" } else { b"bye" };
+        assert_eq!(caller.heard[0], heard, "{how:?}");
+        // Only who lingers takes what is still sent; otherwise it is answered by a RST.
+        let lingered = matches!(how, Close::Flush | Close::Passive);
+        assert_eq!(caller.all_sent, lingered, "{how:?}");
+        assert_eq!(caller.failures.is_empty(), lingered, "{how:?}");
+        assert_eq!((near.open(), far.open()), (0, 0), "{how:?}");
+    }
 }
 
 /// Takes a connection and sends more than fits, without reading or being read.

@@ -1,0 +1,142 @@
+//! The calling side: bytes to a server and back.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+
+use super::{PATIENCE, waiting};
+
+/// How the other side's bytes ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With a FIN.
+    Closed,
+    /// With a RST.
+    Reset,
+    /// Not in the time given.
+    Open,
+}
+
+/// A client that sends and receives bytes.
+#[derive(Debug)]
+pub struct RawClient {
+    stream: TcpStream,
+}
+
+impl RawClient {
+    /// Connects.
+    ///
+    /// # Panics
+    /// When nobody listens: a test's own mistake.
+    pub fn connect(to: SocketAddr) -> Self {
+        let stream = TcpStream::connect_timeout(&to, PATIENCE).expect("the server listens");
+        stream.set_nodelay(true).expect("a TCP socket");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a socket");
+        Self { stream }
+    }
+
+    /// Sends bytes at once.
+    ///
+    /// # Panics
+    /// When they cannot be sent within ten seconds.
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("the server takes what is sent");
+    }
+
+    /// Sends bytes as far as the server takes them; false when it has closed.
+    pub fn try_send(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
+    }
+
+    /// Sends bytes over and over, `times` at most, until the server has taken none for so long; how
+    /// often they went out whole.
+    ///
+    /// # Panics
+    /// Never on a TCP socket with a patience above zero.
+    pub fn send_until_stuck(&mut self, bytes: &[u8], times: u64, patience: Duration) -> u64 {
+        self.stream.set_write_timeout(Some(patience)).expect("a timeout above zero");
+        let sent = (0..times).take_while(|_| self.try_send(bytes)).count();
+        self.stream.set_write_timeout(Some(PATIENCE)).expect("a timeout above zero");
+        sent as u64
+    }
+
+    /// Sends bytes in pieces of `size`, far enough apart to arrive one by one.
+    ///
+    /// # Panics
+    /// When they cannot be sent within ten seconds.
+    pub fn send_in_pieces(&mut self, bytes: &[u8], size: usize) {
+        for piece in bytes.chunks(size) {
+            self.send(piece);
+            thread::sleep(Duration::from_micros(300));
+        }
+    }
+
+    /// Lets the connection end with a RST when this client is dropped.
+    ///
+    /// # Panics
+    /// Never on a TCP socket.
+    pub fn reset_on_drop(&self) {
+        SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).expect("a TCP socket");
+    }
+
+    /// Ends sending.
+    ///
+    /// # Panics
+    /// When the connection is gone.
+    pub fn half_close(&self) {
+        self.stream.shutdown(Shutdown::Write).expect("the connection stands");
+    }
+
+    /// Waits up to ten seconds for `count` bytes.
+    ///
+    /// # Panics
+    /// When they do not come.
+    pub fn receive(&mut self, count: usize) -> Vec<u8> {
+        self.stream.set_read_timeout(Some(PATIENCE)).expect("a timeout above zero");
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).expect("as many bytes as expected");
+        bytes
+    }
+
+    /// Reads until `bytes` have come; everything up to their end.
+    ///
+    /// # Panics
+    /// When they do not come within ten seconds.
+    pub fn receive_until(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut came = Vec::new();
+        while !came.ends_with(bytes) {
+            came.extend(self.receive(1));
+        }
+        came
+    }
+
+    /// Reads until the other side ends, or for so long.
+    pub fn receive_all(&mut self, patience: Duration) -> (Vec<u8>, End) {
+        let deadline = Instant::now() + patience;
+        let mut came = Vec::new();
+        let mut buffer = [0; 64 * 1024];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return (came, End::Open);
+            }
+            self.stream.set_read_timeout(Some(left)).expect("a timeout above zero");
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return (came, End::Closed),
+                Ok(count) => came.extend_from_slice(&buffer[..count]),
+                Err(error) if waiting(&error) => {}
+                Err(_) => return (came, End::Reset),
+            }
+        }
+    }
+
+    /// Sends bytes over a connection of their own and reads until it ends, ten seconds at most.
+    pub fn exchange(to: SocketAddr, bytes: &[u8]) -> (Vec<u8>, End) {
+        let mut client = Self::connect(to);
+        client.send(bytes);
+        client.receive_all(PATIENCE)
+    }
+}
