@@ -1,0 +1,244 @@
+//! From a load and a server to the run that came of them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+
+use engine::{Collector, Gate, Job, Page, Worker};
+use model::units::{MICROSECOND, SECOND};
+use model::{Arrivals, Environment, Interval, Io, Nanos, Plan, Run, RunBuilder, RunHead};
+use net::{ConnId, Event, Net as _, Next, Party, Route};
+use testkit::sim::{Actor, Conditions, Delay, HostLimits, SimNet, World, run};
+use wire::AnswerTo;
+
+/// One way through the network of [`Load::conditions`].
+pub const WAY: Nanos = 50 * MICROSECOND;
+/// From the start of connecting until the connection stands.
+pub const HANDSHAKE: Nanos = 2 * WAY;
+
+/// A server on its host.
+pub type Served = (SimNet, Box<dyn Party<SimNet>>);
+
+/// A load to be driven, in a world of its own.
+#[derive(Debug, Clone)]
+pub struct Load {
+    pub plan: Plan,
+    pub request: Vec<u8>,
+    pub seed: u64,
+    pub conditions: Conditions,
+    pub limits: HostLimits,
+    /// When Ctrl-C is pressed, after the world's beginning.
+    pub stop_at: Option<Nanos>,
+}
+
+/// A closed loop of so many users for a second.
+pub fn closed(connections: u32) -> Load {
+    Load {
+        plan: plan(connections),
+        request: b"GET / HTTP/1.1\r\nHost: sim\r\n\r\n".to_vec(),
+        seed: 1,
+        conditions: Conditions {
+            delay: Delay::Fixed(WAY),
+            handshake: Delay::Fixed(WAY),
+            ..Conditions::default()
+        },
+        limits: HostLimits::default(),
+        stop_at: None,
+    }
+}
+
+/// An open loop at a rate over at most so many connections for a second.
+pub fn open(rate_per_s: f64, connections: u32) -> Load {
+    let mut load = closed(connections);
+    load.plan.rate_per_s = Some(rate_per_s);
+    load.plan.arrivals = Some(Arrivals::Uniform);
+    load
+}
+
+impl Load {
+    /// With changes to its plan.
+    pub fn with(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        change(&mut self.plan);
+        self
+    }
+}
+
+pub fn address() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 80))
+}
+
+/// What came of a load.
+#[derive(Debug)]
+pub struct Outcome {
+    pub run: Run,
+    pub intervals: Vec<Interval>,
+    /// When the last worker was done, after the world's beginning.
+    pub took: Nanos,
+}
+
+impl Outcome {
+    /// Requests handed to the kernel in all phases.
+    pub fn sent(&self) -> u64 {
+        self.intervals.iter().map(|interval| interval.tally.sent).sum()
+    }
+}
+
+/// Drives a load at what `serve` puts into the world.
+pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome {
+    let world = World::under(load.seed, load.conditions);
+    let begin = world.now();
+    let mut servers = serve(&world);
+    let stop = Arc::new(AtomicBool::new(false));
+    let Crew { mut workers, mut collector, inbox } = crew(load, &world, &stop);
+    let mut finger = (world.host(), Finger { press_at: load.stop_at.map(|at| begin + at), stop });
+    let mut actors: Vec<Actor<'_>> =
+        servers.iter_mut().map(|(net, party)| Actor { net, party: party.as_mut() }).collect();
+    for (net, worker) in &mut workers {
+        actors.push(Actor { net, party: worker });
+    }
+    actors.push(Actor { net: &mut finger.0, party: &mut finger.1 });
+    run(&world, begin + 7200 * SECOND, &mut actors);
+    drop(actors);
+    let took = workers.iter().map(|(_, timed)| timed.done_at).max().unwrap_or(0) - begin;
+
+    let mut builder = RunBuilder::new(head(&load.plan));
+    let mut intervals = Vec::new();
+    for (worker, page) in inbox.try_iter() {
+        collector.take(worker, page);
+        while let Some(interval) = collector.next_interval() {
+            builder.add(&interval);
+            intervals.push(interval);
+        }
+    }
+    assert!(collector.finished(), "seed {}: a worker never finished", load.seed);
+    Outcome { run: builder.finish(load.stop_at.is_some()), intervals, took }
+}
+
+/// Workers at their places, and where their books go.
+struct Crew {
+    workers: Vec<(SimNet, Timed)>,
+    collector: Collector,
+    inbox: Receiver<(u32, Option<Page>)>,
+}
+
+fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
+    let count = load.plan.threads;
+    let gate = Arc::new(Gate::new(count));
+    let (pages, inbox) = channel();
+    let mut spares = Vec::new();
+    let mut workers = Vec::new();
+    for worker in 0..count {
+        let (spare, returned) = channel();
+        spares.push(spare);
+        let job = Job {
+            plan: Arc::new(load.plan.clone()),
+            worker,
+            workers: count,
+            request: load.request.clone().into(),
+            answer_to: AnswerTo::Other,
+            routes: vec![Route { to: address(), from: None }].into(),
+            tls: None,
+            gate: gate.clone(),
+            stop: stop.clone(),
+            cpu: || 0,
+            pages: pages.clone(),
+            spares: returned,
+        };
+        let timed = Timed { worker: Worker::new(job), done_at: 0 };
+        workers.push((world.limited_host(load.limits), timed));
+    }
+    let collector = Collector::new(load.plan.rate_per_s.is_none(), spares);
+    Crew { workers, collector, inbox }
+}
+
+/// A worker, and when it was done.
+struct Timed {
+    worker: Worker,
+    done_at: u64,
+}
+
+impl Party<SimNet> for Timed {
+    fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
+        self.worker.accepted(net, conn)
+    }
+
+    fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
+        self.worker.event(net, token, event);
+    }
+
+    fn tick(&mut self, net: &mut SimNet) -> Next {
+        let next = self.worker.tick(net);
+        if next == Next::Finished {
+            self.done_at = net.now();
+        }
+        next
+    }
+}
+
+/// Presses Ctrl-C.
+struct Finger {
+    press_at: Option<u64>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Party<SimNet> for Finger {
+    fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
+        None
+    }
+
+    fn event(&mut self, _: &mut SimNet, _: u32, _: Event<'_>) {}
+
+    fn tick(&mut self, net: &mut SimNet) -> Next {
+        match self.press_at {
+            Some(at) if net.now() < at => Next::Wait(at),
+            Some(_) => {
+                self.stop.store(true, Ordering::Relaxed);
+                Next::Finished
+            }
+            None => Next::Finished,
+        }
+    }
+}
+
+fn head(plan: &Plan) -> RunHead {
+    RunHead {
+        version: "0".into(),
+        started_at: String::new(),
+        command: Vec::new(),
+        environment: Environment::default(),
+        plan: plan.clone(),
+    }
+}
+
+fn plan(connections: u32) -> Plan {
+    Plan {
+        url: "http://sim/".into(),
+        method: "GET".into(),
+        headers: Vec::new(),
+        body_bytes: 0,
+        connections,
+        threads: 1,
+        rate_per_s: None,
+        arrivals: None,
+        lanes: 4096,
+        seed: 1,
+        duration_ns: Some(SECOND),
+        requests: None,
+        warmup_ns: 0,
+        ramp_ns: 0,
+        timeout_ns: 30 * SECOND,
+        pace_ns: None,
+        think_ns: None,
+        keepalive: true,
+        pipeline: 1,
+        max_inflight: u32::MAX,
+        io: Io::Simulation,
+        spin: false,
+        granularity_ns: 0,
+        addresses: Vec::new(),
+        sources: Vec::new(),
+        tls: None,
+        success: "100-399".parse().expect("good ranges"),
+    }
+}

@@ -1,0 +1,19 @@
+//! Workers in virtual time: the very code that runs for real, against scripted servers and the
+//! built-in one, where every instant can be had by arithmetic.
+//!
+//! * `harness`: a load, a world and a server to the run that came of them.
+//! * `server`: servers that answer as a closure says.
+//! * `closed`, `open`: what leaves when, and what is measured, when all goes well.
+//! * `queue`: waiting against queueing theory and against a stalling server.
+//! * `window`: warm-up, window, count, interruption.
+//! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
+//! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
+
+mod chaos;
+mod closed;
+mod harness;
+mod open;
+mod queue;
+mod server;
+mod trouble;
+mod window;

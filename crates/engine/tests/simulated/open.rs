@@ -1,0 +1,134 @@
+//! Open loops that go well: requests leave when they are due, whoever sends them.
+
+use model::units::{MICROSECOND, MILLISECOND, SECOND};
+use model::{Arrivals, Nanos, Schedule};
+
+use crate::harness::{HANDSHAKE, Load, WAY, drive, open};
+use crate::server::{Log, Reply, scripted};
+
+/// Everything due in the window of a load, by its schedule alone.
+fn dues(load: &Load) -> Vec<Nanos> {
+    let plan = &load.plan;
+    let schedule = Schedule {
+        rate_per_s: plan.rate_per_s.expect("an open loop"),
+        arrivals: plan.arrivals.unwrap_or_default(),
+        lanes: plan.lanes,
+        seed: plan.seed,
+        ramp_ns: plan.ramp_ns,
+        end_ns: plan.warmup_ns + plan.duration_ns.expect("a window"),
+    };
+    schedule.share(0, 1).filter(|&due| due >= plan.warmup_ns).collect()
+}
+
+#[test]
+fn requests_leave_when_they_are_due_whatever_the_workers() {
+    for (arrivals, workers) in [
+        (Arrivals::Uniform, 1),
+        (Arrivals::Uniform, 3),
+        (Arrivals::Poisson, 1),
+        (Arrivals::Poisson, 2),
+    ] {
+        let load = open(1000.0, 60).with(|plan| {
+            (plan.arrivals, plan.threads) = (Some(arrivals), workers);
+        });
+        let mut log = Log::default();
+        let outcome = drive(&load, |world| {
+            let (served, seen) =
+                scripted(world, &load.request, |_| Some(Reply::ok_after(100 * MICROSECOND)));
+            log = seen;
+            served
+        });
+        let dues = dues(&load);
+        let run = &outcome.run;
+        assert_eq!(run.totals.attempts, dues.len() as u64, "{arrivals:?}, {workers} workers");
+        assert_eq!((run.totals.succeeded, run.late_ns.max), (dues.len() as u64, 0));
+        assert_eq!(
+            (run.service_ns.min, run.service_ns.max),
+            (300 * MICROSECOND - WAY * 2, 200 * MICROSECOND)
+        );
+        // What a connection had to be opened for came later; everything else exactly on time.
+        assert!(run.wait_ns.max <= HANDSHAKE, "{:?}", run.wait_ns);
+        let mut came: Vec<Nanos> = log.borrow().iter().map(|asked| asked.at).collect();
+        came.sort_unstable();
+        let start = came.iter().zip(&dues).map(|(at, due)| at - due - WAY).min().expect("requests");
+        let on_time = dues.iter().filter(|&&due| came.binary_search(&(start + due + WAY)).is_ok());
+        let on_time = on_time.count();
+        assert!(on_time >= dues.len() - 60, "{on_time} of {} on time", dues.len());
+    }
+}
+
+#[test]
+fn waiting_for_the_only_connection_is_counted_exactly() {
+    let load = open(200.0, 1).with(|plan| plan.duration_ns = Some(2 * SECOND));
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(10 * MILLISECOND))).0
+    });
+    let service = 10 * MILLISECOND + 2 * WAY;
+    let (mut free, mut waits, mut responses) = (HANDSHAKE, Vec::new(), Vec::new());
+    for due in dues(&load) {
+        let sent = free.max(due);
+        if sent >= 2 * SECOND {
+            break;
+        }
+        (free, _) = (sent + service, waits.push(sent - due));
+        responses.push(free - due);
+    }
+    let run = outcome.run;
+    assert_eq!((run.totals.attempts, run.totals.succeeded), (400, waits.len() as u64));
+    assert_eq!(run.totals.unsent, 400 - waits.len() as u64);
+    assert_eq!((run.service_ns.min, run.service_ns.max), (service, service));
+    let sent = waits.len() as u64;
+    assert_eq!((run.wait_ns.count, run.wait_ns.max), (sent, waits[waits.len() - 1]));
+    assert_eq!(run.wait_ns.mean, waits.iter().sum::<Nanos>() / sent);
+    // Those that were dropped at the window's end had no response.
+    assert_eq!(run.response_ns.count, sent);
+    assert_eq!(run.response_ns.mean, responses.iter().sum::<Nanos>() / sent);
+    assert_eq!(run.late_ns.max, 0);
+}
+
+#[test]
+fn arrivals_taken_up_together_say_how_late() {
+    let load = open(20_000.0, 50).with(|plan| plan.granularity_ns = 60 * MICROSECOND);
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MICROSECOND))).0
+    });
+    let run = outcome.run;
+    assert_eq!((run.totals.attempts, run.totals.succeeded), (20_000, 20_000));
+    assert!((30_000..=60_000).contains(&run.late_ns.max), "{:?}", run.late_ns);
+    assert_eq!(run.rates.achieved_per_s, 20_000.0);
+}
+
+#[test]
+fn connections_are_opened_only_as_needed() {
+    let load = open(100.0, 1000);
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+    });
+    assert_eq!(outcome.run.totals.connects, 1);
+    assert_eq!(outcome.run.totals.succeeded, 100);
+}
+
+#[test]
+fn a_cap_on_requests_in_flight_makes_arrivals_wait() {
+    let load = open(1000.0, 100).with(|plan| plan.max_inflight = 5);
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(10 * MILLISECOND))).0
+    });
+    let run = outcome.run;
+    assert_eq!(run.concurrency.in_flight_max, 5);
+    assert_eq!(run.totals.attempts, 1000);
+    assert!(run.totals.unsent.abs_diff(505) < 10, "{}", run.totals.unsent);
+}
+
+#[test]
+fn a_ramp_sends_half_as_much() {
+    let load = open(1000.0, 50).with(|plan| {
+        (plan.ramp_ns, plan.duration_ns) = (2 * SECOND, Some(2 * SECOND));
+    });
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+    });
+    assert_eq!(outcome.run.totals.attempts, 1000);
+    let firsts: u64 = outcome.intervals[0].tally.succeeded;
+    assert!(firsts.abs_diff(250) <= 2, "{firsts}");
+}

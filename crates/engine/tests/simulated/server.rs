@@ -1,0 +1,154 @@
+//! Servers that answer as a closure says, and write down what came.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use model::Nanos;
+use net::{Close, ConnId, Event, Net as _, Next, Party};
+use testkit::sim::{SimNet, World};
+
+use crate::harness::{Served, address};
+
+pub const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// A request that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// Counts from 0 over all connections.
+    pub nth: u64,
+    /// Which connection, in order of acceptance.
+    pub conn: u32,
+    /// Counts from 0 on its connection.
+    pub nth_on_conn: u64,
+    /// Since the world's beginning.
+    pub at: Nanos,
+}
+
+/// What is done about it.
+#[derive(Debug, Clone, Default)]
+pub struct Reply {
+    /// How long it takes.
+    pub after: Nanos,
+    pub bytes: Vec<u8>,
+    /// How the connection ends behind it, if it does.
+    pub end: Option<Close>,
+}
+
+impl Reply {
+    pub fn ok_after(after: Nanos) -> Self {
+        Self { after, bytes: OK.to_vec(), end: None }
+    }
+
+    pub fn bytes(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), ..Self::default() }
+    }
+
+    pub fn ending(self, how: Close) -> Self {
+        Self { end: Some(how), ..self }
+    }
+}
+
+/// Everything a server was asked, readable after the run.
+pub type Log = Rc<RefCell<Vec<Asked>>>;
+
+/// A server whose requests are all alike, `request_bytes` long.
+struct Scripted<F> {
+    reply: F,
+    request_bytes: usize,
+    begin: u64,
+    conns: Vec<(ConnId, Vec<u8>, u64)>,
+    expected: Vec<u8>,
+    ahead: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    replies: Vec<Reply>,
+    log: Log,
+}
+
+/// A server that answers `request` as `reply` says (`None`: never), and what it will have seen.
+///
+/// # Panics
+/// When it runs and anything but whole requests, back to back, arrives on a connection.
+pub fn scripted(
+    world: &World,
+    request: &[u8],
+    reply: impl FnMut(Asked) -> Option<Reply> + 'static,
+) -> (Vec<Served>, Log) {
+    let mut net = world.host();
+    net.listen(address());
+    let log = Log::default();
+    let party = Scripted {
+        reply,
+        request_bytes: request.len(),
+        begin: world.now(),
+        conns: Vec::new(),
+        expected: request.to_vec(),
+        ahead: BinaryHeap::new(),
+        replies: Vec::new(),
+        log: log.clone(),
+    };
+    (vec![(net, Box::new(party))], log)
+}
+
+impl<F: FnMut(Asked) -> Option<Reply>> Scripted<F> {
+    fn asked(&mut self, token: u32, now: u64) {
+        let (_, _, count) = &mut self.conns[token as usize];
+        let nth_on_conn = std::mem::replace(count, *count + 1);
+        let nth = self.log.borrow().len() as u64;
+        let asked = Asked { nth, conn: token, nth_on_conn, at: now - self.begin };
+        self.log.borrow_mut().push(asked);
+        if let Some(reply) = (self.reply)(asked) {
+            let index = self.replies.len() as u64;
+            self.ahead.push(Reverse((now + reply.after, index, token)));
+            self.replies.push(reply);
+        }
+    }
+}
+
+impl<F: FnMut(Asked) -> Option<Reply>> Party<SimNet> for Scripted<F> {
+    fn accepted(&mut self, _: &mut SimNet, conn: ConnId) -> Option<u32> {
+        self.conns.push((conn, Vec::new(), 0));
+        Some(self.conns.len() as u32 - 1)
+    }
+
+    fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
+        let (conn, heard, _) = &mut self.conns[token as usize];
+        match event {
+            Event::Received(bytes) => {
+                heard.extend_from_slice(bytes);
+                while self.conns[token as usize].1.len() >= self.request_bytes {
+                    let heard = &mut self.conns[token as usize].1;
+                    let one: Vec<u8> = heard.drain(..self.request_bytes).collect();
+                    assert!(one == self.expected, "not a whole request: {one:?}");
+                    self.asked(token, net.now());
+                }
+            }
+            Event::Eof => net.close(*conn, Close::Now),
+            Event::Connected | Event::Drained | Event::Failed(_) => {}
+        }
+    }
+
+    fn tick(&mut self, net: &mut SimNet) -> Next {
+        while let Some(&Reverse((at, index, token))) = self.ahead.peek() {
+            if at > net.now() {
+                return Next::Wait(at);
+            }
+            self.ahead.pop();
+            let reply = std::mem::take(&mut self.replies[index as usize]);
+            let (conn, _, _) = self.conns[token as usize];
+            net.send(conn, &reply.bytes);
+            if let Some(how) = reply.end {
+                net.close(conn, how);
+            }
+        }
+        Next::Wait(u64::MAX)
+    }
+}
+
+/// The built-in server with one thread.
+pub fn built_in(world: &World, options: &target::Options) -> Vec<Served> {
+    let mut net = world.host();
+    net.listen(address());
+    let shared = target::Shared::new(options, 1, world.now()).expect("good options");
+    vec![(net, Box::new(target::Worker::new(shared.into(), 0, u64::MAX)))]
+}

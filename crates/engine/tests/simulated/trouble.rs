@@ -1,0 +1,287 @@
+//! One kind of trouble at a time, counted in its class.
+
+use model::units::{MICROSECOND, MILLISECOND, SECOND};
+use net::Close;
+use target::Options;
+use testkit::sim::{Conditions, Cut, HostLimits};
+
+use crate::harness::{Load, Outcome, address, closed, drive, open};
+use crate::server::{Log, OK, Reply, built_in, scripted};
+
+fn alone(load: &Load) -> Outcome {
+    drive(load, |_| Vec::new())
+}
+
+#[test]
+fn a_time_out_counts_as_at_least_itself_and_costs_the_connection() {
+    let load = closed(4).with(|plan| {
+        (plan.timeout_ns, plan.duration_ns) = (SECOND, Some(5 * SECOND));
+    });
+    let run = drive(&load, |world| scripted(world, &load.request, |_| None).0).run;
+    let totals = &run.totals;
+    assert_eq!((totals.attempts, totals.errors.timeout, totals.requests), (20, 20, 0));
+    assert_eq!(run.service_ns.count, 20);
+    assert!((SECOND..SECOND + 2 * MILLISECOND).contains(&run.service_ns.min));
+    assert!(run.service_ns.max < SECOND + 2 * MILLISECOND);
+    assert!((20..=24).contains(&totals.connects), "{}", totals.connects);
+    assert!(totals.error_samples["timeout"].contains("1s"), "{:?}", totals.error_samples);
+}
+
+#[test]
+fn a_pipeline_that_times_out_loses_none_of_its_requests() {
+    let load = closed(1).with(|plan| {
+        (plan.pipeline, plan.warmup_ns) = (4, 300 * MILLISECOND);
+        (plan.timeout_ns, plan.duration_ns) = (400 * MILLISECOND, Some(2 * SECOND));
+    });
+    // Some answers, then silence on the connection: requests of warm-up and window are behind it.
+    let mut log = Log::default();
+    let outcome = drive(&load, |world| {
+        let (served, seen) = scripted(world, &load.request, |asked| {
+            (asked.nth_on_conn < 9).then(|| Reply::ok_after(30 * MILLISECOND))
+        });
+        log = seen;
+        served
+    });
+    let first = log.borrow()[0].at;
+    let in_window = log.borrow().iter().filter(|a| a.at - first >= 300 * MILLISECOND).count();
+    assert_eq!(outcome.run.totals.attempts, in_window as u64);
+    assert!(outcome.run.service_ns.max >= 400 * MILLISECOND);
+}
+
+#[test]
+fn an_arrival_that_waited_too_long_is_dropped_unsent() {
+    let load = open(100.0, 1).with(|plan| {
+        (plan.timeout_ns, plan.duration_ns) = (500 * MILLISECOND, Some(3 * SECOND));
+    });
+    let run = drive(&load, |world| scripted(world, &load.request, |_| None).0).run;
+    let totals = &run.totals;
+    assert_eq!(totals.attempts, 300);
+    assert_eq!(totals.unsent + totals.errors.timeout, 300);
+    assert!((5..=7).contains(&totals.errors.timeout), "{totals:?}");
+    // What was dropped counts with what it had waited; what the end cut off had not waited it out.
+    assert!(run.response_ns.min >= 500 * MILLISECOND, "{:?}", run.response_ns);
+}
+
+#[test]
+fn refusals_are_counted_with_pauses_between_them() {
+    for workers in [1, 2] {
+        let load = closed(2).with(|plan| {
+            (plan.duration_ns, plan.threads) = (Some(10 * SECOND), workers);
+        });
+        let run = alone(&load).run;
+        assert_eq!(run.totals.attempts, run.totals.errors.connect);
+        assert!((20..=40).contains(&run.totals.attempts), "{:?}", run.totals);
+        assert!(run.totals.error_samples["connect"].contains("refused"));
+    }
+}
+
+#[test]
+fn a_count_holds_when_everything_is_refused() {
+    let load = closed(10).with(|plan| {
+        (plan.requests, plan.duration_ns) = (Some(15), None);
+    });
+    let run = alone(&load).run;
+    assert_eq!((run.totals.attempts, run.totals.errors.connect), (15, 15));
+}
+
+#[test]
+fn an_open_loop_at_a_closed_port_ends_in_time() {
+    let load = open(1000.0, 10).with(|plan| {
+        (plan.timeout_ns, plan.duration_ns) = (SECOND, Some(3 * SECOND));
+    });
+    let outcome = alone(&load);
+    let totals = &outcome.run.totals;
+    assert_eq!(totals.attempts, 3000);
+    assert_eq!(totals.unsent + totals.errors.connect, 3000);
+    assert!(totals.errors.connect >= 50 && totals.unsent > 1000, "{totals:?}");
+    assert!(outcome.took < 5 * SECOND);
+}
+
+#[test]
+fn a_black_hole_does_not_hold_up_the_start() {
+    for load in [closed(1000), open(100.0, 1000)] {
+        let load = load.with(|plan| plan.timeout_ns = SECOND);
+        let outcome = drive(&load, |world| {
+            world.deaf(address(), 0);
+            Vec::new()
+        });
+        let totals = &outcome.run.totals;
+        assert_eq!(totals.requests, 0);
+        assert_eq!(totals.attempts, totals.errors.connect + totals.unsent);
+        assert!(outcome.took < 10 * SECOND, "{}", outcome.took);
+    }
+}
+
+#[test]
+fn connections_that_nobody_accepts_time_out() {
+    let load = closed(3).with(|plan| plan.timeout_ns = 300 * MILLISECOND);
+    let run = drive(&load, |world| {
+        world.deaf(address(), 1_000_000);
+        Vec::new()
+    })
+    .run;
+    assert_eq!(run.totals.attempts, run.totals.errors.timeout + run.totals.unfinished);
+    assert!(run.totals.errors.timeout >= 9);
+}
+
+#[test]
+fn files_and_ports_that_run_out_are_named_and_the_rest_runs() {
+    for (limits, name) in [
+        (HostLimits { files: 5, ..HostLimits::default() }, "EMFILE"),
+        (HostLimits { ports: 5, ..HostLimits::default() }, "EADDRNOTAVAIL"),
+    ] {
+        let mut load = closed(8);
+        load.limits = limits;
+        let outcome = drive(&load, |world| {
+            scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+        });
+        let totals = &outcome.run.totals;
+        assert!(totals.limits[name] >= 3, "{:?}", totals.limits);
+        assert_eq!(outcome.run.concurrency.open_max, 5);
+        assert_eq!(totals.attempts, totals.succeeded + totals.errors.connect);
+        assert!(totals.succeeded > 4000 && totals.errors.connect <= 3 * 20, "{totals:?}");
+    }
+}
+
+#[test]
+fn no_file_at_all_for_a_burst_of_arrivals_is_survived() {
+    let mut load = open(100_000.0, 50_000).with(|plan| {
+        (plan.granularity_ns, plan.duration_ns) = (100 * MILLISECOND, Some(300 * MILLISECOND));
+    });
+    load.limits = HostLimits { files: 0, ..HostLimits::default() };
+    let totals = alone(&load).run.totals;
+    assert_eq!(totals.attempts, 30_000);
+    assert_eq!(totals.errors.connect + totals.unsent, 30_000);
+    assert!(totals.errors.connect > 10_000);
+}
+
+#[test]
+fn each_bad_answer_falls_in_its_class() {
+    let classes = [
+        ("status", Reply::bytes(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")),
+        ("protocol", Reply::bytes(b"NONSENSE\r\n\r\n")),
+        ("protocol", Reply::bytes(b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n")),
+        ("read", Reply::default().ending(Close::Flush)),
+        ("read", Reply::default().ending(Close::Reset)),
+        ("read", Reply::bytes(&OK[..OK.len() - 1]).ending(Close::Flush)),
+        ("read", Reply::bytes(&OK[..5]).ending(Close::Flush)),
+    ];
+    for (class, reply) in classes {
+        for cut in [Cut::Whole, Cut::Bytes] {
+            let mut load = closed(3);
+            load.conditions = Conditions { cut, ..load.conditions };
+            let (bytes, end) = (reply.bytes.clone(), reply.end);
+            let outcome = drive(&load, |world| {
+                scripted(world, &load.request, move |_| {
+                    Some(Reply { after: MILLISECOND, bytes: bytes.clone(), end })
+                })
+                .0
+            });
+            let totals = &outcome.run.totals;
+            let by_class: Vec<_> = totals.errors.occurred().map(|(c, n)| (c.name(), n)).collect();
+            assert_eq!(by_class, [(class, totals.attempts)], "{reply:?}: {totals:?}");
+            assert_eq!(totals.attempts, outcome.sent());
+            assert!(totals.attempts > 1000);
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_lasts_until_the_close_is_whole() {
+    let load = closed(2);
+    let reply = Reply::bytes(b"HTTP/1.1 200 OK\r\n\r\nall of it").ending(Close::Flush);
+    let run =
+        drive(&load, |world| scripted(world, &load.request, move |_| Some(reply.clone())).0).run;
+    assert_eq!(run.totals.attempts, run.totals.succeeded + run.totals.unfinished);
+    assert_eq!(run.totals.server_closes, run.totals.succeeded);
+    assert_eq!(run.answer.map(|answer| answer.bytes), Some(9));
+}
+
+#[test]
+fn a_second_answer_is_not_taken_for_the_next_ones() {
+    let load = closed(2);
+    let twice = [OK, OK].concat();
+    let mut log = Log::default();
+    let outcome = drive(&load, |world| {
+        let (served, seen) = scripted(world, &load.request, move |_| {
+            Some(Reply { after: MILLISECOND, bytes: twice.clone(), end: None })
+        });
+        log = seen;
+        served
+    });
+    let totals = &outcome.run.totals;
+    assert_eq!(totals.succeeded, log.borrow().len() as u64);
+    assert!(outcome.run.service_ns.min >= MILLISECOND);
+    assert_eq!(totals.connects, totals.succeeded);
+    assert!(totals.error_samples["protocol"].contains("no request asked for"));
+}
+
+#[test]
+fn a_pipeline_that_the_server_closes_midway_is_sent_again_by_its_user() {
+    let load = closed(2).with(|plan| plan.pipeline = 8);
+    let mut log = Log::default();
+    let outcome = drive(&load, |world| {
+        let (served, seen) = scripted(world, &load.request, |asked| {
+            let last = asked.nth_on_conn % 5 == 4;
+            let reply = Reply::bytes(if last {
+                b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            } else {
+                b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+            });
+            Some(if last { reply.ending(Close::Flush) } else { reply })
+        });
+        log = seen;
+        served
+    });
+    let totals = &outcome.run.totals;
+    assert_eq!(totals.attempts, outcome.sent());
+    assert_eq!(totals.attempts, totals.succeeded + totals.errors.read + totals.unfinished);
+    // Of each connection five are answered and three or more are lost.
+    assert_eq!(totals.succeeded / 5, totals.server_closes);
+    assert!(totals.errors.read >= 3 * totals.server_closes, "{totals:?}");
+}
+
+#[test]
+fn idle_connections_that_the_server_closes_are_no_failure() {
+    let load = closed(4).with(|plan| plan.think_ns = Some(100 * MILLISECOND));
+    let run = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::bytes(OK).ending(Close::Flush))).0
+    })
+    .run;
+    assert_eq!((run.totals.attempts, run.totals.succeeded), (40, 40));
+    assert_eq!(run.totals.server_closes, 40);
+}
+
+#[test]
+fn a_long_request_answered_early_is_never_mixed_with_the_next() {
+    // The scripted server fails on anything but whole requests; the built-in one answers early.
+    let mut load = closed(3).with(|plan| plan.timeout_ns = SECOND);
+    load.request = [
+        b"POST /fault/early HTTP/1.1\r\nHost: sim\r\nContent-Length: 300000\r\n\r\n".to_vec(),
+        vec![b'x'; 300_000],
+    ]
+    .concat();
+    load.conditions = Conditions { buffer_bytes: 20_000, ..load.conditions };
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+    });
+    assert_eq!(outcome.run.totals.attempts, outcome.run.totals.succeeded);
+    assert!(outcome.run.totals.succeeded > 50);
+    let outcome = drive(&load, |world| built_in(world, &Options::default()));
+    let totals = &outcome.run.totals;
+    assert_eq!(totals.attempts, outcome.sent());
+    assert!(totals.requests > 100 && totals.errors.protocol == 0, "{totals:?}");
+}
+
+#[test]
+fn resets_on_the_way_lose_only_what_they_hit() {
+    let mut load = closed(20);
+    load.conditions = Conditions { resets_per_million: 10_000, ..load.conditions };
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(100 * MICROSECOND))).0
+    });
+    let totals = &outcome.run.totals;
+    assert_eq!(totals.attempts, outcome.sent() + totals.errors.connect);
+    let lost = totals.errors.read as f64 / totals.attempts as f64;
+    assert!((lost - 0.02).abs() < 0.005, "{lost}");
+}

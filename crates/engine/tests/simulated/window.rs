@@ -1,0 +1,155 @@
+//! Where the measured window begins and ends.
+
+use model::Phase;
+use model::units::{MILLISECOND, SECOND};
+
+use crate::harness::{closed, drive, open};
+use crate::server::{Log, Reply, scripted};
+
+#[test]
+fn only_what_is_due_in_the_window_counts() {
+    for workers in [1, 2, 3] {
+        let load = open(1000.0, 60).with(|plan| {
+            (plan.warmup_ns, plan.threads) = (1500 * MILLISECOND, workers);
+        });
+        let outcome = drive(&load, |world| {
+            scripted(world, &load.request, |_| Some(Reply::ok_after(20 * MILLISECOND))).0
+        });
+        let run = &outcome.run;
+        assert_eq!((run.totals.attempts, run.totals.succeeded), (1000, 1000), "{workers} workers");
+        assert_eq!((run.totals.duration_ns, run.rates.offered_per_s), (SECOND, 1000.0));
+        assert_eq!(run.rates.requests_per_s, 1000.0);
+        let edges: Vec<_> =
+            outcome.intervals.iter().map(|i| (i.phase, i.start_ns, i.end_ns)).collect();
+        assert_eq!(
+            edges[..3],
+            [
+                (Phase::Warmup, 0, SECOND),
+                (Phase::Warmup, SECOND, 1500 * MILLISECOND),
+                (Phase::Window, 1500 * MILLISECOND, 2500 * MILLISECOND),
+            ]
+        );
+        assert_eq!((edges.len(), edges[3].0), (4, Phase::Drain));
+        assert!(outcome.intervals.iter().enumerate().all(|(k, i)| i.index == k as u32));
+    }
+}
+
+#[test]
+fn a_closed_loop_counts_what_it_sends_after_warming_up() {
+    let load = closed(2).with(|plan| plan.warmup_ns = 500 * MILLISECOND);
+    let mut log = Log::default();
+    let outcome = drive(&load, |world| {
+        let (served, seen) =
+            scripted(world, &load.request, |_| Some(Reply::ok_after(30 * MILLISECOND)));
+        log = seen;
+        served
+    });
+    let first = log.borrow()[0].at;
+    let in_window = log.borrow().iter().filter(|a| a.at - first >= 500 * MILLISECOND).count();
+    assert_eq!(outcome.run.totals.attempts, in_window as u64);
+    assert_eq!(outcome.run.totals.succeeded, in_window as u64);
+}
+
+#[test]
+fn a_count_is_kept_exactly() {
+    for (connections, workers, warmup_ns, requests) in
+        [(1, 1, 0, 1), (7, 3, 0, 1000), (10, 4, 0, 3), (5, 2, 300 * MILLISECOND, 777)]
+    {
+        let change = |plan: &mut model::Plan| {
+            (plan.threads, plan.warmup_ns) = (workers, warmup_ns);
+            (plan.requests, plan.duration_ns) = (Some(requests), None);
+        };
+        for load in [closed(connections).with(change), open(500.0, connections).with(change)] {
+            let mut log = Log::default();
+            let outcome = drive(&load, |world| {
+                let (served, seen) =
+                    scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND)));
+                log = seen;
+                served
+            });
+            let totals = &outcome.run.totals;
+            let counts = (totals.attempts, totals.succeeded, totals.requests);
+            assert_eq!(counts, (requests, requests, requests), "{:?}", load.plan);
+            if warmup_ns == 0 {
+                assert_eq!(log.borrow().len() as u64, requests);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_count_or_a_time_whichever_comes_first() {
+    let load = closed(1).with(|plan| plan.requests = Some(1_000_000));
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+    });
+    assert_eq!(outcome.run.totals.duration_ns, SECOND);
+    assert!(outcome.run.totals.attempts < 1000);
+}
+
+#[test]
+fn after_the_window_nothing_is_sent_and_what_stays_open_is_unfinished() {
+    let load = closed(3).with(|plan| plan.timeout_ns = 5 * SECOND);
+    let mut log = Log::default();
+    let outcome = drive(&load, |world| {
+        // Answers take longer and longer: the last would come after ten seconds.
+        let (served, seen) = scripted(world, &load.request, |asked| {
+            Some(Reply::ok_after(if asked.nth < 27 { 100 * MILLISECOND } else { 10 * SECOND }))
+        });
+        log = seen;
+        served
+    });
+    let totals = &outcome.run.totals;
+    let begin = log.borrow()[0].at;
+    assert!(log.borrow().iter().all(|asked| asked.at - begin < SECOND));
+    assert_eq!(totals.attempts, log.borrow().len() as u64);
+    // They were sent before the end, so that their time is over before the drain's.
+    assert_eq!((totals.unfinished, totals.errors.timeout), (0, totals.attempts - 27));
+    assert!(outcome.took < 6100 * MILLISECOND);
+}
+
+#[test]
+fn an_interruption_ends_all_workers_windows_at_one_instant() {
+    // Instants around the turn of a second, where workers could come to lie on both sides of it.
+    for stop_ms in [1, 700, 2900, 2951, 2999, 3001, 3049] {
+        for load in [closed(6), open(600.0, 60)] {
+            let mut load = load.with(|plan| {
+                (plan.threads, plan.duration_ns) = (3, Some(60 * SECOND));
+                plan.timeout_ns = 30 * SECOND;
+            });
+            load.stop_at = Some(stop_ms * MILLISECOND);
+            let outcome = drive(&load, |world| {
+                // One in a hundred is never answered.
+                scripted(world, &load.request, |asked| {
+                    (asked.nth % 100 != 99).then(|| Reply::ok_after(10 * MILLISECOND))
+                })
+                .0
+            });
+            let run = &outcome.run;
+            let window = run.totals.duration_ns;
+            let expected = stop_ms * MILLISECOND + 50 * MILLISECOND;
+            assert!(window.abs_diff(expected) <= 60 * MILLISECOND, "{stop_ms} ms: {window}");
+            assert!(outcome.took <= stop_ms * MILLISECOND + 1200 * MILLISECOND);
+            let totals = &run.totals;
+            let ended =
+                totals.succeeded + totals.unsent + totals.unfinished + totals.errors.total();
+            assert_eq!(totals.attempts, ended);
+            assert_eq!(totals.errors.total(), 0);
+            if load.plan.rate_per_s.is_some() && stop_ms > 1 {
+                let offered = run.rates.offered_per_s;
+                assert!((offered - 600.0).abs() < 12.0, "{stop_ms} ms: {offered}");
+            }
+        }
+    }
+}
+
+#[test]
+fn throughput_samples_lose_nothing_when_an_interval_ends() {
+    let load = closed(1).with(|plan| plan.duration_ns = Some(5 * SECOND));
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(9_900_000))).0
+    });
+    let samples = outcome.run.generator.workers[0].req_per_s;
+    assert!(samples.count >= 40, "{samples:?}");
+    assert!((samples.mean - 100.0).abs() < 3.0 && samples.stdev < 6.0, "{samples:?}");
+}
