@@ -55,8 +55,7 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
 
 /// The levels to go, the load and its pace, from the flags.
 fn course(url: &str, args: &SweepArgs, built_in: bool) -> Result<Course, Failure> {
-    let (duration, rest) =
-        if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
+    let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
     let prepared = Prepared::new(url, &args.load)?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     Ok(Course {

@@ -11,6 +11,7 @@ use target::{Options, Server, Stall, Tls};
 use crate::args::{IoArg, TargetArgs};
 use crate::execute::{stop_on_signal, stopped};
 use crate::failure::{Failure, cannot_run, usage};
+use crate::output;
 
 /// How often the end is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -28,15 +29,15 @@ pub fn target(args: &TargetArgs) -> Result<u8, Failure> {
         Err(error) => return cannot_run(error.to_string()),
     };
     let scheme = if tls { "https" } else { "http" };
-    println!(
-        "listening on {scheme}://{}/healthz ({} threads, {}); Ctrl-C ends it",
+    output::print(&format!(
+        "listening on {scheme}://{}/healthz ({} threads, {}); Ctrl-C ends it\n",
         server.addr(),
         server.threads(),
         match server.io() {
             net::Io::Uring => "io_uring",
             net::Io::Epoll => "epoll",
         }
-    );
+    ));
     if args.until_input_ends {
         let stop = stop.clone();
         thread::spawn(move || {
@@ -48,7 +49,7 @@ pub fn target(args: &TargetArgs) -> Result<u8, Failure> {
     while !stopped(&stop) {
         thread::sleep(LOOK_EVERY);
     }
-    println!("{}", server.stop());
+    output::print(&format!("{}\n", server.stop()));
     Ok(0)
 }
 

@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use model::units::exact_duration;
 use model::LevelKind;
+use model::units::exact_duration;
 use net::limits;
 
 use crate::args::{LoadArgs, WrktestArgs, WrktestCommand};

@@ -34,9 +34,7 @@ pub fn two(root: &Path) -> Result<[PathBuf; 2], Failure> {
         .flat_map(|name| folders(name))
         .filter_map(|dir| Some((dir.clone(), head(&dir)?)))
         .collect();
-    held.sort_by(|(a, a_head), (b, b_head)| {
-        (&b_head.started_at, b).cmp(&(&a_head.started_at, a))
-    });
+    held.sort_by(|(a, a_head), (b, b_head)| (&b_head.started_at, b).cmp(&(&a_head.started_at, a)));
     match pair(&held) {
         Some(pair) => Ok(pair),
         None => usage(format!(

@@ -162,8 +162,7 @@ fn interrupted(sweep: &Sweep, files: &Files) -> End {
 }
 
 fn cut_off(kind: LevelKind, level: f64, failure: &Failure) -> String {
-    let reason =
-        format!("{} could not be run: {failure}", verdict::figures::level_of(kind, level));
+    let reason = format!("{} could not be run: {failure}", verdict::figures::level_of(kind, level));
     eprintln!("plimsoll: {reason}");
     reason
 }

@@ -113,7 +113,14 @@ fn spawn_on(cpus: Vec<usize>) -> Result<Child, Failure> {
         let threads = cpus.len().to_string();
         Command::new(std::env::current_exe()?)
             .arg0("plimsoll")
-            .args(["target", "--listen", "127.0.0.1:0", "--until-input-ends", "--threads", &threads])
+            .args([
+                "target",
+                "--listen",
+                "127.0.0.1:0",
+                "--until-input-ends",
+                "--threads",
+                &threads,
+            ])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // Ctrl-C is for the sweep, which ends its level against a living server.

@@ -41,7 +41,9 @@ impl Files {
 
     fn new(dir: &Path, name: &str, json: String, report: String) -> Result<Self, Failure> {
         if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
-            return usage(format!("`{name}` is no name for files: leave out slashes and a first dot"));
+            return usage(format!(
+                "`{name}` is no name for files: leave out slashes and a first dot"
+            ));
         }
         make_folder(dir)?;
         Ok(Self { dir: dir.to_owned(), name: name.to_owned(), json, report })

@@ -69,9 +69,9 @@ fn concurrency(text: &str) -> Result<f64, Failure> {
     match parse_count(text) {
         Ok(level @ 1..=HIGHEST) => Ok(level as f64),
         Ok(level) => usage(format!("--levels: {level} is not from 1 to {HIGHEST} connections")),
-        Err(error) => usage(format!(
-            "--levels: {error}; give auto, classic, or a list such as 200,500,1000"
-        )),
+        Err(error) => {
+            usage(format!("--levels: {error}; give auto, classic, or a list such as 200,500,1000"))
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::files::{Files, SWEEP_JSON};
 use super::{carry_out, course, levels};
 use crate::args::{Cli, Command, SweepArgs};
 use crate::failure::{Failure, cannot_run, usage};
+use crate::live::Live;
 use crate::secrets;
 
 /// Goes on with the sweep in `dir`: by the flags given, or by its own command where only the folder
@@ -30,7 +31,12 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
         return usage(format!("{} is a sweep of {}, not of {url}", dir.display(), sweep.url));
     }
     if levels::kind(&args) != sweep.kind {
-        return usage(format!("{} is over {}: {}", dir.display(), plural(sweep.kind), hint(&sweep)));
+        return usage(format!(
+            "{} is over {}: {}",
+            dir.display(),
+            plural(sweep.kind),
+            hint(&sweep)
+        ));
     }
     sweep.levels.retain(|held| !held.run.interrupted);
     sweep.objective_mean_ns = args.objective;
@@ -42,9 +48,8 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
         same_load(dir, &held.run.plan, &launch.plan)?;
     }
     let files = Files::of_sweep(dir, &sweep.name.clone())?;
-    if !given.quiet {
-        eprintln!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
-    }
+    let kept = format!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
+    Live::new(args.quiet, false).say(&kept);
     carry_out(&course, ladder, sweep, &files, None)
 }
 
@@ -82,7 +87,9 @@ fn own_args(dir: &Path, sweep: &Sweep, given: &SweepArgs) -> Result<SweepArgs, F
             "{} is a sweep of the built-in API, which ended with it: start a new one",
             dir.display()
         )),
-        None => usage("how this sweep was started cannot be told: give the URL and all flags again"),
+        None => {
+            usage("how this sweep was started cannot be told: give the URL and all flags again")
+        }
     }
 }
 
