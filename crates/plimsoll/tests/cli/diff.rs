@@ -1,0 +1,99 @@
+//! `plimsoll diff`.
+
+use crate::harness::{Folder, Target};
+
+#[test]
+fn the_founding_tables_give_the_founding_ratios() {
+    let folder = Folder::new();
+    folder.put_founding(&["apiserver_before.dat", "apiserver_after.dat", "native.dat"]);
+    folder
+        .plimsoll("diff apiserver_before.dat native.dat")
+        .ok()
+        .prints("22.80 %")
+        .prints("147,833.70 at 3,000")
+        .prints("648,380.78 at 25,000");
+    folder.has(&[
+        "apiserver_before_native.qps.ttlb.diff.png",
+        "apiserver_before_native.qps.ttlb.diff.svg",
+        "apiserver_before_native.successrate.diff.png",
+        "apiserver_before_native.successrate.diff.svg",
+        "report.html",
+    ]);
+    folder
+        .plimsoll("diff apiserver_before.dat apiserver_after.dat native.dat --out three")
+        .ok()
+        .prints("22.80 %")
+        .prints("85.34 %");
+    folder.has(&[
+        "three/apiserver_before_apiserver_after_native.qps.ttlb.diff.svg",
+        "three/report.html",
+    ]);
+}
+
+#[test]
+fn levels_of_one_side_are_listed() {
+    let folder = Folder::new();
+    folder.put("a.dat", "200 100 1 100\n500 200 2 100\n");
+    folder.put("b.dat", "200 100 1 100\r\n# a comment\r\n900 50 9 99.5\r\n");
+    folder
+        .plimsoll("diff a.dat b.dat")
+        .ok()
+        .prints("a has levels that not all have: 500")
+        .prints("b has levels that not all have: 900");
+}
+
+#[test]
+fn other_formats_hold_the_same_figures() {
+    let folder = Folder::new();
+    folder.put_founding(&["apiserver_after.dat", "native.dat"]);
+    let csv = folder.plimsoll("diff apiserver_after.dat native.dat --format csv").ok();
+    assert_eq!(csv.stdout.lines().count(), 15, "{}", csv.stdout);
+    let json = folder.plimsoll("diff apiserver_after.dat native.dat --format json").ok();
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let ratio = json["curves"][0]["best_qps_ratio"].as_f64().unwrap();
+    assert_eq!(format!("{ratio:.4}"), "0.8534");
+}
+
+#[test]
+fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let sweep = |path: &str| {
+        let url = target.url(path);
+        folder.plimsoll(&format!("sweep {url} --levels 2,4 -d 200ms --rest 0 -q")).ok()
+    };
+    sweep("/healthz");
+    folder.plimsoll("diff").refuses(2, "no two sweeps of one target");
+    let second = sweep("/healthz");
+    let third = sweep("/bytes/100");
+    let report = |ended: &crate::harness::Ended| {
+        let line = ended.stdout.lines().find_map(|line| line.strip_prefix("report: "));
+        line.expect("a report").trim_end_matches("/report.html").to_owned()
+    };
+    folder.plimsoll("diff --out last").ok().prints("best against best");
+    folder.has(&["last/report.html"]);
+    let own = folder.text(&format!("{}/report.html", report(&second)));
+    let line = format!("diff {} {}", report(&second), report(&third));
+    let ended = folder.plimsoll(&line).ok();
+    assert!(unwrapped(&ended.stdout).contains("answered differently"), "{}", ended.stdout);
+    assert_eq!(folder.text(&format!("{}/report.html", report(&second))), own);
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("run {url} -c 2 -d 200ms -q --out single"));
+    folder.put("old.dat", "2 100 1 100\n");
+    folder
+        .plimsoll(&format!("diff single {}/sweep.json old.dat --out mixed", report(&second)))
+        .ok()
+        .prints("best against best");
+}
+
+/// Sentences without the line ends they were wrapped by.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn rates_and_concurrencies_are_not_joined() {
+    let folder = Folder::new();
+    folder.put("c.dat", "200 100 1 100\n");
+    folder.put("r.dat", "# rate_per_s qps mean_ms success_percent\n200 100 1 100\n");
+    folder.plimsoll("diff c.dat r.dat").refuses(2, "r is over rates and c over concurrencies");
+}

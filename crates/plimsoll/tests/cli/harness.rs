@@ -1,0 +1,158 @@
+//! A folder of its own, a server, and the program run in it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+/// The program under test.
+pub const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
+
+/// A folder that the program runs in.
+#[derive(Debug)]
+pub struct Folder(TempDir);
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder"))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs `plimsoll` with words separated by blanks.
+    pub fn plimsoll(&self, line: &str) -> Ended {
+        self.run(Path::new(PLIMSOLL), line)
+    }
+
+    /// Runs another program, or the same by another name.
+    pub fn run(&self, program: &Path, line: &str) -> Ended {
+        let output = self.command(program, line).output().expect("the program starts");
+        Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// A command not started yet.
+    pub fn command(&self, program: &Path, line: &str) -> Command {
+        let mut command = Command::new(program);
+        command.args(line.split_whitespace()).current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// A link to the program by another name.
+    pub fn link(&self, name: &str) -> PathBuf {
+        let link = self.path().join(name);
+        std::os::unix::fs::symlink(PLIMSOLL, &link).expect("a link");
+        link
+    }
+
+    /// Puts a file there.
+    pub fn put(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path().join(name), text).expect("a file");
+    }
+
+    /// Puts a founding table there.
+    pub fn put_founding(&self, names: &[&str]) {
+        for name in names {
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+            fs::copy(from, self.path().join(name)).expect("a founding table");
+        }
+    }
+
+    /// A file's text.
+    #[track_caller]
+    pub fn text(&self, name: &str) -> String {
+        let path = self.path().join(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Asserts that files are there and not empty.
+    #[track_caller]
+    pub fn has(&self, names: &[&str]) {
+        for name in names {
+            let about = fs::metadata(self.path().join(name));
+            assert!(about.is_ok_and(|about| about.len() > 0), "{name} is missing or empty");
+        }
+    }
+}
+
+impl Ended {
+    /// Asserts success.
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        self.ends(0)
+    }
+
+    /// Asserts an exit code, and that nothing panicked.
+    #[track_caller]
+    pub fn ends(self, code: i32) -> Self {
+        assert!(self.code == code && !self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+
+    /// Asserts what standard output holds.
+    #[track_caller]
+    pub fn prints(self, needle: &str) -> Self {
+        assert!(self.stdout.contains(needle), "no `{needle}` in {self:#?}");
+        self
+    }
+
+    /// Asserts a refusal: one line on standard error that holds `needle`, and nothing else.
+    #[track_caller]
+    pub fn refuses(self, code: i32, needle: &str) {
+        let lines = self.stderr.trim_end().lines().count();
+        let clear = lines == 1 && self.stderr.contains(needle) && self.stdout.is_empty();
+        assert!(clear, "no single line with `{needle}` in {self:#?}");
+        self.ends(code);
+    }
+}
+
+/// `plimsoll target` on a port of its own, ended on drop.
+#[derive(Debug)]
+pub struct Target {
+    child: Child,
+    base: String,
+}
+
+impl Target {
+    pub fn start() -> Self {
+        let mut child = Command::new(PLIMSOLL)
+            .args(["target", "--listen", "127.0.0.1:0", "--threads", "1"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the target starts");
+        let mut line = String::new();
+        let stdout = child.stdout.as_mut().expect("its output");
+        BufReader::new(stdout).read_line(&mut line).expect("its first line");
+        let url = line.split_whitespace().find(|word| word.starts_with("http")).expect("its URL");
+        Self { base: url.trim_end_matches("/healthz").to_owned(), child }
+    }
+
+    /// The URL of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // Already ended is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,14 @@
+//! The program as its users meet it: command lines in, exit codes, texts and files out.
+//!
+//! - [`harness`]: a folder, a server and a way to run the program in three lines.
+//! - `sweep`, `wrktest`: levels one after another, and what they leave.
+//! - `diff`: results side by side.
+//! - `wrk`: the link by wrk's name, beside the real one.
+//! - `refused`: what is wrong with inputs, said in one line.
+
+mod diff;
+mod harness;
+mod refused;
+mod sweep;
+mod wrk;
+mod wrktest;

@@ -1,0 +1,77 @@
+//! Bad input: one clear line each, and never a panic.
+
+use crate::harness::{Folder, Target};
+
+#[test]
+fn tables_that_are_none() {
+    let folder = Folder::new();
+    folder.put("good.dat", "200 100 1 100\n");
+    for (text, needle) in [
+        ("200 fast 1 100\n", "bad.dat: line 1: `fast` in column 2"),
+        ("200 100 1 100\n500 100 2\n", "line 2: 3 of four columns"),
+        ("200 100 1 100\n200 90 1 100\n", "line 2: level 200 was on line 1 already"),
+        ("200 100 1 100 7\n", "a fifth column"),
+        ("-200 100 1 100\n", "is negative"),
+        ("200 100 1 100.5\n", "over 100"),
+        ("", "holds no levels"),
+        ("\u{0}\u{1}\n", "line 1"),
+    ] {
+        folder.put("bad.dat", text);
+        folder.plimsoll("diff bad.dat good.dat").refuses(1, needle);
+    }
+    folder.put("bad.dat", b"\xff\xfe2\x000");
+    folder.plimsoll("diff good.dat bad.dat").refuses(1, "not text");
+}
+
+#[test]
+fn levels_out_of_order_are_put_in_order() {
+    let folder = Folder::new();
+    folder.put("a.dat", "500 200 2 100\n200 100 1 100\n");
+    folder.plimsoll("diff a.dat a.dat").ok();
+}
+
+#[test]
+fn results_that_are_damaged_or_newer() {
+    let (folder, target) = (Folder::new(), Target::start());
+    folder.put("good.dat", "200 100 1 100\n");
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("sweep {url} --levels 1 -d 100ms -q --out out")).ok();
+    let whole = folder.text("out/sweep.json");
+    folder.put("cut.json", &whole[..whole.len() / 2]);
+    folder.plimsoll("diff cut.json good.dat").refuses(1, "cut short");
+    folder.put("newer.json", whole.replacen("plimsoll.sweep/1", "plimsoll.sweep/9", 1));
+    folder.plimsoll("diff good.dat newer.json").refuses(1, "newer plimsoll");
+    folder.put("other.json", "{\"a\": 1}");
+    folder.plimsoll("diff other.json good.dat").refuses(1, "not a result of plimsoll");
+    folder.plimsoll("diff good.dat").refuses(2, "two results or more");
+    folder.plimsoll("diff good.dat missing.dat").refuses(1, "missing.dat: No such file");
+    folder.plimsoll("sweep --resume nowhere").refuses(2, "cannot read nowhere/sweep.json");
+    folder.plimsoll(&format!("sweep {url} --out out")).refuses(2, "holds a sweep already");
+    let other = target.url("/bytes/3");
+    folder.plimsoll(&format!("sweep {other} --resume out")).refuses(2, "not of");
+    let line = format!("sweep {url} --levels 1,2 -d 7s --resume out");
+    folder.plimsoll(&line).refuses(2, "another duration");
+    folder.plimsoll("sweep --resume out -d 7s").refuses(2, "all flags");
+}
+
+#[test]
+fn flags_that_make_no_sweep() {
+    let folder = Folder::new();
+    let url = "http://127.0.0.1:1/";
+    for (line, needle) in [
+        ("sweep 127.0.0.1:80".to_owned(), "no scheme"),
+        (format!("sweep {url} --levels 0"), "from 1 to"),
+        (format!("sweep {url} --levels 5,many"), "auto, classic"),
+        (format!("sweep {url} --max-level 0"), "--max-level"),
+        (format!("sweep {url} --rates 10 --think 1s"), "closed loop"),
+        (format!("wrktest {url} --levels 0"), "--levels"),
+    ] {
+        folder.plimsoll(&line).refuses(2, needle);
+    }
+    folder.plimsoll(&format!("sweep {url} --name a")).refuses(1, "refused");
+    let target = Target::start();
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("sweep {url} --name a/b --out o")).refuses(2, "slashes");
+    folder.put("file", "");
+    folder.plimsoll(&format!("sweep {url} --out file/x")).refuses(1, "cannot make the folder");
+}

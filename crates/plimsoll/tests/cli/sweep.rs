@@ -1,0 +1,165 @@
+//! `plimsoll sweep`.
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Folder, PLIMSOLL, Target};
+
+const FILES: [&str; 7] = [
+    "out/api.dat",
+    "out/api_qps_ttlb.png",
+    "out/api_qps_ttlb.svg",
+    "out/api_successrate.png",
+    "out/api_successrate.svg",
+    "out/sweep.json",
+    "out/report.html",
+];
+
+fn levels(folder: &Folder) -> Vec<f64> {
+    let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
+    let levels = sweep["levels"].as_array().unwrap();
+    levels.iter().map(|held| held["level"].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn a_sweep_leaves_every_file_and_names_two_levels() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/queue?servers=4&mean=2ms&dist=det");
+    folder
+        .plimsoll(&format!("sweep {url} --levels 2,8,4 -d 300ms --rest 10ms --name api --out out"))
+        .ok()
+        .prints("Highest QPS:")
+        .prints("Highest QPS, mean <= 500ms:")
+        .prints("report: out/report.html");
+    folder.has(&FILES);
+    assert_eq!(levels(&folder), [2.0, 4.0, 8.0]);
+    let table = folder.text("out/api.dat");
+    let rows: Vec<Vec<&str>> = table.lines().map(|l| l.split(' ').collect()).collect();
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), ["2", "4", "8"]);
+    assert!(rows.iter().all(|row| row.len() == 4 && row[3] == "100.00"), "{table}");
+}
+
+#[test]
+fn statuses_count_in_the_fourth_column() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/status/503");
+    let ended = folder.plimsoll(&format!("sweep {url} --levels 2 -d 200ms --name api --out out"));
+    assert!([0, 98].contains(&ended.code), "{ended:#?}");
+    assert!(folder.text("out/api.dat").trim_end().ends_with(" 0.00"));
+}
+
+#[test]
+fn rates_are_swept_in_an_open_loop() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("sweep {url} --rates 100,50 -d 300ms --rest 0 --name api --out out"));
+    assert_eq!(levels(&folder), [50.0, 100.0]);
+    assert!(folder.text("out/api.dat").starts_with("# rate_per_s"));
+}
+
+#[test]
+fn a_kill_loses_the_running_level_and_resume_goes_on() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!(
+        "sweep {} --levels 1,2,3,4 -d 400ms --rest 0 --name api --out out -q",
+        target.url("/healthz")
+    );
+    let mut killed = folder.command(Path::new(PLIMSOLL), &line);
+    let mut killed = killed.stdout(Stdio::null()).spawn().unwrap();
+    let json = folder.path().join("out/sweep.json");
+    wait_until(|| json.exists());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let kept = levels(&folder);
+    assert!(!kept.is_empty() && kept.len() < 4, "{kept:?}");
+    let first = started_at(&folder);
+    folder.plimsoll("sweep --resume out").ok();
+    assert_eq!(levels(&folder), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(started_at(&folder), first);
+    folder.has(&FILES);
+}
+
+fn started_at(folder: &Folder) -> String {
+    let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
+    sweep["levels"][0]["run"]["started_at"].to_string() + &sweep["started_at"].to_string()
+}
+
+#[track_caller]
+fn wait_until(condition: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < patience, "it did not come to pass");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn ctrl_c_saves_the_running_level_as_interrupted() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!(
+        "sweep {} --levels 1,2 -d 60s --rest 0 --name api --out out",
+        target.url("/healthz")
+    );
+    let mut command = folder.command(Path::new(PLIMSOLL), &line);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(1500));
+    let interrupt = format!("-INT {}", child.id());
+    folder.run(Path::new("kill"), &interrupt).ok();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("report: out/report.html"));
+    let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
+    assert_eq!(sweep["levels"][0]["run"]["interrupted"], true);
+    assert!(sweep["ended"].is_null());
+}
+
+#[test]
+fn without_a_url_the_capacity_found_stands_beside_the_true_one() {
+    let folder = Folder::new();
+    let ended = folder.plimsoll("sweep --levels 16 -d 500ms -q").ok();
+    assert!(ended.stdout.contains("true capacity 8,000/s"), "{ended:#?}");
+    let report = ended.stdout.lines().find_map(|line| line.strip_prefix("report: ")).unwrap();
+    assert!(report.starts_with("plimsoll-out/apiserver/20"), "{report}");
+    folder.has(&[report]);
+    let json = report.replace("report.html", "sweep.json");
+    // The kernel may close an io_uring's listener a little after its process is gone.
+    wait_until(|| !answers(&folder, &json));
+}
+
+#[test]
+fn the_built_in_api_ends_with_a_sweep_that_is_killed() {
+    let folder = Folder::new();
+    let line = "sweep --levels 1,2 -d 200ms --rest 60s --out out -q";
+    let mut killed = folder.command(Path::new(PLIMSOLL), line);
+    let mut killed = killed.stdout(Stdio::null()).spawn().unwrap();
+    let json = folder.path().join("out/sweep.json");
+    wait_until(|| json.exists());
+    assert!(answers(&folder, "out/sweep.json"));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    wait_until(|| !answers(&folder, "out/sweep.json"));
+}
+
+/// Whether something listens where a sweep's file says the server was.
+fn answers(folder: &Folder, json: &str) -> bool {
+    let sweep: Value = serde_json::from_str(&folder.text(json)).unwrap();
+    let url = sweep["url"].as_str().unwrap().trim_start_matches("http://").to_owned();
+    TcpStream::connect(url.split('/').next().unwrap()).is_ok()
+}
+
+#[test]
+fn a_level_beyond_the_ports_ends_the_sweep_and_is_no_error() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!(
+        "sweep {} --levels 2,60k --source 127.0.0.1 -d 200ms --rest 0 --name api --out out",
+        target.url("/healthz")
+    );
+    let ended = folder.plimsoll(&line).ok().prints("60,000 connections could not be run");
+    assert!(ended.stderr.contains("more local ports"), "{ended:#?}");
+    assert_eq!(levels(&folder), [2.0]);
+}

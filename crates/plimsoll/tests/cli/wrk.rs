@@ -1,0 +1,117 @@
+//! The link by wrk's name: its block, its exit codes, and a script that was written for it.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use testkit::servers::{Nginx, NginxOptions};
+
+use crate::harness::{Ended, Folder, Target};
+
+/// The block's lines with every number, and the unit it has, made `N`.
+fn shape(block: &str) -> Vec<String> {
+    let figure = |word: &str| {
+        let bare = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        let digits = bare.starts_with(|c: char| c.is_ascii_digit());
+        if digits { "N".to_owned() } else { word.to_owned() }
+    };
+    block
+        .lines()
+        .filter(|line| !line.contains("test @"))
+        .map(|line| line.split_whitespace().map(figure).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+#[test]
+fn the_block_has_wrks_shape() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let link = folder.link("wrk");
+    let url = target.url("/status/404");
+    let ours = folder.run(&link, &format!("-t2 -c4 -d1s --latency {url}")).ok();
+    let wanted = [
+        "N threads and N connections",
+        "Thread Stats Avg Stdev Max +/- Stdev",
+        "Latency N N N N",
+        "Req/Sec N N N N",
+        "Latency Distribution",
+        "N N",
+        "N N",
+        "N N",
+        "N N",
+        "N requests in N N read",
+        "Non-2xx or N responses: N",
+        "Requests/sec: N",
+        "Transfer/sec: N",
+    ];
+    assert_eq!(shape(&ours.stdout), wanted, "{}", ours.stdout);
+    assert!(ours.stdout.starts_with("Running 1s test @ "), "{}", ours.stdout);
+    if let Some(theirs) = real_wrk() {
+        let theirs = folder.run(&theirs, &format!("-t2 -c4 -d1s --latency {url}")).ok();
+        assert_eq!(shape(&ours.stdout), shape(&theirs.stdout), "{}", theirs.stdout);
+    }
+}
+
+fn real_wrk() -> Option<PathBuf> {
+    let found = ["/usr/bin/wrk", "/usr/local/bin/wrk"].map(PathBuf::from);
+    found.into_iter().find(|path| path.exists())
+}
+
+#[test]
+fn a_script_written_for_wrk_reads_ours() {
+    let folder = Folder::new();
+    let nginx = Nginx::start(&NginxOptions::default());
+    let nginx = nginx.unwrap_or_else(|why| panic!("the founding script needs nginx: {why}"));
+    let url = format!("http://{}/healthz", nginx.addr());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/founding.sh");
+    let line = |wrk: &Path| {
+        let ended = folder.run(&script, &format!("{} 8 {url}", wrk.display())).ok();
+        let numbers = ended.stdout.split_whitespace().map(|n| n.parse().expect("a number"));
+        numbers.collect::<Vec<f64>>()
+    };
+    for wrk in real_wrk().into_iter().chain([folder.link("wrk")]) {
+        let row = line(&wrk);
+        assert_eq!((row.len(), row[0], row[3]), (4, 8.0, 100.0), "{row:?}");
+        assert!(row[1] > 100.0 && row[2] > 0.001, "{row:?}");
+    }
+}
+
+#[test]
+fn refusals_are_wrks() {
+    let folder = Folder::new();
+    let link = folder.link("wrk");
+    let wrk = |line: &str| folder.run(&link, line);
+    let says = |ended: Ended, needle: &str| {
+        let ended = ended.ends(1);
+        assert!(ended.stderr.contains(needle), "no `{needle}` in {ended:#?}");
+    };
+    says(wrk("-c 1 -t 4 http://127.0.0.1:1/"), "number of connections must be >= threads");
+    says(wrk("http://127.0.0.1:1/"), "refused");
+    says(wrk("foo"), "no scheme");
+    says(wrk("-s x.lua http://127.0.0.1:1/"), "scripts");
+    says(wrk("-d ten http://127.0.0.1:1/"), "not a duration");
+    wrk("").ends(1).prints("Usage: wrk <options> <url>");
+    wrk("-v").ends(1).prints("plimsoll");
+}
+
+#[test]
+fn the_block_is_printed_after_ctrl_c() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let link = folder.link("wrk");
+    let mut command = folder.command(&link, &format!("-d60s {}", target.url("/healthz")));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(1200));
+    folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
+    let output = child.wait_with_output().unwrap();
+    let block = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{block}");
+    assert!(block.contains("Requests/sec:"), "{block}");
+}
+
+#[test]
+fn threads_far_above_the_processors_run() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let link = folder.link("wrk");
+    let ended = folder.run(&link, &format!("-t144 -c288 -d1s {}", target.url("/healthz"))).ok();
+    assert!(ended.stdout.contains("144 threads and 288 connections"), "{ended:#?}");
+}

@@ -1,0 +1,52 @@
+//! `plimsoll wrktest`, and a link by the script's name.
+
+use std::path::Path;
+
+use crate::harness::{Folder, Target};
+
+#[test]
+fn the_founding_command_leaves_the_founding_files() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    folder
+        .plimsoll(&format!("wrktest -n api --levels 1,4,8 --duration 200ms {url}"))
+        .ok()
+        .prints("Now plot according to _output/wrk/api.dat")
+        .prints("QPS graphic file is: _output/wrk/api_qps_ttlb.png")
+        .prints("Success rate graphic file is: _output/wrk/api_successrate.png");
+    folder.has(&[
+        "_output/wrk/api_qps_ttlb.png",
+        "_output/wrk/api_successrate.png",
+        "_output/wrk/api.sweep.json",
+        "_output/wrk/api.report.html",
+    ]);
+    assert_eq!(folder.text("_output/wrk/api.dat").lines().count(), 3);
+}
+
+#[test]
+fn the_link_takes_the_scripts_arguments_and_the_environment() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let link = folder.link("wrktest.sh");
+    let url = target.url("/healthz");
+    let mut command = folder.command(&link, &format!("-n native -d out {url}"));
+    let command = command.env("WRKTEST_LEVELS", "2,3").env("WRKTEST_DURATION", "150ms");
+    let output = command.env("WRKTEST_TIMEOUT", "1s").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(folder.text("out/native.dat").lines().count(), 2);
+}
+
+#[test]
+fn the_link_compares() {
+    let folder = Folder::new();
+    folder.put_founding(&["apiserver_after.dat", "native.dat"]);
+    let link = folder.link("wrktest.sh");
+    folder
+        .run(Path::new(&link), "diff apiserver_after.dat native.dat")
+        .ok()
+        .prints("85.34 %")
+        .prints("QPS graphic file is: ./apiserver_after_native.qps.ttlb.diff.png");
+    folder.has(&[
+        "apiserver_after_native.qps.ttlb.diff.png",
+        "apiserver_after_native.successrate.diff.png",
+    ]);
+}
