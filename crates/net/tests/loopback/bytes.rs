@@ -1,0 +1,162 @@
+//! Large bodies, in order and under pressure.
+
+use net::{Close, ConnId, Event, Net, Route};
+
+use crate::harness::{Script, interfaces, listener, pattern, run};
+
+const TOTAL: usize = 8 << 20;
+const CHUNK: usize = 64 * 1024;
+/// Bytes an end lets pile up before it waits.
+const MOST: usize = 256 * 1024;
+const CALLER: u32 = 0;
+const ECHO: u32 = 1;
+
+/// One end sends a stream, the other echoes it; neither lets much pile up.
+struct Echoed {
+    route: Route,
+    caller: Option<ConnId>,
+    echo: Option<ConnId>,
+    sent: usize,
+    heard: usize,
+    largest_backlog: usize,
+    pauses: usize,
+    ended: bool,
+}
+
+impl Echoed {
+    fn send_on<N: Net>(&mut self, net: &mut N) {
+        let Some(conn) = self.caller else { return };
+        while self.sent < TOTAL && net.backlog(conn) < MOST {
+            let chunk: Vec<u8> = (self.sent..self.sent + CHUNK).map(pattern).collect();
+            net.send(conn, &chunk);
+            self.sent += CHUNK;
+            self.largest_backlog = self.largest_backlog.max(net.backlog(conn));
+        }
+        if self.sent < TOTAL {
+            net.want_drained(conn);
+        }
+    }
+
+    fn echo<N: Net>(&mut self, net: &mut N, conn: ConnId, bytes: &[u8]) {
+        net.send(conn, bytes);
+        let backlog = net.backlog(conn);
+        self.largest_backlog = self.largest_backlog.max(backlog);
+        if backlog > MOST {
+            self.pauses += 1;
+            net.set_receiving(conn, false);
+            net.want_drained(conn);
+        }
+    }
+}
+
+impl Script for Echoed {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        self.caller = net.connect(CALLER, &self.route).ok();
+    }
+
+    fn accepted<N: Net>(&mut self, _: &mut N, conn: ConnId) -> Option<u32> {
+        self.echo = Some(conn);
+        Some(ECHO)
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        match (token, event) {
+            (CALLER, Event::Connected | Event::Drained) => self.send_on(net),
+            (CALLER, Event::Received(bytes)) => {
+                for &byte in bytes {
+                    assert_eq!(byte, pattern(self.heard), "at {}", self.heard);
+                    self.heard += 1;
+                }
+                if self.heard == TOTAL {
+                    net.close(self.caller.expect("it called"), Close::Now);
+                }
+            }
+            (ECHO, Event::Received(bytes)) => {
+                self.echo(net, self.echo.expect("accepted"), bytes);
+            }
+            (ECHO, Event::Drained) => net.set_receiving(self.echo.expect("accepted"), true),
+            (ECHO, Event::Eof) => {
+                net.close(self.echo.expect("accepted"), Close::Now);
+                self.ended = true;
+            }
+            (_, other) => panic!("{token}: {other:?}"),
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.ended
+    }
+}
+
+#[test]
+fn eight_mebibytes_both_ways_in_order_with_little_piled_up() {
+    for io in interfaces() {
+        let (listener, route) = listener();
+        let script = Echoed {
+            route,
+            caller: None,
+            echo: None,
+            sent: 0,
+            heard: 0,
+            largest_backlog: 0,
+            pauses: 0,
+            ended: false,
+        };
+        let script = run(io, Some(listener), 2, script);
+        assert_eq!(script.heard, TOTAL, "{io:?}");
+        // Pausing lets a few deliveries through that were on their way.
+        assert!(script.largest_backlog <= 8 * MOST, "{io:?}: {}", script.largest_backlog);
+    }
+}
+
+/// Sends a request of its own blob over and over, each after the last was echoed.
+struct Blobs {
+    route: Route,
+    conns: [Option<ConnId>; 2],
+    blob: Option<net::BlobId>,
+    heard: usize,
+}
+
+const BLOB: &[u8] = b"a request as long as most";
+const ROUNDS: usize = 10_000;
+
+impl Script for Blobs {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        self.blob = Some(net.blob(BLOB));
+        self.conns[0] = net.connect(CALLER, &self.route).ok();
+    }
+
+    fn accepted<N: Net>(&mut self, _: &mut N, conn: ConnId) -> Option<u32> {
+        self.conns[1] = Some(conn);
+        Some(ECHO)
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        let conn = self.conns[token as usize].expect("it stands");
+        match (token, event) {
+            (CALLER, Event::Connected) => net.send_blob(conn, self.blob.expect("made")),
+            (CALLER, Event::Received(bytes)) => {
+                self.heard += bytes.len();
+                if self.heard.is_multiple_of(BLOB.len()) {
+                    net.send_blob(conn, self.blob.expect("made"));
+                }
+            }
+            (ECHO, Event::Received(bytes)) => net.send(conn, bytes),
+            (_, other) => panic!("{token}: {other:?}"),
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.heard >= ROUNDS * BLOB.len()
+    }
+}
+
+#[test]
+fn a_blob_is_sent_as_often_as_asked() {
+    for io in interfaces() {
+        let (listener, route) = listener();
+        let script = Blobs { route, conns: [None; 2], blob: None, heard: 0 };
+        let script = run(io, Some(listener), 2, script);
+        assert!(script.heard < (ROUNDS + 1) * BLOB.len(), "{io:?}");
+    }
+}

@@ -1,0 +1,254 @@
+//! The ways a connection ends, seen from both sides. Peers are plain blocking sockets.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use net::{Close, ConnId, Event, Net, Operation, Route};
+
+use crate::harness::{Script, any, interfaces, listener, pattern, run};
+
+/// What a party was told, in a word each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Told {
+    Connected,
+    Received(usize),
+    Eof,
+    Drained,
+    Failed(Operation, i32),
+}
+
+impl From<Event<'_>> for Told {
+    fn from(event: Event<'_>) -> Self {
+        match event {
+            Event::Connected => Self::Connected,
+            Event::Received(bytes) => Self::Received(bytes.len()),
+            Event::Eof => Self::Eof,
+            Event::Drained => Self::Drained,
+            Event::Failed(failure) => Self::Failed(failure.during, failure.errno),
+        }
+    }
+}
+
+/// Connects, does what `act` says on each event, and ends when `over` says so.
+struct Calls<A, O> {
+    route: Route,
+    conn: Option<ConnId>,
+    told: Vec<Told>,
+    act: A,
+    over: O,
+}
+
+/// What a party can do about an event.
+enum Do {
+    Send(Vec<u8>),
+    SendAndClose(Vec<u8>, Close),
+    WantDrained,
+    Close(Close),
+}
+
+impl<A: FnMut(&Told) -> Vec<Do>, O: Fn(&[Told]) -> bool> Script for Calls<A, O> {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        self.conn = Some(net.connect(7, &self.route).expect("a socket"));
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        assert_eq!(token, 7);
+        let (conn, told) = (self.conn.expect("it called"), Told::from(event));
+        for step in (self.act)(&told) {
+            match step {
+                Do::Send(bytes) => net.send(conn, &bytes),
+                Do::SendAndClose(bytes, how) => {
+                    net.send(conn, &bytes);
+                    net.close(conn, how);
+                }
+                Do::WantDrained => net.want_drained(conn),
+                Do::Close(how) => net.close(conn, how),
+            }
+        }
+        self.told.push(told);
+    }
+
+    fn done(&self) -> bool {
+        (self.over)(&self.told)
+    }
+}
+
+/// A peer that takes one connection and does `with` it on a thread of its own.
+fn peer<T: Send + 'static>(
+    with: impl FnOnce(TcpStream) -> T + Send + 'static,
+) -> (Route, JoinHandle<T>) {
+    let listener = TcpListener::bind(any()).expect("a loopback port");
+    let route = Route { to: listener.local_addr().expect("an address"), from: None };
+    let thread = thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("someone calls");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout above zero");
+        with(stream)
+    });
+    (route, thread)
+}
+
+fn calls<A: FnMut(&Told) -> Vec<Do>, O: Fn(&[Told]) -> bool>(
+    route: Route,
+    act: A,
+    over: O,
+) -> Calls<A, O> {
+    Calls { route, conn: None, told: Vec::new(), act, over }
+}
+
+#[test]
+fn a_port_where_nobody_listens_refuses() {
+    for io in interfaces() {
+        let (gone, route) = listener();
+        drop(gone);
+        let script = run(io, None, 1, calls(route, |_| vec![], |told| !told.is_empty()));
+        assert_eq!(script.told, [Told::Failed(Operation::Connect, libc_errno::REFUSED)], "{io:?}");
+    }
+}
+
+#[test]
+fn a_reset_is_seen_by_the_peer() {
+    for io in interfaces() {
+        let (route, seen) = peer(|mut stream| stream.read(&mut [0; 9]).map_err(|e| e.kind()));
+        let act = |told: &Told| match told {
+            Told::Connected => vec![Do::Close(Close::Reset)],
+            _ => vec![],
+        };
+        run(io, None, 1, calls(route, act, |told| told.len() == 1));
+        assert_eq!(seen.join().expect("no panic"), Err(ErrorKind::ConnectionReset), "{io:?}");
+    }
+}
+
+#[test]
+fn a_peers_reset_is_a_failed_receive() {
+    for io in interfaces() {
+        let (route, gone) = peer(|stream| {
+            // Closing with bytes unread sends a RST.
+            thread::sleep(Duration::from_millis(50));
+            drop(stream);
+        });
+        let act = |told: &Told| match told {
+            Told::Connected => vec![Do::Send(vec![b'x'; 100])],
+            _ => vec![],
+        };
+        let script = run(io, None, 1, calls(route, act, |told| told.len() == 2));
+        let reset = Told::Failed(Operation::Receive, libc_errno::RESET);
+        assert_eq!(script.told, [Told::Connected, reset], "{io:?}");
+        gone.join().expect("no panic");
+    }
+}
+
+#[test]
+fn after_the_peers_end_sending_goes_on_and_no_second_end_is_told() {
+    for io in interfaces() {
+        let (route, answer) = peer(|mut stream| {
+            stream.write_all(b"request").expect("it reads");
+            stream.shutdown(Shutdown::Write).expect("the connection stands");
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).map(|_| answer).map_err(|e| e.kind())
+        });
+        let mut drains = 0;
+        let act = |told: &Told| match told {
+            Told::Eof => vec![Do::Send(b"late ".to_vec()), Do::WantDrained],
+            Told::Drained => {
+                drains += 1;
+                match drains {
+                    3 => vec![Do::SendAndClose(b"answer".to_vec(), Close::Flush)],
+                    _ => vec![Do::WantDrained],
+                }
+            }
+            _ => vec![],
+        };
+        let over = |told: &[Told]| told.iter().filter(|t| **t == Told::Drained).count() == 3;
+        let route_of = calls(route, act, over);
+        let script = keep_going(io, route_of, &answer);
+        let ends = script.iter().filter(|told| **told == Told::Eof).count();
+        assert_eq!(ends, 1, "{io:?}: {script:?}");
+        assert_eq!(answer.join().expect("no panic"), Ok(b"late answer".to_vec()), "{io:?}");
+    }
+}
+
+/// Runs a script until it is over and the peer's thread has ended: a net that is dropped closes what
+/// it still held.
+fn keep_going<T, A: FnMut(&Told) -> Vec<Do>, O: Fn(&[Told]) -> bool>(
+    io: net::Io,
+    script: Calls<A, O>,
+    peer: &JoinHandle<T>,
+) -> Vec<Told> {
+    let Calls { route, act, over, .. } = script;
+    let over = |told: &[Told]| over(told) && peer.is_finished();
+    run(io, None, 1, calls(route, act, over)).told
+}
+
+#[test]
+fn closing_in_order_delivers_everything_to_a_slow_reader_that_still_talks() {
+    const BYTES: usize = 4 << 20;
+    for io in interfaces() {
+        let (route, read) = peer(|mut stream| {
+            let mut heard = vec![0; BYTES / 2];
+            stream.read_exact(&mut heard).map_err(|e| e.kind())?;
+            // What the other side will never read must not cost the rest of the answer.
+            stream.write_all(&[b'x'; 50_000]).map_err(|e| e.kind())?;
+            thread::sleep(Duration::from_millis(100));
+            stream.read_to_end(&mut heard).map_err(|e| e.kind())?;
+            Ok::<_, ErrorKind>(heard)
+        });
+        let act = |told: &Told| match told {
+            Told::Connected => {
+                vec![Do::SendAndClose((0..BYTES).map(pattern).collect(), Close::Flush)]
+            }
+            _ => panic!("{told:?} after the close"),
+        };
+        keep_going(io, calls(route, act, |_| true), &read);
+        let heard = read.join().expect("no panic").expect("everything, then the end");
+        assert_eq!(heard.len(), BYTES, "{io:?}");
+        assert!(heard.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+    }
+}
+
+#[test]
+fn a_passive_close_lets_the_peer_go_first() {
+    for io in interfaces() {
+        let (route, ended) = peer(|mut stream| {
+            stream.write_all(b"answer").expect("it reads");
+            thread::sleep(Duration::from_millis(20));
+            // Still open: nothing to read, and writing works.
+            stream.write_all(b"more").expect("it is still open");
+            stream.shutdown(Shutdown::Write).expect("the connection stands");
+            stream.read(&mut [0; 9]).map_err(|e| e.kind())
+        });
+        let act = |told: &Told| match told {
+            Told::Received(_) => vec![Do::Close(Close::Passive)],
+            _ => vec![],
+        };
+        keep_going(io, calls(route, act, |_| true), &ended);
+        assert_eq!(ended.join().expect("no panic"), Ok(0), "{io:?}");
+    }
+}
+
+#[test]
+fn a_passive_close_does_not_wait_for_ever() {
+    for io in interfaces() {
+        let (route, ended) = peer(|mut stream| {
+            stream.write_all(b"answer").expect("it reads");
+            let since = Instant::now();
+            let end = stream.read(&mut [0; 9]).map_err(|e| e.kind());
+            (end, since.elapsed())
+        });
+        let act = |told: &Told| match told {
+            Told::Received(_) => vec![Do::Close(Close::Passive)],
+            _ => vec![],
+        };
+        keep_going(io, calls(route, act, |_| true), &ended);
+        let (end, after) = ended.join().expect("no panic");
+        assert_eq!(end, Ok(0), "{io:?}");
+        assert!(after > Duration::from_millis(50) && after < Duration::from_secs(20), "{after:?}");
+    }
+}
+
+/// Error numbers, which the events carry.
+mod libc_errno {
+    pub const REFUSED: i32 = 111;
+    pub const RESET: i32 = 104;
+}

@@ -1,0 +1,11 @@
+//! Both nets over real loopback sockets, by the same small parties.
+//!
+//! * `harness`: a party of one's own in a few lines, on every net that works here.
+//! * `bytes`: large bodies both ways, pressure back on the sender, order.
+//! * `ends`: the ways a connection ends, as the peer sees them.
+//! * `many`: short connections one after the other, and thousands at once.
+
+mod bytes;
+mod ends;
+mod harness;
+mod many;
