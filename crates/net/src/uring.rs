@@ -456,6 +456,8 @@ impl Net for Uring {
 
 impl Driver for Uring {
     fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()> {
+        // What is delivered now may make something due before `until`.
+        let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(party);
         self.submit_dirty();
         let until = until.min(self.lingering.next()).min(self.accept_at);
