@@ -114,7 +114,8 @@ fn fmt() -> Result<()> {
 }
 
 fn clippy() -> Result<()> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let arguments =
+        ["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
     repo::run(repo::cargo().args(arguments))
 }
 
@@ -125,7 +126,7 @@ fn test() -> Result<()> {
 }
 
 fn doc() -> Result<()> {
-    let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+    let arguments = ["doc", "--workspace", "--no-deps", "--keep-going"];
     repo::run(repo::cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
