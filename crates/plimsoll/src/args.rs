@@ -52,16 +52,16 @@ pub struct RunArgs {
     /// URL to load, such as http://127.0.0.1:8080/healthz
     pub url: String,
     /// Connections: users in a closed loop, the cap in an open loop
-    #[arg(short, long, value_name = "N", value_parser = parse_count, default_value = "10")]
+    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "10")]
     pub connections: u64,
     /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
-    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// Requests to send in the measured window at most
-    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests: Option<u64>,
     /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k
-    #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate)]
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// What is sent and how
     #[command(flatten)]
@@ -101,25 +101,25 @@ pub struct SweepArgs {
     #[arg(long, value_name = "LEVELS", default_value = "auto", conflicts_with = "rates")]
     pub levels: String,
     /// Open-loop sweep over these arrival rates, such as 1k,2k,5k
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_rate)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_rate, allow_hyphen_values = true)]
     pub rates: Vec<f64>,
     /// Connections at most in an open-loop sweep
-    #[arg(short, long, value_name = "N", value_parser = parse_count, default_value = "1000")]
+    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1000")]
     pub connections: u64,
     /// Measured window of each level [default: 10s; 2s without a URL]
-    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// Rest between levels [default: 1s; none without a URL]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub rest: Option<Nanos>,
     /// Highest level that `auto` goes to
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "50000")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "50000")]
     pub max_level: u64,
     /// Stop once fewer than this share of attempts succeed
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, default_value = "90%")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "90%")]
     pub stop_below: f64,
     /// Response-time objective on the mean, for the level that is named as best within it
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "500ms")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "500ms")]
     pub objective: Nanos,
     /// What is sent and how
     #[command(flatten)]
@@ -180,13 +180,13 @@ pub struct WrktestArgs {
     #[arg(short, value_name = "DIR", default_value = "_output/wrk")]
     pub dir: PathBuf,
     /// Levels of concurrency instead of the script's
-    #[arg(long, value_name = "LIST", env = "WRKTEST_LEVELS", value_delimiter = ',', value_parser = parse_count)]
+    #[arg(long, value_name = "LIST", env = "WRKTEST_LEVELS", value_delimiter = ',', value_parser = parse_count, allow_hyphen_values = true)]
     pub levels: Vec<u64>,
     /// Length of each level instead of the script's
-    #[arg(long, value_name = "TIME", env = "WRKTEST_DURATION", value_parser = parse_duration, default_value = "300s")]
+    #[arg(long, value_name = "TIME", env = "WRKTEST_DURATION", value_parser = parse_duration, allow_hyphen_values = true, default_value = "300s")]
     pub duration: Nanos,
     /// Time-out instead of the script's
-    #[arg(long, value_name = "TIME", env = "WRKTEST_TIMEOUT", value_parser = parse_duration, default_value = "30s")]
+    #[arg(long, value_name = "TIME", env = "WRKTEST_TIMEOUT", value_parser = parse_duration, allow_hyphen_values = true, default_value = "30s")]
     pub timeout: Nanos,
 }
 
@@ -220,7 +220,7 @@ pub struct TargetArgs {
     pub listen: String,
     /// Threads, each with a listener of its own [default: one a processor, or more where their file
     /// tables would not hold 60,000 connections]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub threads: Option<u64>,
     /// Speak TLS, with a self-signed certificate unless --cert and --key are given
     #[arg(long)]
@@ -232,13 +232,13 @@ pub struct TargetArgs {
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
     /// The whole server pauses this often
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "stall_for")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, requires = "stall_for")]
     pub stall_every: Option<Nanos>,
     /// ... for this long
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "stall_every")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, requires = "stall_every")]
     pub stall_for: Option<Nanos>,
     /// Close a connection after this many answers
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests_per_connection: Option<u64>,
     /// Close every connection after its answer
     #[arg(long)]

@@ -37,9 +37,18 @@ fn main() -> ExitCode {
         Some("wrk") => return ExitCode::from(wrk_link::wrk(line)),
         Some("wrktest.sh") => {
             let named = ["plimsoll", "wrktest"].map(OsStr::new).map(OsString::from);
-            Cli::parse_from(named.into_iter().chain(line.into_iter().skip(1)))
+            Cli::try_parse_from(named.into_iter().chain(line.into_iter().skip(1)))
         }
-        _ => Cli::parse(),
+        _ => Cli::try_parse_from(line),
+    };
+    let cli = match cli {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            eprintln!("plimsoll: {}", in_one_line(&error.to_string()));
+            return ExitCode::from(2);
+        }
+        // Help or version was asked for.
+        Err(asked) => asked.exit(),
     };
     match dispatch(&cli.command) {
         Ok(code) => ExitCode::from(code),
@@ -48,6 +57,14 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// What was wrong with the command line, without the usage that follows it.
+fn in_one_line(error: &str) -> String {
+    let first = error.split("\n\n").next().unwrap_or(error);
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let words: Vec<&str> = first.lines().map(str::trim).collect();
+    format!("{}; --help says what is possible", words.join(" "))
 }
 
 fn dispatch(command: &Command) -> Result<u8, Failure> {

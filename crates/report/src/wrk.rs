@@ -32,7 +32,7 @@ pub fn block(run: &Run, with_distribution: bool) -> String {
         time_us(elapsed_s * 1e6),
         binary(bytes)
     );
-    out += &errors(run);
+    out += &errors(run, answers as u64);
     out += &format!("Requests/sec: {:9.2}\n", run.rates.requests_per_s);
     out += &format!("Transfer/sec: {:>10}B\n", binary(run.rates.bytes_read_per_s));
     out
@@ -100,7 +100,9 @@ fn distribution(run: &Run) -> String {
 }
 
 /// wrk counts every status above 399, whatever the workload takes for success.
-fn errors(run: &Run) -> String {
+/// Answers after the window are among the statuses and not among wrk's requests: no more are told
+/// than `answers`, or a script would subtract its way below zero.
+fn errors(run: &Run, answers: u64) -> String {
     let Socket { connect, read, write, timeout } = Socket::of(&run.totals.errors);
     let mut out = String::new();
     if connect + read + write + timeout > 0 {
@@ -109,6 +111,7 @@ fn errors(run: &Run) -> String {
         );
     }
     let refused: u64 = run.totals.statuses.range(400..).map(|(_, n)| n).sum();
+    let refused = refused.min(answers);
     if refused > 0 {
         out += &format!("  Non-2xx or 3xx responses: {refused}\n");
     }

@@ -10,10 +10,10 @@ use model::{Arrivals, Nanos, StatusRanges};
 #[derive(Debug, Clone, PartialEq, Args)]
 pub struct LoadArgs {
     /// Worker threads [default: processors allowed, at most the connections]
-    #[arg(short, long, value_name = "N", value_parser = parse_count)]
+    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub threads: Option<u64>,
     /// An attempt without a whole answer after this time has failed
-    #[arg(short = 'T', long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
+    #[arg(short = 'T', long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "30s")]
     pub timeout: Nanos,
     /// Header field to send, such as 'Accept: text/html'; may be repeated
     #[arg(short = 'H', long = "header", value_name = "FIELD", help_heading = "Request")]
@@ -43,25 +43,25 @@ pub struct LoadArgs {
     #[arg(long, value_name = "KIND", value_parser = super::parse_arrivals, help_heading = "Load")]
     pub arrivals: Option<Arrivals>,
     /// Closed loop: fixed step between the sends of one connection, such as 110ms
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Load")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub pace: Option<Nanos>,
     /// Closed loop: wait of a connection after each answer
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Load")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub think: Option<Nanos>,
     /// Send for this long before the measured window
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "0s", help_heading = "Load")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "0s", help_heading = "Load")]
     pub warmup: Nanos,
     /// Let the load grow to its level over this time
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "0s", help_heading = "Load")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "0s", help_heading = "Load")]
     pub ramp: Nanos,
     /// Open a new connection for each request
     #[arg(long, help_heading = "Load")]
     pub no_keepalive: bool,
     /// Requests sent on a connection before an answer is awaited
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1", help_heading = "Load")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1", help_heading = "Load")]
     pub pipeline: u64,
     /// Requests unanswered at once at most [default: connections x pipeline]
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Load")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, help_heading = "Load")]
     pub max_inflight: Option<u64>,
     /// Send exactly on time: the workers never sleep and burn their cores
     #[arg(long, help_heading = "Load")]

@@ -15,7 +15,7 @@ const ONLY_FAILING: f64 = 0.9;
 const REFUSING: f64 = 0.1;
 
 pub(super) fn none(run: &Run) -> Option<Finding> {
-    if run.totals.requests > 0 {
+    if run.totals.requests > 0 && run.rates.requests_per_s > 0.0 {
         return None;
     }
     let window = show_duration(run.totals.duration_ns);
