@@ -4,6 +4,7 @@
 
 mod buffers;
 mod complete;
+mod entry;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -15,6 +16,7 @@ use io_uring::{IoUring, opcode};
 use socket2::SockAddr;
 
 use self::buffers::Buffers;
+use self::entry::{Handle, Op, send_entry, tag};
 use crate::conns::Conns;
 use crate::driver::{Driver, Options};
 use crate::linger::Lingering;
@@ -89,17 +91,6 @@ enum State {
     Flushing,
     /// Closed: only the kernel's use of the output buffer is awaited.
     Zombie,
-}
-
-/// What a completion belongs to, kept in its 64 bits of user data beside the connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Op {
-    Connect = 1,
-    Receive,
-    Send,
-    SendBlob,
-    Accept,
-    Cancel,
 }
 
 impl Uring {
@@ -477,36 +468,6 @@ impl Driver for Uring {
     }
 }
 
-fn send_entry(handle: Handle, bytes: &[u8]) -> Entry {
-    let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
-    // With MSG_WAITALL the kernel itself goes on with a send that found the socket full.
-    let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
-    handle.entry(
-        |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
-        |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
-    )
-}
-
-/// How the kernel is told of a connection.
-#[derive(Clone, Copy)]
-enum Handle {
-    Fixed(Fixed),
-    Fd(Fd),
-}
-
-impl Handle {
-    fn entry(
-        self,
-        of_fixed: impl FnOnce(Fixed) -> Entry,
-        of_fd: impl FnOnce(Fd) -> Entry,
-    ) -> Entry {
-        match self {
-            Self::Fixed(fixed) => of_fixed(fixed),
-            Self::Fd(fd) => of_fd(fd),
-        }
-    }
-}
-
 /// Makes room for fixed files; 0 where the kernel gives none, which costs speed alone.
 fn register_files(ring: &IoUring, connections: usize) -> u32 {
     let wanted = (connections as u32).clamp(64, FIXED_FILES);
@@ -515,13 +476,4 @@ fn register_files(ring: &IoUring, connections: usize) -> u32 {
 
 fn passing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EBUSY | libc::EAGAIN))
-}
-
-fn tag(op: Op, id: ConnId) -> u64 {
-    (op as u64) << 56 | u64::from(id.generation) << 32 | u64::from(id.slot)
-}
-
-fn untag(data: u64) -> (u8, ConnId) {
-    let generation = (data >> 32) as u32 & crate::conns::GENERATIONS;
-    ((data >> 56) as u8, ConnId { slot: data as u32, generation })
 }

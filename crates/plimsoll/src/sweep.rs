@@ -2,7 +2,7 @@
 //!
 //! Owns the command: which levels, where to, where the files go, what is said at the end. A level's
 //! run is [`crate::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
-//! tables and charts `report`'s. Data flows from [`course`] (levels one after another, also for
+//! tables and charts `report`'s. Data flows from [`mod@course`] (levels one after another, also for
 //! [`crate::wrktest`]) into [`files`] after every level.
 
 pub mod course;

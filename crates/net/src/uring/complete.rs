@@ -4,7 +4,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use io_uring::cqueue;
 
-use super::{Op, Output, State, Uring, untag};
+use super::entry::{Op, untag};
+use super::{Output, State, Uring};
 use crate::{Close, ConnId, Event, Failure, Net, Operation, Party, clock, socket};
 
 /// Completions handled before the party gets to tick.

@@ -1,0 +1,57 @@
+//! Submissions as the kernel takes them, and the mark by which their completions are known again.
+
+use io_uring::opcode;
+use io_uring::squeue::Entry;
+use io_uring::types::{Fd, Fixed};
+
+use crate::ConnId;
+
+/// What a completion belongs to, kept in its 64 bits of user data beside the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    Connect = 1,
+    Receive,
+    Send,
+    SendBlob,
+    Accept,
+    Cancel,
+}
+
+pub(super) fn send_entry(handle: Handle, bytes: &[u8]) -> Entry {
+    let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
+    // With MSG_WAITALL the kernel itself goes on with a send that found the socket full.
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+    handle.entry(
+        |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
+        |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
+    )
+}
+
+/// How the kernel is told of a connection.
+#[derive(Clone, Copy)]
+pub(super) enum Handle {
+    Fixed(Fixed),
+    Fd(Fd),
+}
+
+impl Handle {
+    pub(super) fn entry(
+        self,
+        of_fixed: impl FnOnce(Fixed) -> Entry,
+        of_fd: impl FnOnce(Fd) -> Entry,
+    ) -> Entry {
+        match self {
+            Self::Fixed(fixed) => of_fixed(fixed),
+            Self::Fd(fd) => of_fd(fd),
+        }
+    }
+}
+
+pub(super) fn tag(op: Op, id: ConnId) -> u64 {
+    (op as u64) << 56 | u64::from(id.generation) << 32 | u64::from(id.slot)
+}
+
+pub(super) fn untag(data: u64) -> (u8, ConnId) {
+    let generation = (data >> 32) as u32 & crate::conns::GENERATIONS;
+    ((data >> 56) as u8, ConnId { slot: data as u32, generation })
+}
