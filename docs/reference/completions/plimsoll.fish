@@ -1,0 +1,169 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_plimsoll_global_optspecs
+    string join \n v/version h/help
+end
+
+function __fish_plimsoll_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_plimsoll_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_plimsoll_using_subcommand
+    set -l cmd (__fish_plimsoll_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Make the results of a run from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Requests to send in the measured window at most' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l warmup -d 'Send for this long before the measured window' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cert -d 'Client certificate chain in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l key -d 'Its key in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'What goes to standard output' -r -f -a "text\t'wrk\'s block, then everything else'
+wrk\t'wrk\'s block alone, for whatever parses wrk'
+json\t'The run as JSON (plimsoll.run/1)'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -d 'Open a new connection for each request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s q -l quiet -d 'Print nothing while running'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block (the default text has more)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l levels -d 'Levels of concurrency: `auto` (doubling, finer around the best, stops by itself), `classic` (wrktest.sh\'s list), or a list such as 200,500,1000' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rates -d 'Open-loop sweep over these arrival rates, such as 1k,2k,5k' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s c -l connections -d 'Connections at most in an open-loop sweep' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s d -l duration -d 'Measured window of each level [default: 10s; 2s without a URL]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rest -d 'Rest between levels [default: 1s; none without a URL]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-level -d 'Highest level that `auto` goes to' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l stop-below -d 'Stop once fewer than this share of attempts succeed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l objective -d 'Response-time objective on the mean, for the level that is named as best within it' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l warmup -d 'Send for this long before the measured window' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cert -d 'Client certificate chain in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l key -d 'Its key in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l name -d 'Name of the result files' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l out -d 'Folder for the results [default: plimsoll-out/NAME/DATE-TIME]' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'Go on with the sweep in this folder, keeping the levels it has' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the first file\'s folder]' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
+csv\t'Comma-separated values'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s n -d 'Name of the job and of its files' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s d -d 'Folder for the results' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l levels -d 'Levels of concurrency instead of the script\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l duration -d 'Length of each level instead of the script\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l timeout -d 'Time-out instead of the script\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -a "diff" -d 'Join two data files on concurrency and draw them together'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Join two data files on concurrency and draw them together'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What goes to standard output' -r -f -a "text\t'wrk\'s block, then everything else'
+wrk\t'wrk\'s block alone, for whatever parses wrk'
+json\t'The run as JSON (plimsoll.run/1)'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l listen -d 'Address to listen on; port 0 takes a free one and prints it' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l threads -d 'Threads, each with a listener of its own [default: one a processor, or more where their file tables would not hold 60,000 connections]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l cert -d 'Certificate chain in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l key -d 'Its key in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l stall-every -d 'The whole server pauses this often' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l stall-for -d '... for this long' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l requests-per-connection -d 'Close a connection after this many answers' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l seed -d 'Seed of whatever is drawn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l io -d 'Kernel interface' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l tls -d 'Speak TLS, with a self-signed certificate unless --cert and --key are given'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'Close every connection after its answer'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "report" -d 'Make the results of a run from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

@@ -1,0 +1,471 @@
+#compdef plimsoll
+
+autoload -U is-at-least
+
+_plimsoll() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help]' \
+'--help[Print help]' \
+":: :_plimsoll_commands" \
+"*::: :->plimsoll" \
+&& ret=0
+    case $state in
+    (plimsoll)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-command-$line[1]:"
+        case $line[1] in
+            (run)
+_arguments "${_arguments_options[@]}" : \
+'-c+[Connections\: users in a closed loop, the cap in an open loop]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the cap in an open loop]:N:_default' \
+'-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
+'--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
+'-n+[Requests to send in the measured window at most]:N:_default' \
+'--requests=[Requests to send in the measured window at most]:N:_default' \
+'-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
+'--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
+'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'(--body-file)-b+[Body to send]:TEXT:_default' \
+'(--body-file)--body=[Body to send]:TEXT:_default' \
+'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--success=[Statuses that count as success]:RANGES:_default' \
+'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--warmup=[Send for this long before the measured window]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
+'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of every draw]:N:_default' \
+'--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
+'--cert=[Client certificate chain in PEM form]:FILE:_files' \
+'--key=[Its key in PEM form]:FILE:_files' \
+'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--format=[What goes to standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
+wrk\:"wrk'\''s block alone, for whatever parses wrk"
+json\:"The run as JSON (plimsoll.run/1)"))' \
+'--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html]:DIR:_files' \
+'--no-keepalive[Open a new connection for each request]' \
+'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'-k[Do not check the server'\''s certificate]' \
+'--insecure[Do not check the server'\''s certificate]' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
+'-L[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
+'--latency[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':url -- URL to load, such as http\://127.0.0.1\:8080/healthz:_default' \
+'*::script_args -- Arguments for a script:_default' \
+&& ret=0
+;;
+(sweep)
+_arguments "${_arguments_options[@]}" : \
+'(--rates)--levels=[Levels of concurrency\: \`auto\` (doubling, finer around the best, stops by itself), \`classic\` (wrktest.sh'\''s list), or a list such as 200,500,1000]:LEVELS:_default' \
+'*--rates=[Open-loop sweep over these arrival rates, such as 1k,2k,5k]:LIST:_default' \
+'-c+[Connections at most in an open-loop sweep]:N:_default' \
+'--connections=[Connections at most in an open-loop sweep]:N:_default' \
+'-d+[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
+'--duration=[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
+'--rest=[Rest between levels \[default\: 1s; none without a URL\]]:TIME:_default' \
+'--max-level=[Highest level that \`auto\` goes to]:N:_default' \
+'--stop-below=[Stop once fewer than this share of attempts succeed]:PERCENT:_default' \
+'--objective=[Response-time objective on the mean, for the level that is named as best within it]:TIME:_default' \
+'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'(--body-file)-b+[Body to send]:TEXT:_default' \
+'(--body-file)--body=[Body to send]:TEXT:_default' \
+'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--success=[Statuses that count as success]:RANGES:_default' \
+'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--warmup=[Send for this long before the measured window]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
+'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of every draw]:N:_default' \
+'--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
+'--cert=[Client certificate chain in PEM form]:FILE:_files' \
+'--key=[Its key in PEM form]:FILE:_files' \
+'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--name=[Name of the result files]:NAME:_default' \
+'--out=[Folder for the results \[default\: plimsoll-out/NAME/DATE-TIME\]]:DIR:_files' \
+'(--out)--resume=[Go on with the sweep in this folder, keeping the levels it has]:DIR:_files' \
+'--no-keepalive[Open a new connection for each request]' \
+'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'-k[Do not check the server'\''s certificate]' \
+'--insecure[Do not check the server'\''s certificate]' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::url -- URL to load; without one the built-in API is started and swept:_default' \
+'*::script_args -- Arguments for a script:_default' \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+'--out=[Folder for charts and report \[default\: the first file'\''s folder\]]:DIR:_files' \
+'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
+csv\:"Comma-separated values"
+json\:"JSON"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::files -- .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without any\: the last two sweeps of the same target:_files' \
+&& ret=0
+;;
+(wrktest)
+_arguments "${_arguments_options[@]}" : \
+'-n+[Name of the job and of its files]:NAME:_default' \
+'-d+[Folder for the results]:DIR:_files' \
+'*--levels=[Levels of concurrency instead of the script'\''s]:LIST:_default' \
+'--duration=[Length of each level instead of the script'\''s]:TIME:_default' \
+'--timeout=[Time-out instead of the script'\''s]:TIME:_default' \
+'-h[Print help]' \
+'--help[Print help]' \
+':url -- URL to load:_default' \
+":: :_plimsoll__subcmd__wrktest_commands" \
+"*::: :->wrktest" \
+&& ret=0
+
+    case $state in
+    (wrktest)
+        words=($line[2] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-wrktest-command-$line[2]:"
+        case $line[2] in
+            (diff)
+_arguments "${_arguments_options[@]}" : \
+'-h[Print help]' \
+'--help[Print help]' \
+':a -- First data file:_files' \
+':b -- Second data file:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__wrktest__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-wrktest-help-command-$line[1]:"
+        case $line[1] in
+            (diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'--format=[What goes to standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
+wrk\:"wrk'\''s block alone, for whatever parses wrk"
+json\:"The run as JSON (plimsoll.run/1)"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':dir -- A folder that `run --out` or `sweep` wrote to:_files' \
+&& ret=0
+;;
+(target)
+_arguments "${_arguments_options[@]}" : \
+'--listen=[Address to listen on; port 0 takes a free one and prints it]:ADDRESS:_default' \
+'--threads=[Threads, each with a listener of its own \[default\: one a processor, or more where their file tables would not hold 60,000 connections\]]:N:_default' \
+'--cert=[Certificate chain in PEM form]:FILE:_files' \
+'--key=[Its key in PEM form]:FILE:_files' \
+'--stall-every=[The whole server pauses this often]:TIME:_default' \
+'--stall-for=[... for this long]:TIME:_default' \
+'--requests-per-connection=[Close a connection after this many answers]:N:_default' \
+'--seed=[Seed of whatever is drawn]:N:_default' \
+'--io=[Kernel interface]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'--tls[Speak TLS, with a self-signed certificate unless --cert and --key are given]' \
+'--close[Close every connection after its answer]' \
+'--until-input-ends[End when standard input does\: with the process that holds its other end]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(generate)
+_arguments "${_arguments_options[@]}" : \
+'-h[Print help]' \
+'--help[Print help]' \
+':dir -- Folder to write into:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-help-command-$line[1]:"
+        case $line[1] in
+            (run)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(sweep)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(wrktest)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__help__subcmd__wrktest_commands" \
+"*::: :->wrktest" \
+&& ret=0
+
+    case $state in
+    (wrktest)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-help-wrktest-command-$line[1]:"
+        case $line[1] in
+            (diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(target)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(generate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+}
+
+(( $+functions[_plimsoll_commands] )) ||
+_plimsoll_commands() {
+    local commands; commands=(
+'run:Drive one load at a URL and say what came back' \
+'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
+'diff:Compare results\: ratios level by level, best against best, charts' \
+'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
+'report:Make the results of a run from its folder, also after a kill' \
+'target:The built-in API server\: demo, ceiling and scripted opponent' \
+'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__generate_commands] )) ||
+_plimsoll__subcmd__generate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll generate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help_commands] )) ||
+_plimsoll__subcmd__help_commands() {
+    local commands; commands=(
+'run:Drive one load at a URL and say what came back' \
+'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
+'diff:Compare results\: ratios level by level, best against best, charts' \
+'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
+'report:Make the results of a run from its folder, also after a kill' \
+'target:The built-in API server\: demo, ceiling and scripted opponent' \
+'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__help__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__generate_commands] )) ||
+_plimsoll__subcmd__help__subcmd__generate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help generate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__help_commands] )) ||
+_plimsoll__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__report_commands] )) ||
+_plimsoll__subcmd__help__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help report commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__run_commands] )) ||
+_plimsoll__subcmd__help__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help run commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__sweep_commands] )) ||
+_plimsoll__subcmd__help__subcmd__sweep_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help sweep commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__target_commands] )) ||
+_plimsoll__subcmd__help__subcmd__target_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help target commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__wrktest_commands] )) ||
+_plimsoll__subcmd__help__subcmd__wrktest_commands() {
+    local commands; commands=(
+'diff:Join two data files on concurrency and draw them together' \
+    )
+    _describe -t commands 'plimsoll help wrktest commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__wrktest__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__help__subcmd__wrktest__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help wrktest diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__report_commands] )) ||
+_plimsoll__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll report commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__run_commands] )) ||
+_plimsoll__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll run commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__sweep_commands] )) ||
+_plimsoll__subcmd__sweep_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll sweep commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__target_commands] )) ||
+_plimsoll__subcmd__target_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll target commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__wrktest_commands] )) ||
+_plimsoll__subcmd__wrktest_commands() {
+    local commands; commands=(
+'diff:Join two data files on concurrency and draw them together' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll wrktest commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__wrktest__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__wrktest__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll wrktest diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__wrktest__subcmd__help_commands] )) ||
+_plimsoll__subcmd__wrktest__subcmd__help_commands() {
+    local commands; commands=(
+'diff:Join two data files on concurrency and draw them together' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll wrktest help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__wrktest__subcmd__help__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__wrktest__subcmd__help__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll wrktest help diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__wrktest__subcmd__help__subcmd__help_commands] )) ||
+_plimsoll__subcmd__wrktest__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll wrktest help help commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_plimsoll" ]; then
+    _plimsoll "$@"
+else
+    compdef _plimsoll plimsoll
+fi
