@@ -32,7 +32,7 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
 /// Runs a plan to its end and judges the result.
 ///
 /// # Errors
-/// When workers could not start, or the journal's file could not be made.
+/// When workers could not start or their net failed.
 pub fn execute(
     launch: &Launch,
     environment: Environment,
@@ -46,7 +46,7 @@ pub fn execute(
         environment,
         plan: (*launch.plan).clone(),
     };
-    let mut journal = journal_in.map(|dir| Journal::create(dir, &head)).transpose()?;
+    let mut journal = journal_in.map(|dir| Journal::create(dir, &head));
     let mut builder = RunBuilder::new(head);
     let observe = |interval: &Interval| {
         if let Some(journal) = &mut journal {

@@ -2,7 +2,7 @@
 //! a kill, a crash or a full disk. The first line is the run's head.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use model::{Interval, Run, RunBuilder, RunHead};
@@ -20,18 +20,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal in `dir`.
-    ///
-    /// # Errors
-    /// When the file cannot be made.
-    pub fn create(dir: &Path, head: &RunHead) -> Result<Self, Failure> {
+    /// Begins a journal in `dir`. Where that cannot be done it says so; the run goes on.
+    pub fn create(dir: &Path, head: &RunHead) -> Self {
         let path = dir.join(NAME);
-        let file = File::create(&path).map_err(|error| {
-            Failure::CannotRun(format!("cannot write {}: {error}", path.display()))
-        })?;
-        let mut journal = Self { file: Some(file), path };
+        let mut journal = Self { file: None, path };
+        match File::create(&journal.path) {
+            Ok(file) => journal.file = Some(file),
+            Err(error) => journal.give_up(&error),
+        }
         journal.write(head);
-        Ok(journal)
+        journal
     }
 
     /// Appends an interval.
@@ -44,12 +42,14 @@ impl Journal {
         let mut text = serde_json::to_vec(line).expect("plain data becomes JSON");
         text.push(b'\n');
         if let Err(error) = file.write_all(&text) {
-            eprintln!(
-                "plimsoll: cannot write {}: {error}; the run goes on without it",
-                self.path.display()
-            );
-            self.file = None;
+            self.give_up(&error);
         }
+    }
+
+    fn give_up(&mut self, error: &io::Error) {
+        let path = self.path.display();
+        eprintln!("plimsoll: cannot write {path}: {error}; the run goes on without it");
+        self.file = None;
     }
 }
 

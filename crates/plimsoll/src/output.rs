@@ -41,34 +41,35 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Writes files into `dir` and tells of each that could not be; whether all were.
+/// Writes files into `dir` and tells in one line of those that could not be; whether all were.
 pub fn write_files<'a>(dir: &Path, files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> bool {
-    let mut all = true;
+    let mut failed = Vec::new();
+    let mut reason = None;
     for (name, bytes) in files {
-        let path = dir.join(name);
-        if let Err(error) = write_file(&path, &bytes) {
-            eprintln!("plimsoll: cannot write {}: {error}", path.display());
-            all = false;
+        if let Err(error) = write_file(&dir.join(name), &bytes) {
+            failed.push(name);
+            reason.get_or_insert(error);
         }
     }
-    all
+    if let Some(reason) = &reason {
+        eprintln!("plimsoll: cannot write {} in {}: {reason}", failed.join(", "), dir.display());
+    }
+    reason.is_none()
 }
 
-/// Prints a run in the form asked for.
-pub fn print_run(run: &Run, format: Format, latency: bool) {
+/// Prints a run in the form asked for; whether it could be.
+pub fn print_run(run: &Run, format: Format, latency: bool) -> bool {
     match format {
         Format::Text if latency => {
-            print(&report::wrk::block(run, true));
-            print("\n");
-            print(&report::text::detail(run, style()));
+            let block = report::wrk::block(run, true);
+            print(&format!("{block}\n{}", report::text::detail(run, style())))
         }
         Format::Text => print(&report::text::run(run, style())),
         Format::Wrk => {
-            print(&report::wrk::block(run, latency));
-            eprint!(
-                "{}",
-                report::text::validity(&run.validity, style_of(io::stderr().is_terminal()))
-            );
+            let printed = print(&report::wrk::block(run, latency));
+            let style = style_of(io::stderr().is_terminal());
+            eprint!("{}", report::text::validity(&run.validity, style));
+            printed
         }
         Format::Json => print(&(json(run) + "\n")),
     }
@@ -93,10 +94,17 @@ pub fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("plain data becomes JSON")
 }
 
-/// Prints to standard output. A reader that has gone (`| head`) is no failure.
-pub fn print(text: &str) {
+/// Prints to standard output; whether that could be done. A reader that has gone (`| head`) is no
+/// failure; a full disk is one, and said.
+pub fn print(text: &str) -> bool {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("plimsoll: cannot write to standard output: {error}");
+            false
+        }
+        _ => true,
+    }
 }
 
 /// How standard output wants to be written to.

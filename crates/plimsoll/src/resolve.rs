@@ -118,7 +118,12 @@ impl Prepared {
                 Shortage::Counted => notices.push(short),
             }
         }
-        let wanted = threads(self.args.threads, shape.connections, clamp)?;
+        let mut wanted = threads(self.args.threads, shape.connections, clamp)?;
+        if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < wanted) {
+            notices
+                .push(format!("{cap} workers instead of {wanted}: --max-inflight {cap} is shared"));
+            wanted = cap;
+        }
         let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
         let plan = self.plan(shape, threads, &routes);
         let launch = Launch {

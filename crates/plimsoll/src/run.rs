@@ -7,7 +7,7 @@ use model::Run;
 use crate::args::{Format, RunArgs};
 use crate::environment;
 use crate::execute::{execute, stop_on_signal};
-use crate::failure::{Failure, usage};
+use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::output;
 use crate::resolve::{DEFAULT_DURATION, Prepared, Shape};
@@ -24,29 +24,56 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     for notice in prepared.notices.iter().chain(&notices) {
         eprintln!("plimsoll: {notice}");
     }
-    if let Some(dir) = &args.out {
-        output::make_folder(dir)?;
-    }
+    let folder = args.out.as_deref().map(|dir| writable(dir).then_some(dir));
     let mut live = Live::new(args.quiet, args.rate.is_some());
     let environment = environment::read(prepared.files);
-    let run = execute(&launch, environment, args.out.as_deref(), &mut live)?;
-    deliver(&run, args.format, args.latency, args.out.as_deref())
+    let run = execute(&launch, environment, folder.flatten(), &mut live)?;
+    let code = deliver(&run, args.format, args.latency, folder.flatten())?;
+    Ok(if folder == Some(None) && code == 0 { 1 } else { code })
+}
+
+/// Whether results can be written to `dir`. If not it says so, and the run is made all the same: its
+/// result is still printed.
+fn writable(dir: &Path) -> bool {
+    let made = output::make_folder(dir);
+    if let Err(failure) = &made {
+        eprintln!("plimsoll: {failure}; the result is printed only");
+    }
+    made.is_ok()
 }
 
 /// Prints a run, writes its files, and says how the command ends.
 ///
 /// # Errors
-/// Never because of a file that cannot be written: the result is printed all the same.
+/// When nothing was answered because the URL's scheme is not what the server speaks. Never because of
+/// a file that cannot be written: the result is printed all the same.
 pub fn deliver(
     run: &Run,
     format: Format,
     latency: bool,
     out: Option<&Path>,
 ) -> Result<u8, Failure> {
-    output::print_run(run, format, latency);
+    let printed = output::print_run(run, format, latency);
     let written = out.is_none_or(|dir| output::write_run(dir, run));
+    if let Some(advice) = other_scheme(run) {
+        return cannot_run(advice);
+    }
+    if run.plan.tls.is_none() && run.totals.statuses.keys().eq(&[400]) {
+        eprintln!(
+            "plimsoll: every answer was 400: if the server speaks TLS on this port, use https://"
+        );
+    }
     let code = verdict::exit_code(run);
-    Ok(if written || code != 0 { code } else { 1 })
+    Ok(if printed && written || code != 0 { code } else { 1 })
+}
+
+/// What to do when nothing was answered because one side spoke TLS and the other did not.
+fn other_scheme(run: &Run) -> Option<String> {
+    let samples = run.totals.error_samples.values();
+    let told = samples.map(String::as_str).find(|sample| {
+        [engine::SPEAKS_NO_TLS, engine::SPEAKS_TLS].contains(sample) && run.totals.requests == 0
+    })?;
+    Some(format!("{}: {told}", run.plan.url))
 }
 
 fn shape(args: &RunArgs) -> Shape {
