@@ -1,0 +1,118 @@
+//! What we say was sent, against what others saw.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use testkit::servers::{Nginx, NginxOptions};
+
+use crate::harness::{interfaces, load, server, url};
+
+#[test]
+fn nginx_saw_as_many() {
+    let mut nginx = Nginx::start(&NginxOptions::default()).expect("nginx runs");
+    let url = format!("http://{}/", nginx.addr());
+    for io in interfaces() {
+        for flags in ["-c 20 -t 2", "-c 3 --pipeline 8", "-c 10 --no-keepalive", "-c 50 -R 4000"] {
+            let before = nginx.requests().expect("its counters");
+            let run = load(&url, &format!("{flags} -n 2000 --io {io}")).run;
+            let seen = nginx.requests().expect("its counters") - before;
+            assert_eq!((run.totals.succeeded, seen), (2000, 2000), "{flags} on {io}");
+        }
+        let before = nginx.requests().expect("its counters");
+        let run = load(&url, &format!("-c 20 -d 300ms --io {io}")).run;
+        let seen = nginx.requests().expect("its counters") - before;
+        assert_eq!((run.totals.attempts, run.totals.succeeded), (seen, seen), "by time on {io}");
+    }
+}
+
+#[test]
+fn the_built_in_server_saw_as_many() {
+    for io in interfaces() {
+        let server = server();
+        let run = load(&url(&server, "/healthz"), &format!("-c 7 -t 3 -n 1001 --io {io}")).run;
+        assert_eq!((run.totals.attempts, run.totals.succeeded), (1001, 1001), "{io}");
+        assert_eq!(server.served().path("/healthz"), 1001, "{io}");
+    }
+}
+
+#[test]
+fn nginx_that_closes_after_some_requests_loses_none_in_lockstep() {
+    let options = NginxOptions { keepalive_requests: 10, ..NginxOptions::default() };
+    let mut nginx = Nginx::start(&options).expect("nginx runs");
+    for io in interfaces() {
+        let before = nginx.requests().expect("its counters");
+        let url = format!("http://{}/", nginx.addr());
+        let run = load(&url, &format!("-c 5 -n 1000 --io {io}")).run;
+        let seen = nginx.requests().expect("its counters") - before;
+        assert_eq!((run.totals.succeeded, seen), (1000, 1000), "{io}");
+        // A user's last connection may have some requests left.
+        assert!((95..=100).contains(&run.totals.server_closes), "{io}: {:?}", run.totals);
+    }
+}
+
+/// The case study's plain net/http server, built for this test and ended on drop.
+struct Baseline {
+    child: Child,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Baseline {
+    fn start() -> Self {
+        let folder = tempfile::TempDir::new().expect("a temporary folder");
+        let binary = folder.path().join("baseline");
+        let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casestudy");
+        let built = Command::new("go")
+            .args(["build", "-o"])
+            .arg(&binary)
+            .arg("./cmd/baseline")
+            .current_dir(module)
+            .status()
+            .expect("Go is needed for this test: `cargo xtask test` installs it");
+        assert!(built.success(), "the baseline server does not build");
+        let mut child = Command::new(&binary)
+            .args(["-listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("its output");
+        BufReader::new(stdout).read_line(&mut line).expect("its first line");
+        let at = line.find("127.0.0.1:").expect("its address");
+        let address: String = line[at..]
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':'))
+            .collect();
+        Self { child, url: format!("http://{address}/healthz"), _folder: folder }
+    }
+}
+
+impl Drop for Baseline {
+    fn drop(&mut self) {
+        // Already ended is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_go_server_answers_every_one() {
+    let baseline = Baseline::start();
+    for io in interfaces() {
+        for flags in ["-c 20 -t 2", "-c 5 --no-keepalive", "-c 2 --pipeline 4", "-c 20 -R 2000"] {
+            let run = load(&baseline.url, &format!("{flags} -n 1000 --io {io}")).run;
+            assert_eq!(
+                (run.totals.attempts, run.totals.succeeded),
+                (1000, 1000),
+                "{flags} on {io}"
+            );
+            let answer = run.answer.expect("answers were sampled");
+            assert_eq!((answer.status, answer.bytes), (200, 15), "{flags} on {io}");
+            assert_eq!(
+                answer.body_sha256,
+                "a29ee2b15c494311c52521766e44af56a3ad2248e7a8ab465e5206463c13d288"
+            );
+        }
+    }
+}

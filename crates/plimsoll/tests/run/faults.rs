@@ -1,0 +1,133 @@
+//! Servers that lie. Each lie falls in its class, on both kernel interfaces, and ends in time.
+
+use std::time::Duration;
+
+use target::Fault;
+use testkit::peer::{Peer, Step};
+
+use crate::harness::{interfaces, load, server, url};
+
+/// The class that every attempt at `/fault/{kind}` belongs to.
+fn class(kind: &str) -> &'static str {
+    match kind {
+        "reset" | "close" | "truncate" => "read",
+        "bad-length" | "garbage" | "endless-header" | "chunked-bad" => "protocol",
+        "drip" | "hang" => "timeout",
+        "chunked" | "gzip" | "early" | "1xx" | "no-length" => "ok",
+        other => panic!("/fault/{other} is not known here"),
+    }
+}
+
+#[test]
+fn each_fault_falls_in_its_class() {
+    let server = server();
+    for io in interfaces() {
+        for (kind, _) in Fault::ALL {
+            let url = url(&server, &format!("/fault/{kind}"));
+            let loaded = load(&url, &format!("-c 4 -t 2 -d 300ms -T 1s --io {io}"));
+            assert_eq!(loaded.ways(), [class(kind)], "{kind} on {io}: {:?}", loaded.run.totals);
+            assert_eq!(loaded.run.totals.unfinished, 0, "{kind} on {io}");
+            if class(kind) == "timeout" {
+                assert!(loaded.run.service_ns.min >= 1_000_000_000, "{kind} on {io}");
+            }
+            if kind == "gzip" {
+                assert_eq!(loaded.run.answer.map(|answer| answer.bytes), Some(38));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_early_answer_to_a_long_body_is_an_answer() {
+    let server = server();
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let body = folder.path().join("body");
+    std::fs::write(&body, vec![b'x'; 1_000_000]).expect("a file");
+    for io in interfaces() {
+        let flags = format!("-c 4 -d 300ms -T 2s --io {io} --body-file {}", body.display());
+        let loaded = load(&url(&server, "/fault/early"), &flags);
+        let totals = &loaded.run.totals;
+        // The rest of a body may meet a closed connection before the answer has been read.
+        assert!(totals.requests > 0, "{io}: {totals:?}");
+        assert_eq!(totals.errors.protocol + totals.errors.timeout, 0, "{io}: {totals:?}");
+        let echoed = load(&url(&server, "/echo"), &flags).run;
+        assert_eq!(echoed.totals.attempts, echoed.totals.succeeded, "{io}: {:?}", echoed.totals);
+        assert_eq!(echoed.answer.map(|answer| answer.bytes), Some(1_000_000), "{io}");
+    }
+}
+
+/// A peer that answers each request with these bytes, in pieces if asked, and then goes on or ends.
+fn answering(bytes: &[u8], end: Option<Step>) -> Peer {
+    let mut steps = vec![Step::Expect(b"\r\n\r\n"), Step::Send(bytes.to_vec())];
+    match end {
+        Some(end) => {
+            steps.push(end);
+            Peer::start(steps)
+        }
+        None => Peer::start(vec![Step::Forever(steps)]),
+    }
+}
+
+#[test]
+fn raw_liars_fall_in_their_classes() {
+    let cases: [(&[u8], Option<Step>, &str); 16] = [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", None, "ok"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", None, "ok"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", None, "status"),
+        (b"HTTP/1.1 200 OK\r\n\r\nto the end", Some(Step::HalfClose), "ok"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", Some(Step::HalfClose), "read"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", Some(Step::Reset), "read"),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", Some(Step::HalfClose), "read"),
+        (b"", Some(Step::HalfClose), "read"),
+        (b"", Some(Step::Reset), "read"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", None, "protocol"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nok", None, "protocol"),
+        (b"HTTP/2 200\r\n\r\n", None, "protocol"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", None, "protocol"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", None, "protocol"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", None, "protocol"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", Some(Step::Hang), "timeout"),
+    ];
+    for io in interfaces() {
+        for (bytes, end, class) in &cases {
+            let peer = answering(bytes, end.clone());
+            let flags = format!("-c 2 -d 150ms -T 400ms --io {io}");
+            let loaded = load(&format!("http://{}/", peer.addr()), &flags);
+            let told = String::from_utf8_lossy(bytes);
+            assert_eq!(loaded.ways(), [*class], "{io}: {told:?} {:?}", loaded.run.totals);
+        }
+    }
+}
+
+#[test]
+fn one_answer_a_request_is_counted_however_many_come() {
+    let twice = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".repeat(2);
+    for io in interfaces() {
+        let peer = answering(&twice, None);
+        let run = load(&format!("http://{}/", peer.addr()), &format!("-c 1 -n 50 --io {io}")).run;
+        assert_eq!((run.totals.succeeded, peer.requests()), (50, 50), "{io}");
+    }
+}
+
+#[test]
+fn a_slow_answer_cut_into_bytes_is_whole() {
+    let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
+    let slowly = Step::SendSlowly(bytes, 1, Duration::from_micros(100));
+    let peer = Peer::start(vec![Step::Forever(vec![Step::Expect(b"\r\n\r\n"), slowly])]);
+    for io in interfaces() {
+        let loaded = load(&format!("http://{}/", peer.addr()), &format!("-c 1 -n 3 --io {io}"));
+        assert_eq!(loaded.ways(), ["ok"], "{io}");
+        assert!(loaded.run.first_byte_ns.max < loaded.run.service_ns.min, "{io}");
+    }
+}
+
+#[test]
+fn a_server_that_never_accepts_ends_by_the_time_out() {
+    let peer = Peer::never_accepting(64);
+    for io in interfaces() {
+        let loaded =
+            load(&format!("http://{}/", peer.addr()), &format!("-c 4 -d 200ms -T 500ms --io {io}"));
+        assert_eq!(loaded.ways(), ["timeout"], "{io}: {:?}", loaded.run.totals);
+        assert_eq!(loaded.ended.code, 98);
+    }
+}

@@ -1,0 +1,140 @@
+//! A run in one line.
+
+use std::process::{Command, Stdio};
+
+use model::Run;
+use target::{Options, Server};
+
+/// The program under test.
+pub const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
+/// Longest that a command may take before it counts as hanging.
+const PATIENCE_S: &str = "90";
+
+/// The kernel interfaces that work here.
+pub fn interfaces() -> Vec<&'static str> {
+    if net::uring_works() { vec!["epoll", "uring"] } else { vec!["epoll"] }
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// `plimsoll` with words separated by blanks, ended by force if it hangs.
+pub fn command(line: &str) -> Command {
+    command_of(line.split_whitespace())
+}
+
+/// `plimsoll` with these arguments.
+pub fn command_of<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["-k", "5", PATIENCE_S, PLIMSOLL]).args(args).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end.
+#[track_caller]
+pub fn end(mut command: Command) -> Ended {
+    let output = command.output().expect("the program starts");
+    let ended = Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    };
+    assert!(!ended.stderr.contains("panicked"), "{ended:#?}");
+    assert!(![124, 137].contains(&ended.code), "it hung: {ended:#?}");
+    ended
+}
+
+/// `plimsoll LINE`, to its end.
+#[track_caller]
+pub fn plimsoll(line: &str) -> Ended {
+    end(command(line))
+}
+
+impl Ended {
+    /// Asserts a refusal: one line on standard error, beginning with our name.
+    #[track_caller]
+    pub fn refuses(&self, code: i32, needle: &str) {
+        let lines = self.stderr.trim_end().lines().count();
+        let clear = lines == 1 && self.stderr.starts_with("plimsoll: ");
+        assert!(clear && self.stderr.contains(needle), "no single line with `{needle}`: {self:#?}");
+        assert_eq!(self.code, code, "{self:#?}");
+    }
+}
+
+/// A run with its result.
+#[derive(Debug)]
+pub struct Loaded {
+    pub ended: Ended,
+    pub run: Run,
+}
+
+/// `plimsoll run URL FLAGS`, with its result read back and its counts found to add up.
+#[track_caller]
+pub fn load(url: &str, flags: &str) -> Loaded {
+    let ended = plimsoll(&format!("run {url} --format json -q {flags}"));
+    loaded(ended)
+}
+
+#[track_caller]
+pub fn loaded(ended: Ended) -> Loaded {
+    let run: Run = match serde_json::from_str(&ended.stdout) {
+        Ok(run) => run,
+        Err(error) => panic!("no result ({error}): {ended:#?}"),
+    };
+    adds_up(&run);
+    Loaded { ended, run }
+}
+
+/// Every attempt ended in exactly one way, and every answer had a status.
+#[track_caller]
+pub fn adds_up(run: &Run) {
+    let totals = &run.totals;
+    let ends = totals.succeeded + totals.unsent + totals.unfinished + totals.errors.total();
+    assert_eq!(totals.attempts, ends, "{totals:?}");
+    assert_eq!(totals.requests, totals.statuses.values().sum::<u64>(), "{totals:?}");
+    assert_eq!(run.first_byte_ns.count, totals.requests, "{totals:?}");
+}
+
+impl Loaded {
+    /// The classes of failures that occurred, with `ok` for successes; unfinished ones are left out.
+    pub fn ways(&self) -> Vec<&'static str> {
+        let totals = &self.run.totals;
+        let succeeded = (totals.succeeded > 0).then_some("ok");
+        let failed = totals.errors.occurred().map(|(class, _)| class.name());
+        succeeded.into_iter().chain(failed).collect()
+    }
+
+    /// Asserts an exit code.
+    #[track_caller]
+    pub fn ends(self, code: i32) -> Run {
+        assert_eq!(self.ended.code, code, "{:#?}", self.ended);
+        self.run
+    }
+}
+
+/// The built-in server in this process, on a port of its own.
+pub fn server() -> Server {
+    server_with(|_| {})
+}
+
+/// The same with other options.
+pub fn server_with(change: impl FnOnce(&mut Options)) -> Server {
+    let mut options = Options {
+        listen: "127.0.0.1:0".parse().expect("an address"),
+        threads: Some(1),
+        share_files: true,
+        ..Options::default()
+    };
+    change(&mut options);
+    Server::start(options).expect("the server starts")
+}
+
+/// A path on a server of ours.
+pub fn url(server: &Server, path: &str) -> String {
+    format!("http://{}{path}", server.addr())
+}

@@ -1,0 +1,118 @@
+//! Bad input: one clear line on standard error, the right exit code, never a panic.
+
+use crate::harness::{command_of, end, plimsoll, server, url};
+
+#[test]
+fn urls() {
+    for (url, code, needle) in [
+        ("127.0.0.1:8080/x", 2, "did you mean http://127.0.0.1:8080/x"),
+        ("localhost:8080", 2, "did you mean http://localhost:8080"),
+        ("ftp://127.0.0.1/", 2, "use http or https"),
+        ("http://", 2, "not a URL"),
+        ("http://u:p@127.0.0.1/", 2, "-H 'Authorization"),
+        ("http://127.0.0.1:99999/", 2, "not a URL"),
+        ("http://no-such-host.invalid/", 1, "no-such-host.invalid` cannot be resolved"),
+        ("http://127.0.0.1:1/", 1, "Connection refused"),
+    ] {
+        plimsoll(&format!("run {url} -d 100ms")).refuses(code, needle);
+    }
+    end(command_of(["run", "", "-d", "1s"])).refuses(2, "no scheme");
+    end(command_of(["run"])).refuses(2, "<URL>");
+}
+
+#[test]
+fn numbers_and_lengths_of_time() {
+    let server = server();
+    let url = url(&server, "/healthz");
+    for (flags, needle) in [
+        ("-c 0", "-c 0"),
+        ("-c -1", "-1"),
+        ("-c many", "many"),
+        ("-c 2000000", "at most 1000000"),
+        ("-c 99999999999999999999", "99999999999999999999"),
+        ("-t 5 -c 4", "-t 5 is above -c 4"),
+        ("-t 0", "-t 0"),
+        ("-d 0", "-d 0"),
+        ("-d -3s", "-3s"),
+        ("-d soon", "soon"),
+        ("-d 99999999999y", "99999999999y"),
+        ("-d 1e300s", "1e300s"),
+        ("-n 0", "-n 0"),
+        ("-R 0", "0"),
+        ("-R -5", "-5"),
+        ("-R fast", "fast"),
+        ("-R inf", "inf"),
+        ("-R NaN", "NaN"),
+        ("-T 0", "-T 0"),
+        ("--pipeline 0", "--pipeline 0"),
+        ("--pipeline 4 --no-keepalive", "--no-keepalive"),
+        ("--max-inflight 0", "--max-inflight 0"),
+        ("-R 5 --pace 1s", "closed loop"),
+        ("--arrivals poisson", "-R"),
+        ("--arrivals sometimes -R 5", "sometimes"),
+        ("--success 2xx", "`2xx`"),
+        ("--tls-min 1.3 --tls-max 1.2", "--tls-min"),
+        ("--source nowhere", "nowhere"),
+        ("--no-such-flag", "--no-such-flag"),
+        ("-s script.lua", "-s"),
+    ] {
+        plimsoll(&format!("run {url} {flags}")).refuses(2, needle);
+    }
+    assert_eq!(server.served().requests, 0, "nothing was sent for any of them");
+}
+
+#[test]
+fn headers_methods_and_files() {
+    let server = server();
+    let url = url(&server, "/healthz");
+    for (args, needle) in [
+        (["-H", "no colon here"], "no colon"),
+        (["-H", "X-A: b\r\nX-C: d"], "cannot be sent"),
+        (["-H", "X-A: b\nc"], "cannot be sent"),
+        (["-H", "bad name: x"], "cannot be sent"),
+        (["-H", ": x"], "cannot be sent"),
+        (["-H", "Content-Length: 5"], "Content-Length"),
+        (["-m", "GE T"], "cannot be sent"),
+        (["-m", "CONNECT"], "CONNECT"),
+        (["--body-file", "/no/such/file"], "/no/such/file: No such file"),
+        (["--body-file", "/"], "Is a directory"),
+        (["--cacert", "/no/such/file"], "/no/such/file"),
+    ] {
+        let secure = url.replace("http:", "https:");
+        let to = if args[0] == "--cacert" { &secure } else { &url };
+        end(command_of(["run", to, "-d", "100ms", args[0], args[1]])).refuses(2, needle);
+    }
+    assert_eq!(server.served().path("/healthz"), 0);
+}
+
+#[test]
+fn the_way_to_the_server() {
+    let server = server();
+    let url = url(&server, "/healthz");
+    for (flags, needle) in [
+        ("--source 192.0.2.7", "not an address of this machine"),
+        ("--connect-to nonsense", "--connect-to nonsense cannot be resolved"),
+        ("--connect-to 127.0.0.1:1", "Connection refused"),
+        ("-c 60000 --source 127.0.0.1", "source addresses (--source) would do"),
+    ] {
+        plimsoll(&format!("run {url} -d 100ms {flags}")).refuses(1, needle);
+    }
+    plimsoll(&format!("run {url} -d 100ms --source ::1")).refuses(2, "same family");
+}
+
+#[test]
+fn folders_without_results() {
+    let dir = tempfile::TempDir::new().expect("a temporary folder");
+    let path = dir.path().display();
+    plimsoll(&format!("report {path}")).refuses(1, "holds neither run.json nor run.journal");
+    for (name, text, needle) in [
+        ("run.journal", "", "is empty"),
+        ("run.journal", "{\"version\":", "does not begin as a journal does"),
+        ("run.json", "{\"schema\":\"plimsoll.run/1\",", "cut short"),
+        ("run.json", "{\"schema\":\"plimsoll.run/9\"}", "newer"),
+        ("run.json", "[]", "not a"),
+    ] {
+        std::fs::write(dir.path().join(name), text).expect("a file");
+        plimsoll(&format!("report {path}")).refuses(1, needle);
+    }
+}

@@ -1,0 +1,214 @@
+//! What a run leaves: on standard output, in its folder, and when it ends before its time.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use model::Run;
+use target::Server;
+use tempfile::TempDir;
+
+use crate::harness::{Ended, PLIMSOLL, adds_up, end, load, plimsoll, server, url};
+
+const FILES: [&str; 4] = ["run.json", "latency.hgrm", "timeline.csv", "report.html"];
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a temporary folder")
+}
+
+#[track_caller]
+fn has_all_files(dir: &Path) -> Run {
+    for name in FILES {
+        let about = fs::metadata(dir.join(name));
+        assert!(about.is_ok_and(|about| about.len() > 0), "{name} is missing or empty");
+    }
+    let text = fs::read_to_string(dir.join("run.json")).expect("run.json");
+    let run: Run = serde_json::from_str(&text).expect("a whole run.json");
+    adds_up(&run);
+    run
+}
+
+#[test]
+fn json_is_what_the_published_schema_says() {
+    let (dir, server) = (folder(), server());
+    assert_eq!(plimsoll(&format!("generate {}", dir.path().display())).code, 0);
+    let path = dir.path().join("schema/plimsoll.run-1.json");
+    let schema: serde_json::Value =
+        serde_json::from_slice(&fs::read(path).expect("a schema")).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a good schema");
+    for (path, flags) in [
+        ("/healthz", "-c 4 -d 300ms"),
+        ("/healthz", "-c 4 -R 500 -d 300ms --arrivals poisson"),
+        ("/status/500", "-c 1 -n 3"),
+        ("/fault/hang", "-c 2 -d 100ms -T 200ms"),
+    ] {
+        let loaded = load(&url(&server, path), flags);
+        let json: serde_json::Value = serde_json::from_str(&loaded.ended.stdout).expect("JSON");
+        let errors: Vec<String> = validator.iter_errors(&json).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{path} {flags}: {errors:?}");
+        assert_eq!(json["schema"], "plimsoll.run/1");
+    }
+}
+
+#[test]
+fn every_format_says_the_same() {
+    let (dir, server) = (folder(), server());
+    let line = format!(
+        "run {} -c 4 -n 2000 --out {} --format",
+        url(&server, "/healthz"),
+        dir.path().display()
+    );
+    let text = plimsoll(&format!("{line} text"));
+    assert_eq!(text.code, 0, "{text:?}");
+    assert!(text.stdout.contains("2000 requests in") && text.stdout.contains("VALID"), "{text:?}");
+    let wrk = plimsoll(&format!("{line} wrk -L"));
+    for needle in
+        ["Running", "4 connections", "Latency Distribution", "Requests/sec:", "Transfer/sec:"]
+    {
+        assert!(wrk.stdout.contains(needle), "{needle}: {wrk:?}");
+    }
+    let run = has_all_files(dir.path());
+    assert_eq!(run.totals.succeeded, 2000);
+    let again = plimsoll(&format!("report {} --format json", dir.path().display()));
+    assert_eq!((again.code, serde_json::from_str::<Run>(&again.stdout).ok()), (0, Some(run)));
+}
+
+#[test]
+fn secrets_are_kept_out_of_everything() {
+    let (dir, server) = (folder(), server());
+    let target = url(&server, "/healthz?token=hunter2&page=3");
+    let line =
+        format!("run {target} -n 5 -c 1 -HAuthorization:hunter2 --out {}", dir.path().display());
+    let ended = plimsoll(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!ended.stdout.contains("hunter2") && !ended.stderr.contains("hunter2"), "{ended:?}");
+    for name in FILES.into_iter().chain(["run.journal"]) {
+        let bytes = fs::read(dir.path().join(name)).expect("a file");
+        assert!(!String::from_utf8_lossy(&bytes).contains("hunter2"), "{name}");
+    }
+}
+
+/// A run that has a minute to go, after its journal has seen an interval.
+fn under_way(server: &Server, dir: &Path, more: &str) -> Child {
+    let line =
+        format!("run {} -c 4 -t 2 -d 60s --out {} {more}", url(server, "/healthz"), dir.display());
+    let child = Command::new(PLIMSOLL)
+        .args(line.split_whitespace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let lines =
+        || fs::read_to_string(dir.join("run.journal")).map_or(0, |text| text.lines().count());
+    while lines() < 2 {
+        assert!(Instant::now() < deadline, "no interval was written");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+}
+
+fn finish(child: Child) -> Ended {
+    let output = child.wait_with_output().expect("it ends");
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_window_and_keeps_the_result() {
+    for name in ["-INT", "-TERM"] {
+        let (dir, server) = (folder(), server());
+        let child = under_way(&server, dir.path(), "");
+        signal(&child, name);
+        let ended = finish(child);
+        assert_eq!(ended.code, 130, "{ended:?}");
+        assert!(ended.stdout.contains("Requests/sec"), "{ended:?}");
+        let run = has_all_files(dir.path());
+        assert!(run.interrupted && run.totals.succeeded > 0);
+        assert!((1_000_000_000..50_000_000_000).contains(&run.totals.duration_ns));
+        assert_eq!(run.totals.attempts, server.served().path("/healthz"));
+    }
+}
+
+#[test]
+fn a_kill_leaves_a_journal_that_makes_the_results() {
+    let (dir, server) = (folder(), server());
+    let child = under_way(&server, dir.path(), "-q");
+    signal(&child, "-KILL");
+    finish(child);
+    assert!(!dir.path().join("run.json").exists());
+    // What was being written when the end came is left out.
+    let journal = dir.path().join("run.journal");
+    let mut text = fs::read_to_string(&journal).expect("a journal");
+    text.push_str("{\"index\":99,\"pha");
+    fs::write(&journal, text).expect("a file");
+    let ended = plimsoll(&format!("report {}", dir.path().display()));
+    assert_eq!(ended.code, 130, "{ended:?}");
+    let run = has_all_files(dir.path());
+    assert!(run.interrupted && run.totals.succeeded > 0 && run.totals.duration_ns >= 1_000_000_000);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_costs_the_files_alone() {
+    let (dir, server) = (folder(), server());
+    fs::write(dir.path().join("file"), "").expect("a file");
+    let line = format!(
+        "run {} -n 20 -c 1 -q --out {}/file/x",
+        url(&server, "/healthz"),
+        dir.path().display()
+    );
+    let ended = plimsoll(&line);
+    ended.refuses(1, "cannot make the folder");
+    assert!(ended.stdout.contains("20 requests in"), "{ended:?}");
+}
+
+#[test]
+fn a_full_disk_costs_the_files_alone() {
+    let (dir, server) = (folder(), server());
+    // Whatever is written there meets a full disk.
+    for name in [".run.json.partial", ".latency.hgrm.partial", "run.journal"] {
+        symlink("/dev/full", dir.path().join(name)).expect("a link");
+    }
+    let line =
+        format!("run {} -n 20 -c 1 -q --out {}", url(&server, "/healthz"), dir.path().display());
+    let ended = plimsoll(&line);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(ended.stdout.contains("20 requests in"), "{ended:?}");
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{ended:?}");
+    assert!(lines[0].contains("run.journal") && lines[0].contains("the run goes on without it"));
+    assert!(lines[1].contains("run.json, latency.hgrm") && lines[1].contains("No space left"));
+    assert!(!dir.path().join("run.json").exists());
+}
+
+#[test]
+fn a_standard_output_that_is_full_is_a_failure() {
+    let server = server();
+    let mut command = Command::new(PLIMSOLL);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let line = format!("run {} -n 5 -c 1 -q", url(&server, "/healthz"));
+    command.args(line.split_whitespace()).stdout(full);
+    let child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    finish(child).refuses(1, "cannot write to standard output");
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_failure() {
+    let server = server();
+    let line = format!("{PLIMSOLL} run {} -n 5 -c 1 -q | true", url(&server, "/healthz"));
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]);
+    let ended = end(command);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
