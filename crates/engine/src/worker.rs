@@ -278,10 +278,10 @@ impl<N: Net> Party<N> for Worker {
             self.keep_books(now);
         }
         match event {
-            Event::Received(bytes) => self.received(net, token, bytes),
-            Event::Connected => self.connected(net, token),
-            Event::Eof => self.peer_closed(net, token),
-            Event::Failed(failure) => self.failed(net, token, failure),
+            Event::Received(bytes) => self.received(net, token, bytes, now),
+            Event::Connected => self.connected(net, token, now),
+            Event::Eof => self.peer_closed(net, token, now),
+            Event::Failed(failure) => self.failed(net, token, failure, now),
             Event::Drained => {}
         }
     }

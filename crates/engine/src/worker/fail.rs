@@ -18,8 +18,7 @@ const BACKOFF_DOUBLINGS: u16 = 7;
 const TLS_ALERT: [u8; 2] = [0x15, 0x03];
 
 impl Worker {
-    pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure) {
-        let now = self.now(net);
+    pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure, now: Nanos) {
         let error = failure.error();
         if failure.during == Operation::Connect || self.conns[j as usize].state == State::Connecting
         {

@@ -17,8 +17,7 @@ enum Step {
 }
 
 impl Worker {
-    pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32) {
-        let now = self.now(net);
+    pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let conn = &mut self.conns[j as usize];
         self.ledger.tally.connects += 1;
         self.ledger.tally.connect.record(now - conn.began);
@@ -46,8 +45,7 @@ impl Worker {
     }
 
     #[inline]
-    pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8]) {
-        let now = self.now(net);
+    pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
         self.ledger.tally.bytes_read += bytes.len() as u64;
         if self.conns[j as usize].tls.is_some() {
             self.decrypt(net, j, bytes, now);
@@ -80,7 +78,7 @@ impl Worker {
                 self.answers(net, j, &plain[..n], now);
             }
             if self.conns[j as usize].tls.as_ref().is_some_and(|session| session.ended()) {
-                self.peer_closed(net, j);
+                self.peer_closed(net, j, now);
                 break;
             }
         }
@@ -189,8 +187,7 @@ impl Worker {
     }
 
     /// The peer sends no more.
-    pub(super) fn peer_closed<N: Net>(&mut self, net: &mut N, j: u32) {
-        let now = self.now(net);
+    pub(super) fn peer_closed<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let conn = &mut self.conns[j as usize];
         if conn.state == State::Handshaking {
             return self.tls_failed(
