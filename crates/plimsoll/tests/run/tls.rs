@@ -1,7 +1,15 @@
-//! TLS: certificates, names, versions, and the wrong scheme.
+//! TLS: certificates, names, versions, ends that were not said, and the wrong scheme.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use target::{Server, Tls};
 use tempfile::TempDir;
@@ -30,6 +38,81 @@ impl Identity {
     fn server(&self) -> Server {
         let tls = Tls::Files { cert: self.cert.clone(), key: self.key.clone() };
         server_with(|options| options.tls = Some(tls))
+    }
+}
+
+/// How [`tls_peer`] ends a connection behind a body that lasts until the close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// In TLS, then in TCP.
+    Said,
+    /// In TLS, and then goes on sending bytes.
+    SaidAndMore,
+    /// In TLS alone: TCP stays open.
+    SaidOnly,
+    /// In TCP alone, as who cuts the line would.
+    Cut,
+}
+
+/// A TLS server that answers one request a connection.
+fn tls_peer(identity: &Identity, how: End) -> SocketAddr {
+    let cert = CertificateDer::from_pem_file(&identity.cert).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_file(&identity.key).expect("a key");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![cert], key)
+        .expect("a matching pair");
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+    let address = listener.local_addr().expect("an address");
+    // It ends with the test's process.
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let config = config.clone();
+            // A client that leaves early is none of its business.
+            thread::spawn(move || drop(answer_over_tls(stream, config, how)));
+        }
+    });
+    address
+}
+
+fn answer_over_tls(stream: TcpStream, config: Arc<ServerConfig>, how: End) -> std::io::Result<()> {
+    let connection = ServerConnection::new(config).map_err(std::io::Error::other)?;
+    let mut tls = StreamOwned::new(connection, stream);
+    let mut heard = Vec::new();
+    while !heard.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        tls.read_exact(&mut byte)?;
+        heard.push(byte[0]);
+    }
+    tls.write_all(b"HTTP/1.1 200 OK\r\n\r\nto the end")?;
+    if how != End::Cut {
+        tls.conn.send_close_notify();
+    }
+    tls.flush()?;
+    match how {
+        End::Said | End::Cut => Ok(()),
+        End::SaidAndMore => tls.sock.write_all(&[0x17; 1000]),
+        End::SaidOnly => tls.sock.read(&mut heard).map(drop),
+    }
+}
+
+#[test]
+fn a_body_that_lasts_until_the_close_needs_tls_to_say_so() {
+    let identity = Identity::new();
+    for (how, class) in
+        [(End::Said, "ok"), (End::SaidAndMore, "ok"), (End::SaidOnly, "ok"), (End::Cut, "read")]
+    {
+        let address = tls_peer(&identity, how);
+        for io in interfaces() {
+            let flags = format!("-k -c 2 -n 20 -T 5s --io {io}");
+            let loaded = load(&format!("https://{address}/"), &flags);
+            assert_eq!(loaded.ways(), [class], "{how:?} on {io}: {:?}", loaded.run.totals);
+            assert_eq!(loaded.run.totals.attempts, 20, "{how:?} on {io}");
+        }
     }
 }
 
