@@ -274,7 +274,7 @@ impl<N: Net> Party<N> for Worker {
 
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
         let now = self.now(net);
-        if self.ledger.behind(now) {
+        if self.started && self.ledger.behind(now) {
             self.keep_books(now);
         }
         match event {

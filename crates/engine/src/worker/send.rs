@@ -11,6 +11,8 @@ impl Worker {
     /// Starts whatever has become due.
     pub(super) fn start_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
         while let Some(user) = self.starts.due(now) {
+            // Many at once take a while: each is sent when it is sent.
+            let now = self.now(net);
             self.start(net, user, now);
         }
         self.serve_arrivals(net, now);
@@ -40,7 +42,10 @@ impl Worker {
         if arrivals.next_due().is_some_and(|due| due.saturating_add(together) <= now) {
             self.take_up(now.min(self.ledger.window_end().saturating_sub(1)), now);
         }
-        while self.serve_next(net, now) {}
+        let mut at = now;
+        while self.serve_next(net, at) {
+            at = self.now(net);
+        }
     }
 
     /// Takes up at `now` the arrivals due at `until`.
@@ -224,7 +229,8 @@ impl Worker {
 
     /// Starts opening connection `j`.
     pub(super) fn open<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        if !self.may_send(now) {
+        // Before the start the window's end is not yet on this clock.
+        if self.started && !self.may_send(now) {
             return;
         }
         let routes = &self.job.routes;

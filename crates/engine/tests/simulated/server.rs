@@ -53,25 +53,43 @@ impl Reply {
 /// Everything a server was asked, readable after the run.
 pub type Log = Rc<RefCell<Vec<Asked>>>;
 
-/// A server whose requests are all alike, `request_bytes` long.
+/// A server whose requests are all alike.
 struct Scripted<F> {
     reply: F,
-    request_bytes: usize,
+    request: Vec<u8>,
+    /// Bytes of a request after which it is taken for asked.
+    enough: usize,
     begin: u64,
-    conns: Vec<(ConnId, Vec<u8>, u64)>,
-    expected: Vec<u8>,
+    conns: Vec<Accepted>,
     ahead: BinaryHeap<Reverse<(u64, u64, u32)>>,
     replies: Vec<Reply>,
     log: Log,
 }
 
+struct Accepted {
+    conn: ConnId,
+    /// Bytes that came.
+    heard: usize,
+    asked: u64,
+}
+
 /// A server that answers `request` as `reply` says (`None`: never), and what it will have seen.
 ///
 /// # Panics
-/// When it runs and anything but whole requests, back to back, arrives on a connection.
+/// When it runs and anything but requests, back to back, arrives on a connection.
 pub fn scripted(
     world: &World,
     request: &[u8],
+    reply: impl FnMut(Asked) -> Option<Reply> + 'static,
+) -> (Vec<Served>, Log) {
+    scripted_early(world, request, request.len(), reply)
+}
+
+/// The same, but it answers once `enough` bytes of a request have come.
+pub fn scripted_early(
+    world: &World,
+    request: &[u8],
+    enough: usize,
     reply: impl FnMut(Asked) -> Option<Reply> + 'static,
 ) -> (Vec<Served>, Log) {
     let mut net = world.host();
@@ -79,10 +97,10 @@ pub fn scripted(
     let log = Log::default();
     let party = Scripted {
         reply,
-        request_bytes: request.len(),
+        request: request.to_vec(),
+        enough,
         begin: world.now(),
         conns: Vec::new(),
-        expected: request.to_vec(),
         ahead: BinaryHeap::new(),
         replies: Vec::new(),
         log: log.clone(),
@@ -92,8 +110,9 @@ pub fn scripted(
 
 impl<F: FnMut(Asked) -> Option<Reply>> Scripted<F> {
     fn asked(&mut self, token: u32, now: u64) {
-        let (_, _, count) = &mut self.conns[token as usize];
-        let nth_on_conn = std::mem::replace(count, *count + 1);
+        let accepted = &mut self.conns[token as usize];
+        let nth_on_conn = accepted.asked;
+        accepted.asked += 1;
         let nth = self.log.borrow().len() as u64;
         let asked = Asked { nth, conn: token, nth_on_conn, at: now - self.begin };
         self.log.borrow_mut().push(asked);
@@ -107,21 +126,22 @@ impl<F: FnMut(Asked) -> Option<Reply>> Scripted<F> {
 
 impl<F: FnMut(Asked) -> Option<Reply>> Party<SimNet> for Scripted<F> {
     fn accepted(&mut self, _: &mut SimNet, conn: ConnId) -> Option<u32> {
-        self.conns.push((conn, Vec::new(), 0));
+        self.conns.push(Accepted { conn, heard: 0, asked: 0 });
         Some(self.conns.len() as u32 - 1)
     }
 
     fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
-        let (conn, heard, _) = &mut self.conns[token as usize];
+        let Accepted { conn, heard, .. } = &mut self.conns[token as usize];
         match event {
             Event::Received(bytes) => {
-                heard.extend_from_slice(bytes);
-                while self.conns[token as usize].1.len() >= self.request_bytes {
-                    let heard = &mut self.conns[token as usize].1;
-                    let one: Vec<u8> = heard.drain(..self.request_bytes).collect();
-                    assert!(one == self.expected, "not a whole request: {one:?}");
-                    self.asked(token, net.now());
+                let length = self.request.len();
+                let before = (*heard + length - self.enough) / length;
+                for &byte in bytes {
+                    assert_eq!(byte, self.request[*heard % length], "at {heard} of a request");
+                    *heard += 1;
                 }
+                let after = (*heard + length - self.enough) / length;
+                (before..after).for_each(|_| self.asked(token, net.now()));
             }
             Event::Eof => net.close(*conn, Close::Now),
             Event::Connected | Event::Drained | Event::Failed(_) => {}
@@ -135,7 +155,7 @@ impl<F: FnMut(Asked) -> Option<Reply>> Party<SimNet> for Scripted<F> {
             }
             self.ahead.pop();
             let reply = std::mem::take(&mut self.replies[index as usize]);
-            let (conn, _, _) = self.conns[token as usize];
+            let conn = self.conns[token as usize].conn;
             net.send(conn, &reply.bytes);
             if let Some(how) = reply.end {
                 net.close(conn, how);

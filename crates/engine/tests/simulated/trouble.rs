@@ -3,10 +3,10 @@
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
 use net::Close;
 use target::Options;
-use testkit::sim::{Conditions, Cut, HostLimits};
+use testkit::sim::{Conditions, Cut, Delay, HostLimits};
 
 use crate::harness::{Load, Outcome, address, closed, drive, open};
-use crate::server::{Log, OK, Reply, built_in, scripted};
+use crate::server::{Log, OK, Reply, built_in, scripted, scripted_early};
 
 fn alone(load: &Load) -> Outcome {
     drive(load, |_| Vec::new())
@@ -29,23 +29,27 @@ fn a_time_out_counts_as_at_least_itself_and_costs_the_connection() {
 
 #[test]
 fn a_pipeline_that_times_out_loses_none_of_its_requests() {
-    let load = closed(1).with(|plan| {
-        (plan.pipeline, plan.warmup_ns) = (4, 300 * MILLISECOND);
-        (plan.timeout_ns, plan.duration_ns) = (400 * MILLISECOND, Some(2 * SECOND));
-    });
-    // Some answers, then silence on the connection: requests of warm-up and window are behind it.
-    let mut log = Log::default();
-    let outcome = drive(&load, |world| {
-        let (served, seen) = scripted(world, &load.request, |asked| {
-            (asked.nth_on_conn < 9).then(|| Reply::ok_after(30 * MILLISECOND))
+    for step in 1..40 {
+        let warmup_ns = step * 5 * MILLISECOND;
+        let load = closed(1).with(|plan| {
+            (plan.pipeline, plan.warmup_ns) = (4, warmup_ns);
+            (plan.timeout_ns, plan.duration_ns) = (400 * MILLISECOND, Some(2 * SECOND));
         });
-        log = seen;
-        served
-    });
-    let first = log.borrow()[0].at;
-    let in_window = log.borrow().iter().filter(|a| a.at - first >= 300 * MILLISECOND).count();
-    assert_eq!(outcome.run.totals.attempts, in_window as u64);
-    assert!(outcome.run.service_ns.max >= 400 * MILLISECOND);
+        // Some answers, then silence on the connection, with requests of warm-up and window behind it.
+        let mut log = Log::default();
+        let outcome = drive(&load, |world| {
+            let (served, seen) = scripted(world, &load.request, |asked| {
+                let after = 20 * MILLISECOND + asked.nth_on_conn % 4 * 13 * MILLISECOND;
+                (asked.nth_on_conn < 9).then(|| Reply::ok_after(after))
+            });
+            log = seen;
+            served
+        });
+        let first = log.borrow()[0].at;
+        let in_window = log.borrow().iter().filter(|a| a.at - first >= warmup_ns).count();
+        assert_eq!(outcome.run.totals.attempts, in_window as u64, "warm-up of {warmup_ns} ns");
+        assert!(outcome.run.service_ns.max >= 400 * MILLISECOND);
+    }
 }
 
 #[test]
@@ -110,6 +114,20 @@ fn a_black_hole_does_not_hold_up_the_start() {
         assert_eq!(totals.attempts, totals.errors.connect + totals.unsent);
         assert!(outcome.took < 10 * SECOND, "{}", outcome.took);
     }
+}
+
+#[test]
+fn who_is_still_connecting_at_the_start_is_not_connected_twice() {
+    let mut load = closed(4).with(|plan| {
+        (plan.timeout_ns, plan.duration_ns) = (100 * SECOND, Some(20 * SECOND));
+    });
+    load.conditions = Conditions { handshake: Delay::Fixed(35 * SECOND), ..load.conditions };
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+    });
+    let totals = &outcome.run.totals;
+    assert_eq!((totals.connects, totals.attempts), (4, totals.succeeded));
+    assert!((9.0..11.0).contains(&(outcome.run.rates.requests_per_s * 1.1e-3 * 20.0 / 4.0)));
 }
 
 #[test]
@@ -262,11 +280,15 @@ fn a_long_request_answered_early_is_never_mixed_with_the_next() {
     ]
     .concat();
     load.conditions = Conditions { buffer_bytes: 20_000, ..load.conditions };
-    let outcome = drive(&load, |world| {
-        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
-    });
-    assert_eq!(outcome.run.totals.attempts, outcome.run.totals.succeeded);
-    assert!(outcome.run.totals.succeeded > 50);
+    for enough in [100, 300_000] {
+        let outcome = drive(&load, |world| {
+            let ok = |_| Some(Reply::ok_after(10 * MICROSECOND));
+            scripted_early(world, &load.request, enough, ok).0
+        });
+        let totals = &outcome.run.totals;
+        assert_eq!(totals.attempts, totals.succeeded, "answered after {enough} bytes");
+        assert!(totals.succeeded > 50, "answered after {enough} bytes: {totals:?}");
+    }
     let outcome = drive(&load, |world| built_in(world, &Options::default()));
     let totals = &outcome.run.totals;
     assert_eq!(totals.attempts, outcome.sent());

@@ -3,7 +3,9 @@
 use model::Phase;
 use model::units::{MILLISECOND, SECOND};
 
-use crate::harness::{closed, drive, open};
+use testkit::sim::{Conditions, Delay};
+
+use crate::harness::{WAY, closed, drive, open};
 use crate::server::{Log, Reply, scripted};
 
 #[test]
@@ -48,6 +50,34 @@ fn a_closed_loop_counts_what_it_sends_after_warming_up() {
     let in_window = log.borrow().iter().filter(|a| a.at - first >= 500 * MILLISECOND).count();
     assert_eq!(outcome.run.totals.attempts, in_window as u64);
     assert_eq!(outcome.run.totals.succeeded, in_window as u64);
+}
+
+#[test]
+fn what_happens_at_the_edge_belongs_to_what_begins_there() {
+    let load = closed(1).with(|plan| plan.warmup_ns = 500 * MILLISECOND);
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(100 * MILLISECOND - 2 * WAY))).0
+    });
+    // Answers come, and requests leave, at every tenth of a second: at 0.5 s, and not at 1.5 s.
+    let run = &outcome.run;
+    assert_eq!((run.totals.attempts, run.totals.succeeded), (10, 10));
+    assert_eq!((run.rates.requests_per_s, run.rates.achieved_per_s), (10.0, 10.0));
+}
+
+#[test]
+fn opening_connections_for_long_is_no_part_of_the_run() {
+    let mut load = closed(600).with(|plan| plan.threads = 2);
+    load.conditions = Conditions { handshake: Delay::Fixed(600 * MILLISECOND), ..load.conditions };
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(50 * MILLISECOND))).0
+    });
+    let (run, first) = (&outcome.run, &outcome.intervals[0]);
+    assert!(outcome.took > 3 * SECOND, "{} {:?}", outcome.took, run.totals);
+    assert_eq!((first.index, first.start_ns, first.end_ns), (0, 0, SECOND));
+    assert_eq!((run.totals.attempts, run.totals.succeeded), (12_000, 12_000));
+    assert_eq!((run.concurrency.open_max, run.concurrency.in_flight_max), (600, 600));
+    assert!((run.concurrency.open_mean - 600.0).abs() < 1e-6, "{:?}", run.concurrency);
+    assert!((run.concurrency.in_flight_mean - 600.0).abs() < 1e-6, "{:?}", run.concurrency);
 }
 
 #[test]
@@ -118,6 +148,9 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
                 plan.timeout_ns = 30 * SECOND;
             });
             load.stop_at = Some(stop_ms * MILLISECOND);
+            // Workers look at different times.
+            let delay = Delay::Between(1000, 20 * MILLISECOND);
+            load.conditions = Conditions { delay, ..load.conditions };
             let outcome = drive(&load, |world| {
                 // One in a hundred is never answered.
                 scripted(world, &load.request, |asked| {
@@ -135,6 +168,9 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
                 totals.succeeded + totals.unsent + totals.unfinished + totals.errors.total();
             assert_eq!(totals.attempts, ended);
             assert_eq!(totals.errors.total(), 0);
+            let now = &run.concurrency;
+            assert!(now.open_mean <= f64::from(now.open_max) + 1e-6, "{stop_ms} ms: {now:?}");
+            assert!(now.in_flight_mean <= f64::from(now.in_flight_max) + 1e-6, "{now:?}");
             if load.plan.rate_per_s.is_some() && stop_ms > 1 {
                 let offered = run.rates.offered_per_s;
                 assert!((offered - 600.0).abs() < 12.0, "{stop_ms} ms: {offered}");
@@ -145,7 +181,10 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
 
 #[test]
 fn throughput_samples_lose_nothing_when_an_interval_ends() {
-    let load = closed(1).with(|plan| plan.duration_ns = Some(5 * SECOND));
+    // Pages are turned in the middle of samples.
+    let load = closed(1).with(|plan| {
+        (plan.warmup_ns, plan.duration_ns) = (250 * MILLISECOND, Some(5 * SECOND));
+    });
     let outcome = drive(&load, |world| {
         scripted(world, &load.request, |_| Some(Reply::ok_after(9_900_000))).0
     });
