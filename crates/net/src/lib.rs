@@ -133,12 +133,6 @@ pub trait Net {
     /// caller bounds what piles up, by [`Net::backlog`] and [`Net::want_drained`].
     fn send(&mut self, conn: ConnId, bytes: &[u8]);
 
-    /// Sends bytes under the promise of [`Net::send_blob`]; unlike a blob they are copied. Cheaper than
-    /// [`Net::send`] where a word of success costs something.
-    fn send_alone(&mut self, conn: ConnId, bytes: &[u8]) {
-        self.send(conn, bytes);
-    }
-
     /// Asks for one [`Event::Drained`] as soon as the backlog is empty: at the next poll if it is
     /// empty now.
     fn want_drained(&mut self, conn: ConnId);

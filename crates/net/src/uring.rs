@@ -5,6 +5,7 @@
 mod buffers;
 mod complete;
 mod entry;
+mod output;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -17,6 +18,7 @@ use socket2::SockAddr;
 
 use self::buffers::Buffers;
 use self::entry::{Handle, Op, send_entry, tag};
+use self::output::Output;
 use crate::conns::Conns;
 use crate::driver::{Driver, Options};
 use crate::linger::Lingering;
@@ -28,10 +30,6 @@ const SUBMISSIONS: u32 = 1024;
 const COMPLETIONS: u32 = 8192;
 /// Connections registered as fixed files at most; further ones work by their descriptors.
 const FIXED_FILES: u32 = 32_768;
-/// Bytes that are sent without a word of success at most.
-const ALONE: usize = 1024;
-/// Send buffers larger than this are given back once they are empty.
-const KEPT_BUFFER: usize = 64 * 1024;
 
 /// See the module. Fields drop in this order: the ring goes before what the kernel writes to.
 pub struct Uring {
@@ -41,15 +39,16 @@ pub struct Uring {
     fixed_files: u32,
     blobs: Vec<Box<[u8]>>,
     addresses: Vec<(SocketAddr, Box<SockAddr>)>,
-    /// By slot, what [`Net::send_alone`] sends from. Kept as long as the net, because nothing tells
-    /// when the kernel has read it.
-    alone: Vec<Option<Box<[u8; ALONE]>>>,
     listener: Option<TcpListener>,
     accept_at: u64,
     /// Connections with output to submit.
     dirty: Vec<ConnId>,
-    /// Connections that asked to be told of an empty backlog, and have one.
+    /// Connections for which something happens once their backlog is empty, as it may be by now.
     ready: Vec<ConnId>,
+    /// Number of the latest round of output that was submitted to be taken at once or refused.
+    round: u64,
+    /// All refusals of rounds up to this one have been heard.
+    heard: u64,
     lingering: Lingering,
     /// Connections that are gone, with their slots. Neither slot nor descriptor is used again before
     /// everything queued for them has been submitted, or it would reach their successors.
@@ -69,18 +68,6 @@ struct Conn {
     /// The peer's end has been told.
     eof: bool,
     output: Option<Box<Output>>,
-}
-
-/// Tracked output: made by the first [`Net::send`], so that a client that only sends blobs has none.
-#[derive(Debug, Default)]
-struct Output {
-    /// In the kernel's hands from `sent` on while `in_flight`; must not move or change meanwhile.
-    sending: Vec<u8>,
-    sent: usize,
-    in_flight: bool,
-    /// To be sent next.
-    next: Vec<u8>,
-    queued: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,11 +106,12 @@ impl Uring {
             fixed_files,
             blobs: Vec::new(),
             addresses: Vec::new(),
-            alone: Vec::new(),
             accept_at: u64::MAX,
             listener: options.listener,
             dirty: Vec::new(),
             ready: Vec::new(),
+            round: 0,
+            heard: 0,
             lingering: Lingering::default(),
             gone: Vec::new(),
         };
@@ -134,8 +122,8 @@ impl Uring {
     fn push(&mut self, entry: &Entry) {
         loop {
             // SAFETY: everything an entry points to (blobs, addresses, output buffers in flight)
-            // stays where it is until the entry's completion: blobs, addresses and `alone` live as
-            // long as the net and are never moved, output buffers as long as `in_flight`.
+            // stays where it is for as long as the kernel reads it: blobs and addresses live as long
+            // as the net and are never moved, output buffers while `output` says that they are read.
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 return;
             }
@@ -188,32 +176,6 @@ impl Uring {
             |fd| opcode::RecvMulti::new(fd, buffers::GROUP).build(),
         );
         self.push(&entry.user_data(tag(Op::Receive, id)));
-    }
-
-    /// Submits the output of a connection unless some is in flight already.
-    fn submit_output(&mut self, id: ConnId) {
-        let Some(conn) = self.conns.get_mut(id) else { return };
-        let handle = conn.handle(id);
-        let Some(output) = conn.output.as_deref_mut() else { return };
-        output.queued = false;
-        if output.in_flight {
-            return;
-        }
-        if output.sent == output.sending.len() {
-            output.sending.clear();
-            output.sent = 0;
-            std::mem::swap(&mut output.sending, &mut output.next);
-            if output.next.capacity() > KEPT_BUFFER {
-                output.next = Vec::new();
-            }
-        }
-        if output.sending.is_empty() {
-            return;
-        }
-        output.in_flight = true;
-        let left = &output.sending[output.sent..];
-        let entry = send_entry(handle, left);
-        self.push(&entry.user_data(tag(Op::Send, id)));
     }
 
     /// Stops the kernel's use of a connection and lets it go, now or once its buffer is free.
@@ -276,12 +238,6 @@ impl Uring {
         &raw const *self.addresses[at].1
     }
 
-    fn submit_dirty(&mut self) {
-        let mut dirty = std::mem::take(&mut self.dirty);
-        dirty.drain(..).for_each(|id| self.submit_output(id));
-        self.dirty = dirty;
-    }
-
     /// Submits and waits for a completion or for `left_ns` to pass.
     fn wait(&mut self, left_ns: Option<u64>) -> io::Result<()> {
         let result = match left_ns {
@@ -325,11 +281,7 @@ impl Conn {
     }
 
     fn output_in_flight(&self) -> bool {
-        self.output.as_ref().is_some_and(|output| output.in_flight)
-    }
-
-    fn backlog(&self) -> usize {
-        self.output.as_ref().map_or(0, |o| o.sending.len() - o.sent + o.next.len())
+        self.output.as_ref().is_some_and(|output| output.in_flight())
     }
 }
 
@@ -372,40 +324,20 @@ impl Net for Uring {
         if !matches!(conn.state, State::Open | State::Connecting) {
             return;
         }
-        let output = conn.output.get_or_insert_default();
-        output.next.extend_from_slice(bytes);
-        if !output.queued {
-            output.queued = true;
+        if conn.output.get_or_insert_default().add(bytes) {
             self.dirty.push(id);
         }
-    }
-
-    fn send_alone(&mut self, id: ConnId, bytes: &[u8]) {
-        let Some(conn) = self.conns.get(id) else { return };
-        if conn.backlog() > 0 || conn.state != State::Open || bytes.len() > ALONE {
-            return self.send(id, bytes);
-        }
-        let (handle, slot) = (conn.handle(id), id.slot as usize);
-        if self.alone.len() <= slot {
-            self.alone.resize_with(slot + 1, || None);
-        }
-        let buffer = self.alone[slot].get_or_insert_with(|| Box::new([0; ALONE]));
-        buffer[..bytes.len()].copy_from_slice(bytes);
-        let entry = send_entry(handle, &buffer[..bytes.len()]);
-        self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::SendBlob, id)));
     }
 
     fn want_drained(&mut self, id: ConnId) {
         if let Some(conn) = self.conns.get_mut(id) {
             conn.want_drained = true;
-            if conn.backlog() == 0 {
-                self.ready.push(id);
-            }
+            self.ready.push(id);
         }
     }
 
     fn backlog(&self, id: ConnId) -> usize {
-        self.conns.get(id).map_or(0, Conn::backlog)
+        self.conns.get(id).map_or(0, |conn| conn.backlog(self.heard))
     }
 
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {
@@ -430,8 +362,10 @@ impl Net for Uring {
                 (conn.state, conn.receiving) = (State::Flushing, true);
                 // Input left unread would turn the FIN into a RST.
                 self.arm_receive(id);
-                if self.conns.get(id).is_some_and(|conn| conn.backlog() == 0) {
+                if self.backlog(id) == 0 {
                     self.end_flushed(id);
+                } else {
+                    self.ready.push(id);
                 }
                 return;
             }
@@ -451,10 +385,12 @@ impl Driver for Uring {
         let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(party);
         self.submit_dirty();
+        // Output that was held back wants to be submitted as soon as that is known.
+        let until = if self.dirty.is_empty() { until } else { 0 };
         let until = until.min(self.lingering.next()).min(self.accept_at);
         if spin {
             self.spin(until)?;
-        } else if !self.ready.is_empty() || !self.ring.completion().is_empty() {
+        } else if until == 0 || !self.ring.completion().is_empty() {
             self.ring.submit().map(drop).or_else(|e| if passing(&e) { Ok(()) } else { Err(e) })?;
         } else if until == u64::MAX {
             self.wait(None)?;
@@ -462,7 +398,10 @@ impl Driver for Uring {
             self.wait(Some(until.saturating_sub(clock::now())))?;
         }
         self.bury();
-        self.complete(party);
+        let round = if self.ring.submission().is_empty() { self.round } else { self.heard };
+        if self.complete(party) {
+            self.heard = round;
+        }
         self.expire();
         Ok(())
     }

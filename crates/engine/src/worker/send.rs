@@ -209,12 +209,7 @@ impl Worker {
             session.write(&self.job.request);
             self.cipher.clear();
             session.take_output(&mut self.cipher);
-            if pipeline == 1 {
-                // Nothing else is under way on the connection: what was sent before is answered.
-                net.send_alone(id, &self.cipher);
-            } else {
-                net.send(id, &self.cipher);
-            }
+            net.send(id, &self.cipher);
             self.cipher.len()
         } else {
             match self.blob {

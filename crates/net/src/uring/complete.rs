@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use io_uring::cqueue;
 
 use super::entry::{Op, untag};
-use super::{Output, State, Uring};
+use super::{State, Uring};
 use crate::{Close, ConnId, Event, Failure, Net, Operation, Party, clock, socket};
 
 /// Completions handled before the party gets to tick.
@@ -14,14 +14,17 @@ const BATCH: usize = 1024;
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
 impl Uring {
-    /// Handles the completions that are there.
-    pub(super) fn complete<P: Party<Self>>(&mut self, party: &mut P) {
+    /// Handles the completions that are there. True when none is left, nor any that found no room.
+    pub(super) fn complete<P: Party<Self>>(&mut self, party: &mut P) -> bool {
         for _ in 0..BATCH {
-            let Some(entry) = self.ring.completion().next() else { return };
+            let Some(entry) = self.ring.completion().next() else {
+                return !self.ring.submission().cq_overflow();
+            };
             let (op, id) = untag(entry.user_data());
             let (result, flags) = (entry.result(), entry.flags());
             match op {
                 op if op == Op::Receive as u8 => self.received(id, result, flags, party),
+                op if op == Op::Try as u8 => self.refused(id, result, party),
                 op if op == Op::Send as u8 => self.sent(id, result, party),
                 op if op == Op::SendBlob as u8 => self.blob_failed(id, result, party),
                 op if op == Op::Connect as u8 => self.connected(id, result, party),
@@ -29,6 +32,7 @@ impl Uring {
                 _ => {}
             }
         }
+        false
     }
 
     fn received<P: Party<Self>>(&mut self, id: ConnId, result: i32, flags: u32, party: &mut P) {
@@ -60,28 +64,6 @@ impl Uring {
         }
         if let Some(index) = buffer {
             self.buffers.give(index);
-        }
-    }
-
-    fn sent<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
-        let Some(conn) = self.conns.get_mut(id) else { return };
-        let Some(output) = conn.output.as_deref_mut() else { return };
-        output.in_flight = false;
-        if conn.state == State::Zombie {
-            return self.retire(id);
-        }
-        if result < 0 && !matches!(-result, libc::EINTR | libc::EAGAIN) {
-            return self.broke(id, Operation::Send, -result, party);
-        }
-        output.sent += result.max(0) as usize;
-        if output.left() > 0 {
-            return self.submit_output(id);
-        }
-        if conn.state == State::Flushing {
-            self.end_flushed(id);
-        } else if std::mem::take(&mut conn.want_drained) {
-            let token = conn.token;
-            party.event(self, token, Event::Drained);
         }
     }
 
@@ -129,7 +111,7 @@ impl Uring {
     }
 
     /// Ends a connection that failed and tells the party, unless it has closed it itself.
-    fn broke<P: Party<Self>>(&mut self, id: ConnId, during: Operation, errno: i32, party: &mut P) {
+    pub(super) fn broke<P: Party<Self>>(&mut self, id: ConnId, during: Operation, errno: i32, party: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let (token, state) = (conn.token, conn.state);
         self.release(id, false);
@@ -152,23 +134,8 @@ impl Uring {
 
     fn peer_closed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
-        if conn.state == State::Flushing && conn.backlog() == 0 {
+        if conn.state == State::Flushing && conn.backlog(self.heard) == 0 {
             self.release(id, false);
-        }
-    }
-
-    /// Tells of backlogs that were empty when the party asked.
-    pub(super) fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
-        let mut ready = std::mem::take(&mut self.ready);
-        for id in ready.drain(..) {
-            let Some(conn) = self.conns.get_mut(id) else { continue };
-            if conn.backlog() == 0 && std::mem::take(&mut conn.want_drained) {
-                let token = conn.token;
-                party.event(self, token, Event::Drained);
-            }
-        }
-        if self.ready.is_empty() {
-            self.ready = ready;
         }
     }
 
@@ -184,11 +151,5 @@ impl Uring {
         if self.accept_at <= now {
             self.arm_accept();
         }
-    }
-}
-
-impl Output {
-    fn left(&self) -> usize {
-        self.sending.len() - self.sent + self.next.len()
     }
 }

@@ -11,16 +11,26 @@ use crate::ConnId;
 pub(super) enum Op {
     Connect = 1,
     Receive,
+    /// A send that is refused rather than waits.
+    Try,
     Send,
     SendBlob,
     Accept,
     Cancel,
 }
 
+/// Sends bytes; the kernel itself goes on with a send that found the socket full.
 pub(super) fn send_entry(handle: Handle, bytes: &[u8]) -> Entry {
-    let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
-    // With MSG_WAITALL the kernel itself goes on with a send that found the socket full.
-    let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+    send(handle, bytes, libc::MSG_WAITALL)
+}
+
+/// Sends bytes at once: whatever does not fit now is refused.
+pub(super) fn try_entry(handle: Handle, bytes: &[u8]) -> Entry {
+    send(handle, bytes, libc::MSG_WAITALL | libc::MSG_DONTWAIT)
+}
+
+fn send(handle: Handle, bytes: &[u8], flags: libc::c_int) -> Entry {
+    let (start, length, flags) = (bytes.as_ptr(), bytes.len() as u32, flags | libc::MSG_NOSIGNAL);
     handle.entry(
         |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
         |fd| opcode::Send::new(fd, start, length).flags(flags).build(),

@@ -208,6 +208,40 @@ fn closing_in_order_delivers_everything_to_a_slow_reader_that_still_talks() {
 }
 
 #[test]
+fn small_sends_to_a_reader_that_falls_behind_stay_whole_and_in_order() {
+    const BYTES: usize = 6 << 20;
+    for (io, each) in interfaces().into_iter().flat_map(|io| [(io, 173), (io, 30_011)]) {
+        let (route, read) = peer(|mut stream| {
+            let mut heard = Vec::new();
+            let mut some = vec![0; 300_000];
+            loop {
+                thread::sleep(Duration::from_millis(5));
+                match stream.read(&mut some).map_err(|e| e.kind())? {
+                    0 => return Ok::<_, ErrorKind>(heard),
+                    n => heard.extend_from_slice(&some[..n]),
+                }
+            }
+        });
+        let mut at = 0;
+        let act = |told: &Told| match told {
+            Told::Connected | Told::Drained if at >= BYTES => vec![Do::Close(Close::Flush)],
+            Told::Connected | Told::Drained => {
+                let mut two = || {
+                    at += each;
+                    Do::Send((at - each..at).map(pattern).collect())
+                };
+                vec![two(), two(), Do::WantDrained]
+            }
+            _ => panic!("{told:?}"),
+        };
+        keep_going(io, calls(route, act, |_| true), &read);
+        let heard = read.join().expect("no panic").expect("everything, then the end");
+        assert!(heard.len() >= BYTES, "{io:?}: {}", heard.len());
+        assert!(heard.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+    }
+}
+
+#[test]
 fn a_passive_close_lets_the_peer_go_first() {
     for io in interfaces() {
         let (route, ended) = peer(|mut stream| {

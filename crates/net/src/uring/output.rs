@@ -1,0 +1,203 @@
+//! Output of a connection: what [`crate::Net::send`] was handed until the kernel has taken it.
+//!
+//! A completion for every send would wake a server once more for every batch it has just answered.
+//! So output is first submitted to be taken at once or refused, and only a refusal completes. As
+//! such a send never outlasts its submission, all of a round's refusals are there when the
+//! submission returns; once the completions have been read, output of which nothing was heard has
+//! been taken. What was refused is sent again by a send that waits for room and completes.
+
+use io_uring::squeue::Flags;
+
+use super::entry::{Op, send_entry, tag, try_entry};
+use super::{Conn, State, Uring};
+use crate::{ConnId, Event, Operation, Party};
+
+/// Send buffers larger than this are given back once they are empty.
+const KEPT_BUFFER: usize = 64 * 1024;
+/// Output larger than this is not expected to fit at once.
+const MOST_TRIED: usize = 64 * 1024;
+
+/// Made by the first send, so that a client that only sends blobs has none.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    /// Being sent, from `sent` on; must not move or change while the kernel may read it.
+    sending: Vec<u8>,
+    sent: usize,
+    stage: Stage,
+    /// To be sent next.
+    next: Vec<u8>,
+    /// The connection is among those to be submitted.
+    queued: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Idle,
+    /// Submitted in this round, to be taken at once or refused.
+    Tried(u64),
+    /// The kernel sends it, and tells when it has.
+    InFlight,
+}
+
+impl Output {
+    /// Adds bytes; true when the connection is to be put among those to be submitted.
+    #[inline]
+    pub(super) fn add(&mut self, bytes: &[u8]) -> bool {
+        self.next.extend_from_slice(bytes);
+        !std::mem::replace(&mut self.queued, true)
+    }
+
+    /// Whether the kernel reads the buffer after its submission.
+    pub(super) fn in_flight(&self) -> bool {
+        self.stage == Stage::InFlight
+    }
+
+    /// Takes note of what has become of output that was tried in a round up to `heard`.
+    #[inline]
+    fn settle(&mut self, heard: u64) {
+        if matches!(self.stage, Stage::Tried(round) if round <= heard) {
+            self.stage = Stage::Idle;
+            self.sent = self.sending.len();
+        }
+    }
+
+    fn left(&self, heard: u64) -> usize {
+        let taken = matches!(self.stage, Stage::Tried(round) if round <= heard);
+        let sending = if taken { 0 } else { self.sending.len() - self.sent };
+        sending + self.next.len()
+    }
+
+    /// Makes what is next current, if all of the current is gone.
+    fn advance(&mut self) {
+        if self.sent < self.sending.len() {
+            return;
+        }
+        self.sending.clear();
+        self.sent = 0;
+        std::mem::swap(&mut self.sending, &mut self.next);
+        if self.next.capacity() > KEPT_BUFFER {
+            self.next = Vec::new();
+        }
+    }
+}
+
+impl Conn {
+    /// Bytes that the kernel is not known to have taken.
+    pub(super) fn backlog(&self, heard: u64) -> usize {
+        self.output.as_ref().map_or(0, |output| output.left(heard))
+    }
+}
+
+impl Uring {
+    /// Submits the output of connections that have some, but for those of which it is not known yet
+    /// what has become of their last.
+    pub(super) fn submit_dirty(&mut self) {
+        if self.dirty.is_empty() {
+            return;
+        }
+        self.round += 1;
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.retain(|&id| !self.submit_output(id));
+        debug_assert!(self.dirty.is_empty());
+        self.dirty = dirty;
+    }
+
+    /// Submits the output of a connection unless some is in flight already, after which it is its
+    /// turn. False when that is not known.
+    fn submit_output(&mut self, id: ConnId) -> bool {
+        let (round, heard) = (self.round, self.heard);
+        let Some(conn) = self.conns.get_mut(id) else { return true };
+        let (handle, state) = (conn.handle(id), conn.state);
+        let Some(output) = conn.output.as_deref_mut() else { return true };
+        output.settle(heard);
+        match output.stage {
+            Stage::Tried(_) => return false,
+            Stage::InFlight => output.queued = false,
+            Stage::Idle => {
+                output.queued = false;
+                output.advance();
+                let left = &output.sending[output.sent..];
+                if left.is_empty() {
+                    return true;
+                }
+                let entry = if left.len() <= MOST_TRIED && state == State::Open {
+                    output.stage = Stage::Tried(round);
+                    let entry = try_entry(handle, left).flags(Flags::SKIP_SUCCESS);
+                    entry.user_data(tag(Op::Try, id))
+                } else {
+                    output.stage = Stage::InFlight;
+                    send_entry(handle, left).user_data(tag(Op::Send, id))
+                };
+                self.push(&entry);
+            }
+        }
+        true
+    }
+
+    /// Not all of what was tried has been taken.
+    pub(super) fn refused<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if lasting(result) {
+            return self.broke(id, Operation::Send, -result, party);
+        }
+        let handle = conn.handle(id);
+        let Some(output) = conn.output.as_deref_mut() else { return };
+        output.sent += result.max(0) as usize;
+        output.stage = Stage::InFlight;
+        let entry = send_entry(handle, &output.sending[output.sent..]);
+        self.push(&entry.user_data(tag(Op::Send, id)));
+    }
+
+    /// What was in flight has been taken, or some of it.
+    pub(super) fn sent<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let Some(output) = conn.output.as_deref_mut() else { return };
+        output.stage = Stage::Idle;
+        if conn.state == State::Zombie {
+            return self.retire(id);
+        }
+        if lasting(result) {
+            return self.broke(id, Operation::Send, -result, party);
+        }
+        output.sent += result.max(0) as usize;
+        if output.left(self.heard) == 0 {
+            return self.empty(id, party);
+        }
+        if !std::mem::replace(&mut output.queued, true) {
+            self.dirty.push(id);
+        }
+        if conn.want_drained {
+            self.ready.push(id);
+        }
+    }
+
+    /// Does what was waiting for a connection's backlog to be empty.
+    fn empty<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        if conn.state == State::Flushing {
+            self.end_flushed(id);
+        } else if std::mem::take(&mut conn.want_drained) {
+            let token = conn.token;
+            party.event(self, token, Event::Drained);
+        }
+    }
+
+    /// Looks again at connections for which something happens once their backlog is empty. Output
+    /// in flight will tell by itself.
+    pub(super) fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
+        for id in std::mem::take(&mut self.ready) {
+            let Some(conn) = self.conns.get(id) else { continue };
+            if conn.backlog(self.heard) == 0 {
+                self.empty(id, party);
+            } else if !conn.output_in_flight() {
+                self.ready.push(id);
+            }
+        }
+    }
+}
+
+/// Whether the result of a send is an error that is no passing one.
+fn lasting(result: i32) -> bool {
+    result < 0 && !matches!(-result, libc::EINTR | libc::EAGAIN)
+}
