@@ -18,6 +18,7 @@ pub mod sweep;
 pub mod timeline;
 pub mod units;
 pub mod validity;
+pub mod workload;
 
 pub use answer::{Answer, AnswerTally};
 pub use curve::{Curve, CurveRow, DoubledLevel, SuccessMeaning};
@@ -27,7 +28,8 @@ pub use interval::{Gauge, Interval, Phase, Tally, WorkerUse};
 pub use outcome::{ErrorClass, ErrorCounts};
 pub use plan::{Arrivals, Io, Load, Plan, StatusRanges};
 pub use run::{Run, RunBuilder, RunHead};
-pub use schedule::{Schedule, Share};
+pub use schedule::{Draw, Schedule, Share};
 pub use sweep::{LevelKind, Sweep};
 pub use units::Nanos;
 pub use validity::{Reason, ReasonCode, Validity, Verdict};
+pub use workload::Workload;

@@ -42,7 +42,8 @@ impl Schedule {
             Arrivals::Uniform => Lanes::uniform(self.lanes, worker, workers),
             Arrivals::Poisson => Lanes::poisson(self, worker, workers),
         };
-        let mut share = Share { schedule: self.clone(), lanes, next_ns: None };
+        let mut share =
+            Share { schedule: self.clone(), lanes, next_ns: None, next_draw: Draw::default() };
         share.next_ns = share.draw();
         share
     }
@@ -85,6 +86,17 @@ impl Schedule {
     }
 }
 
+/// Which arrival of the schedule one is: everything drawn for it depends on this and the seed alone,
+/// so that any number of workers and machines send the same requests. In a closed loop users are the
+/// lanes: `lane` is the user's number over all workers, `k` counts what it has begun.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Draw {
+    /// The lane.
+    pub lane: u32,
+    /// The lane's arrivals before this one.
+    pub k: u64,
+}
+
 /// One worker's arrivals: an iterator over due times in nanoseconds since the run's start,
 /// ascending. A clone is a second cursor over the same arrivals.
 #[derive(Debug, Clone)]
@@ -92,6 +104,7 @@ pub struct Share {
     schedule: Schedule,
     lanes: Lanes,
     next_ns: Option<Nanos>,
+    next_draw: Draw,
 }
 
 impl Share {
@@ -101,8 +114,15 @@ impl Share {
         self.next_ns
     }
 
+    /// Which arrival the next one is; that of the last after it.
+    #[inline]
+    pub fn peek_draw(&self) -> Draw {
+        self.next_draw
+    }
+
     fn draw(&mut self) -> Option<Nanos> {
-        let mass = self.lanes.next_mass()?;
+        let (mass, draw) = self.lanes.next_mass()?;
+        self.next_draw = draw;
         let due = self.schedule.due_at(mass);
         (due < self.schedule.end_ns).then_some(due)
     }
@@ -122,7 +142,14 @@ impl Iterator for Share {
 #[derive(Debug, Clone)]
 enum Lanes {
     Uniform { round: u64, lane: u32, first: u32, step: u32, lanes: u32 },
-    Poisson { next: BinaryHeap<Reverse<(OrderedMass, u32)>>, streams: Vec<Lcg64Xsh32>, mean: f64 },
+    Poisson { next: BinaryHeap<Reverse<(OrderedMass, u32)>>, streams: Vec<Stream>, mean: f64 },
+}
+
+/// A lane of its own.
+#[derive(Debug, Clone)]
+struct Stream {
+    draws: Lcg64Xsh32,
+    next: Draw,
 }
 
 /// Bits of a non-negative float, which order as the float does.
@@ -141,32 +168,36 @@ impl Lanes {
             let mut stream = Lcg64Xsh32::new(schedule.seed, u64::from(lane));
             let mass = exponential(&mut stream) * mean;
             next.push(Reverse((mass.to_bits(), streams.len() as u32)));
-            streams.push(stream);
+            streams.push(Stream { draws: stream, next: Draw { lane, k: 0 } });
         }
         Self::Poisson { next, streams, mean }
     }
 
     /// The next arrival, as the number of arrivals the whole schedule expects before it.
-    fn next_mass(&mut self) -> Option<f64> {
+    fn next_mass(&mut self) -> Option<(f64, Draw)> {
         match self {
             Self::Uniform { round, lane, first, step, lanes } => {
                 if *first >= *lanes {
                     return None;
                 }
+                let draw = Draw { lane: *lane, k: *round };
                 let index = *round * u64::from(*lanes) + u64::from(*lane);
                 *lane += *step;
                 if *lane >= *lanes {
                     (*round, *lane) = (*round + 1, *first);
                 }
-                Some(index as f64)
+                Some((index as f64, draw))
             }
             Self::Poisson { next, streams, mean } => {
                 let mut top = next.peek_mut()?;
                 let Reverse((bits, stream)) = *top;
                 let mass = f64::from_bits(bits);
-                let gap = exponential(&mut streams[stream as usize]) * *mean;
+                let lane = &mut streams[stream as usize];
+                let gap = exponential(&mut lane.draws) * *mean;
+                let draw = lane.next;
+                lane.next.k += 1;
                 *top = Reverse(((mass + gap).to_bits(), stream));
-                Some(mass)
+                Some((mass, draw))
             }
         }
     }
@@ -226,6 +257,31 @@ mod tests {
                 let counted = ended.share(0, 1).filter(|&due| due >= from).count();
                 assert_eq!(counted as u64, n, "{arrivals:?} from {from}");
             }
+        }
+    }
+
+    /// Every arrival's due time by its draw.
+    fn drawn(schedule: &Schedule, worker: u32, workers: u32) -> Vec<(Draw, Nanos)> {
+        let mut share = schedule.share(worker, workers);
+        let mut drawn = Vec::new();
+        while let Some(due) = share.peek() {
+            drawn.push((share.peek_draw(), due));
+            share.next();
+        }
+        drawn.sort_unstable_by_key(|(draw, _)| (draw.lane, draw.k));
+        drawn
+    }
+
+    #[test]
+    fn draws_are_the_same_for_any_number_of_workers() {
+        for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
+            let schedule = Schedule { lanes: 16, end_ns: SECOND, ..schedule(arrivals, 500.0, 0) };
+            let alone = drawn(&schedule, 0, 1);
+            let mut three: Vec<_> = (0..3).flat_map(|worker| drawn(&schedule, worker, 3)).collect();
+            three.sort_unstable_by_key(|(draw, _)| (draw.lane, draw.k));
+            assert_eq!(three, alone, "{arrivals:?}");
+            let of_lane_3 = alone.iter().filter(|(draw, _)| draw.lane == 3);
+            assert!(of_lane_3.enumerate().all(|(k, (draw, _))| draw.k == k as u64));
         }
     }
 

@@ -25,13 +25,16 @@ const PLACES: &[Place] = &[
     Place { name: "import", pure: true, may_use: &["model"] },
     Place { name: "verdict", pure: true, may_use: &["model"] },
     Place { name: "report", pure: true, may_use: &["model", "verdict"] },
-    Place { name: "engine", pure: false, may_use: &["model", "wire", "net"] },
+    Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
+    Place { name: "engine", pure: false, may_use: &["model", "wire", "net", "traffic"] },
     Place { name: "target", pure: false, may_use: &["model", "wire", "net"] },
     Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
     Place {
         name: "plimsoll",
         pure: false,
-        may_use: &["model", "wire", "net", "import", "verdict", "report", "engine", "target"],
+        may_use: &[
+            "model", "wire", "net", "import", "verdict", "report", "traffic", "engine", "target",
+        ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },
 ];

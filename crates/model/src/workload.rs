@@ -1,0 +1,262 @@
+//! What a user wants sent, as written: a workload file, in YAML or JSON, before anything is resolved.
+//!
+//! Owns the types, their meaning and their JSON Schema. Does not own reading a file with its
+//! positions (`import`) nor what templates mean (`traffic`, which makes of it what the engine
+//! sends). Text may hold placeholders, `${...}`; here they are only text.
+
+mod body;
+mod load;
+mod pool;
+mod value;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::StatusRanges;
+
+pub use body::{Body, Part};
+pub use load::{Level, LoadSpec, Stage};
+pub use pool::{FileFormat, Order, Pool};
+pub use value::{Count, Fields, Literal, Rate, Time};
+
+/// The schema's name and version.
+pub const SCHEMA: &str = "plimsoll.workload/1";
+
+/// A load in the user's words: where to, what, in which mix, how fast.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The JSON Schema that editors check the file with.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// What the load is called in reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The server, such as `https://api.example.com`. A path behind it goes before every request's.
+    pub target: String,
+    /// Header fields of every request; a request's own field replaces the one of that name.
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub headers: Fields,
+    /// TLS settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsSpec>,
+    /// After this time an attempt has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Time>,
+    /// Statuses that count as success, such as `200-299,304`; below 400 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<StatusRanges>,
+    /// How much load, how long.
+    #[serde(default)]
+    pub load: LoadSpec,
+    /// Where parameters take their values from, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<String, Pool>,
+    /// Named templates, worked out once a request at most: `${name}` is the same wherever it stands.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
+    /// Single requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<Endpoint>,
+    /// Sessions of several requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Flow>,
+    /// What the whole load is judged by, such as `p99<500ms` or `success>=99%`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<String>,
+}
+
+/// TLS settings of a workload. File names count from the workload file's folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TlsSpec {
+    /// Leave the server's certificate unchecked.
+    pub insecure: bool,
+    /// Certificates to trust instead of the system's, in PEM form.
+    pub cacert: Option<String>,
+    /// Client certificate chain in PEM form.
+    pub cert: Option<String>,
+    /// Its key in PEM form.
+    pub key: Option<String>,
+    /// Server name to ask for and check instead of the target's host.
+    pub sni: Option<String>,
+}
+
+/// One kind of request, sent on its own. Of `weight`, `rate` and `concurrency` a workload uses one,
+/// the same for all its endpoints and flows; weight 1 where none is given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    /// Its name in results; `GET /users/{user.id}`, from method and path, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The HTTP method; GET, or POST with a body, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Path below the target, such as `/users/${user.id}`. It may carry a query. What a placeholder
+    /// brings in is escaped so that it stays in its place.
+    pub path: String,
+    /// Query parameters, appended to the path's own, escaped.
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub query: Fields,
+    /// Header fields.
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub headers: Fields,
+    /// The body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    /// Statuses that count as success, instead of the workload's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<StatusRanges>,
+    /// What an answer must hold to count as success.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// Part of the mix, against the others' weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Open loop: arrivals of this endpoint alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Closed loop: users that send nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<Count>,
+    /// Fixed step between the sends of each of those users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Time>,
+    /// Whether it changes anything on the server: `--reads-only` leaves it out then. By the method
+    /// (GET, HEAD, OPTIONS and TRACE change nothing) unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<bool>,
+    /// What this endpoint is judged by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<String>,
+}
+
+/// A session: steps that one user takes in order, with cookies and extracted values of its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Its name in results; its steps are named `flow/step`.
+    pub name: String,
+    /// The steps. A failed one ends the session.
+    pub steps: Vec<Step>,
+    /// See [`Endpoint::weight`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Partly open loop: sessions that arrive per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// See [`Endpoint::concurrency`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<Count>,
+    /// Fixed step between the starts of one user's sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Time>,
+    /// What the flow's sessions are judged by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<String>,
+}
+
+/// One step of a flow.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Its name in results; from method and path unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// See [`Endpoint::method`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// See [`Endpoint::path`].
+    pub path: String,
+    /// See [`Endpoint::query`].
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub query: Fields,
+    /// See [`Endpoint::headers`].
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub headers: Fields,
+    /// See [`Endpoint::body`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    /// See [`Endpoint::success`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<StatusRanges>,
+    /// See [`Endpoint::checks`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// Values taken from the answer, by the name that later steps use: `${name}`. One that is not
+    /// found fails the step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extract: BTreeMap<String, Extractor>,
+    /// Taken only if this holds; passed over otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+    /// Wait after the answer, before the next step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Time>,
+    /// See [`Endpoint::writes`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<bool>,
+}
+
+/// Where a value is found in an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Extractor {
+    /// At a JSON pointer (RFC 6901) into the body, such as `/items/0/id`.
+    Json(String),
+    /// In a header field, the first of that name.
+    Header(String),
+    /// What the first group of a regular expression matches in the body, or all it matches when it
+    /// has no group.
+    Regex(String),
+    /// In a cookie that the answer sets.
+    Cookie(String),
+}
+
+/// What an answer must hold. Text may have placeholders.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Check {
+    /// One of these statuses.
+    Status(StatusRanges),
+    /// A value in a JSON body.
+    Json {
+        /// Its place, a JSON pointer (RFC 6901).
+        pointer: String,
+        /// What it must be; being there is enough unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        equals: Option<Literal>,
+    },
+    /// A header field.
+    Header {
+        /// Its name.
+        name: String,
+        /// What its value must be; being there is enough unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        equals: Option<String>,
+    },
+    /// Text somewhere in the body.
+    Contains(String),
+    /// A regular expression that matches somewhere in the body.
+    Regex(String),
+}
+
+/// When a step is taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Condition {
+    /// An earlier step extracted a value of this name that is not empty.
+    Has(String),
+    /// None did.
+    Lacks(String),
+    /// Two templates come to the same text.
+    Equal([String; 2]),
+    /// In this share of cases, 0 to 1.
+    Chance(f64),
+}
+
+#[cfg(test)]
+mod tests;

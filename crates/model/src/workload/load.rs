@@ -1,0 +1,104 @@
+//! How much load, as written. Flags on the command line take precedence.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::value::{Count, Rate, Time};
+use crate::plan::Arrivals;
+
+/// How much load and for how long. A `rate` opens the loop; without one users wait for their answers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LoadSpec {
+    /// Users of a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<Count>,
+    /// Arrivals per second of an open loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Connections of an open loop at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Count>,
+    /// How arrivals of an open loop are spaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// A recorded trace to arrive by: a file with one timestamp a line, in seconds or RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// The measured window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Time>,
+    /// Requests to send in the window at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Count>,
+    /// Time before the window, sent but not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<Time>,
+    /// Over this time load grows linearly from nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<Time>,
+    /// Fixed step between the sends of one closed-loop user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Time>,
+    /// Wait of a closed-loop user after an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think: Option<Time>,
+    /// The course of the load, one stage after another, instead of `duration` and `ramp`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
+    /// Seed of every draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// A height of load: arrivals per second (`45/s`, `0.5/s`) in an open loop, users in a closed one.
+pub type Level = Rate;
+
+/// A stretch of a load's course.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Stage {
+    /// From where the stage before ended (or from nothing) in a straight line.
+    Ramp {
+        /// To this.
+        to: Level,
+        /// Over this time.
+        over: Time,
+    },
+    /// The same all along.
+    Hold {
+        /// This.
+        at: Level,
+        /// For so long.
+        r#for: Time,
+    },
+    /// Up or down a stair.
+    Step {
+        /// The first stair.
+        from: Level,
+        /// The last stair.
+        to: Level,
+        /// Stairs in all, 2 or more.
+        steps: u32,
+        /// How long each lasts.
+        each: Time,
+    },
+    /// Up at once, and back to where the stage before ended.
+    Spike {
+        /// To this.
+        to: Level,
+        /// For so long.
+        r#for: Time,
+    },
+    /// A wave around a mean, starting on its way up.
+    Sine {
+        /// The mean.
+        mean: Level,
+        /// Height of the crest above the mean; not above the mean itself.
+        amplitude: Level,
+        /// From crest to crest.
+        period: Time,
+        /// For so long.
+        r#for: Time,
+    },
+}

@@ -1,0 +1,70 @@
+//! Where parameters take their values from, as written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::value::Literal;
+
+/// Rows of values. `${pool.column}` takes a column of the row drawn for the request, `${pool}` the
+/// only one; all places of one request see the same row.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pool {
+    /// A file of rows, its name counting from the workload file's folder. Instead of `values`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// How the file is to be read; by its name (`.csv`, `.tsv`, `.jsonl`, `.ndjson`) unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<FileFormat>,
+    /// Names of a CSV file's columns, when its first row does not hold them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
+    /// What stands between two values of a CSV row; a comma unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub separator: Option<String>,
+    /// The rows themselves: single values (their column is `value`), or objects of columns. Instead of
+    /// `file`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<Literal>>,
+    /// Which row comes next.
+    #[serde(skip_serializing_if = "Order::is_default")]
+    pub order: Order,
+    /// The column that holds a row's weight, for the order `weighted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+}
+
+/// How a pool's file is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileFormat {
+    /// Rows of RFC 4180, quoted where needed.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// A JSON value on each line.
+    Jsonl,
+}
+
+/// Which row of a pool comes next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Any, each as likely as the others, again and again.
+    #[default]
+    Random,
+    /// One after another over all workers, and from the start again.
+    Sequential,
+    /// As `sequential`, in an order drawn from the seed.
+    Shuffled,
+    /// Any, each as likely as its weight says.
+    Weighted,
+    /// One after another and none twice; when they have run out, the run ends and says so.
+    Unique,
+}
+
+impl Order {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
