@@ -111,7 +111,13 @@ impl Uring {
     }
 
     /// Ends a connection that failed and tells the party, unless it has closed it itself.
-    pub(super) fn broke<P: Party<Self>>(&mut self, id: ConnId, during: Operation, errno: i32, party: &mut P) {
+    pub(super) fn broke<P: Party<Self>>(
+        &mut self,
+        id: ConnId,
+        during: Operation,
+        errno: i32,
+        party: &mut P,
+    ) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let (token, state) = (conn.token, conn.state);
         self.release(id, false);
