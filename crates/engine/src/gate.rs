@@ -2,7 +2,7 @@
 //! of them has opened its connections, so that opening is not part of what is measured; and the end
 //! of a window that is cut short.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use model::Nanos;
 
@@ -15,6 +15,8 @@ const UNSET: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct Gate {
     ready: Vec<AtomicBool>,
+    /// Connections that each worker has opened before the start, to be told while one waits.
+    open: Vec<AtomicU32>,
     start_ns: AtomicU64,
     end_ns: AtomicU64,
 }
@@ -23,7 +25,19 @@ impl Gate {
     /// A gate that waits for `workers`.
     pub fn new(workers: u32) -> Self {
         let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
-        Self { ready, start_ns: AtomicU64::new(UNSET), end_ns: AtomicU64::new(UNSET) }
+        let open = (0..workers).map(|_| AtomicU32::new(0)).collect();
+        Self { ready, open, start_ns: AtomicU64::new(UNSET), end_ns: AtomicU64::new(UNSET) }
+    }
+
+    /// Worker `worker` has `connections` open.
+    pub fn opened(&self, worker: u32, connections: u32) {
+        self.open[worker as usize].store(connections, Ordering::Relaxed);
+    }
+
+    /// Connections open before the start; `None` once that is set.
+    pub fn opening(&self) -> Option<u32> {
+        let open = self.open.iter().map(|open| open.load(Ordering::Relaxed)).sum();
+        self.start().is_none().then_some(open)
     }
 
     /// Worker `worker` is ready, or never will be. The last one sets the start by its clock.
@@ -65,9 +79,11 @@ mod tests {
         let gate = Gate::new(2);
         gate.ready(0, 100);
         gate.ready(0, 200);
-        assert_eq!(gate.start(), None);
+        gate.opened(0, 7);
+        gate.opened(1, 5);
+        assert_eq!((gate.start(), gate.opening()), (None, Some(12)));
         gate.ready(1, 300);
         gate.ready(0, 400);
-        assert_eq!(gate.start(), Some(300 + LEAD_NS));
+        assert_eq!((gate.start(), gate.opening()), (Some(300 + LEAD_NS), None));
     }
 }

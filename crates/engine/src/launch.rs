@@ -4,8 +4,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use model::{Interval, Nanos, Plan, Tally};
 use net::{Io, Options, Route, clock, limits};
@@ -39,6 +40,18 @@ pub struct Launch {
     pub stop: Arc<AtomicBool>,
 }
 
+/// How often it is told how far the opening of connections has come.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// What is told of a run while it goes on.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// Before the start: so many connections are open.
+    Opening(u32),
+    /// An interval is over.
+    Interval(&'a Interval),
+}
+
 /// How a run went apart from its intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
@@ -70,11 +83,14 @@ impl fmt::Display for LaunchError {
 impl std::error::Error for LaunchError {}
 
 /// Runs a plan to its end on threads of its own; `observe` is called with every interval in order,
-/// on the calling thread.
+/// on the calling thread, and before the first once a second while connections are being opened.
 ///
 /// # Errors
 /// When workers could not be started or their net failed. Intervals observed so far stand.
-pub fn launch(launch: &Launch, mut observe: impl FnMut(&Interval)) -> Result<Outcome, LaunchError> {
+pub fn launch(
+    launch: &Launch,
+    mut observe: impl FnMut(Progress<'_>),
+) -> Result<Outcome, LaunchError> {
     let workers = launch.plan.threads.max(1);
     let (pages, inbox) = channel();
     let gate = Arc::new(Gate::new(workers));
@@ -91,7 +107,8 @@ pub fn launch(launch: &Launch, mut observe: impl FnMut(&Interval)) -> Result<Out
             .push(thread.spawn(move || seat.work(pages, returned)).map_err(LaunchError::Thread)?);
     }
     drop(pages);
-    collect(&inbox, Collector::new(launch.plan.rate_per_s.is_none(), spares), &mut observe);
+    let collector = Collector::new(launch.plan.rate_per_s.is_none(), spares);
+    collect(&inbox, &gate, collector, &mut observe);
     for thread in threads {
         join(thread)?;
     }
@@ -100,13 +117,22 @@ pub fn launch(launch: &Launch, mut observe: impl FnMut(&Interval)) -> Result<Out
 
 fn collect(
     inbox: &Receiver<(u32, Option<Page>)>,
+    gate: &Gate,
     mut collector: Collector,
-    observe: &mut impl FnMut(&Interval),
+    observe: &mut impl FnMut(Progress<'_>),
 ) {
-    for (worker, page) in inbox {
-        collector.take(worker, page);
+    loop {
+        match inbox.recv_timeout(TELL_EVERY) {
+            Ok((worker, page)) => collector.take(worker, page),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(open) = gate.opening() {
+                    observe(Progress::Opening(open));
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
         while let Some(interval) = collector.next_interval() {
-            observe(&interval);
+            observe(Progress::Interval(&interval));
         }
     }
 }

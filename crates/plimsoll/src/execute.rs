@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::Launch;
-use model::{Environment, Interval, Run, RunBuilder, RunHead};
+use engine::{Launch, Progress};
+use model::{Environment, Run, RunBuilder, RunHead};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::Failure;
@@ -48,7 +48,12 @@ pub fn execute(
     };
     let mut journal = journal_in.map(|dir| Journal::create(dir, &head));
     let mut builder = RunBuilder::new(head);
-    let observe = |interval: &Interval| {
+    let planned = launch.plan.connections;
+    let observe = |progress: Progress<'_>| {
+        let interval = match progress {
+            Progress::Opening(open) => return live.opening(open, planned),
+            Progress::Interval(interval) => interval,
+        };
         if let Some(journal) = &mut journal {
             journal.append(interval);
         }

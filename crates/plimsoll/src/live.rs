@@ -37,10 +37,18 @@ impl Live {
 
     /// Shows an interval.
     pub fn show(&mut self, interval: &Interval) {
+        self.write(&report::live::line(interval, interval.end_ns, self.open_loop));
+    }
+
+    /// Shows how many connections stand before the run starts.
+    pub fn opening(&mut self, open: u32, planned: u32) {
+        self.write(&report::live::opening(open, planned));
+    }
+
+    fn write(&self, line: &str) {
         if self.mode == Mode::Quiet {
             return;
         }
-        let line = report::live::line(interval, interval.end_ns, self.open_loop);
         let mut err = io::stderr().lock();
         // A terminal that is gone is no reason to end a measurement.
         let _ = match self.mode {

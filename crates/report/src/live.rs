@@ -43,6 +43,12 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool) -> String {
     )
 }
 
+/// The line before a run starts, while its connections are being opened.
+pub fn opening(open: u32, planned: u32) -> String {
+    let (open, planned) = (figure::count(u64::from(open)), figure::count(u64::from(planned)));
+    format!("opening connections: {open} of {planned}")
+}
+
 /// A count in at most six characters: `19,998`, `123.4k`, `1.23M`.
 fn six(n: f64) -> String {
     match n.round() {

@@ -34,6 +34,7 @@ impl Worker {
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }
+        self.job.gate.opened(self.job.worker, self.ledger.open.value());
         let all_tried = self.next_to_open == users && self.opening == 0;
         if self.stop_asked() {
             self.job.gate.end(0);
