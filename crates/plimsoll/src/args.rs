@@ -37,7 +37,7 @@ pub enum Command {
     Diff(DiffArgs),
     /// The founding script's command line: `wrktest URL`, `wrktest diff A B`
     Wrktest(Box<WrktestArgs>),
-    /// Make the results of a run from its folder, also after a kill
+    /// Make the results of a run or sweep anew from its folder, also after a kill
     Report(ReportArgs),
     /// The built-in API server: demo, ceiling and scripted opponent
     Target(TargetArgs),

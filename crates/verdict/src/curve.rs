@@ -107,7 +107,7 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     if still_growing(&curve.rows, best) {
         return format!(
             "QPS was still growing at the highest level, {}: the server carries at least {} \
-             requests/s, there in {} on average, so sweep further up (--max-level)",
+             requests/s, there in {} on average, so sweep further up",
             at(top),
             rate(top.qps),
             show_duration(top.mean_ns)

@@ -334,7 +334,7 @@ _plimsoll_commands() {
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
-'report:Make the results of a run from its folder, also after a kill' \
+'report:Make the results of a run or sweep anew from its folder, also after a kill' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
 'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -358,7 +358,7 @@ _plimsoll__subcmd__help_commands() {
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
-'report:Make the results of a run from its folder, also after a kill' \
+'report:Make the results of a run or sweep anew from its folder, also after a kill' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
 'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
 'help:Print this message or the help of the given subcommand(s)' \

@@ -1,5 +1,6 @@
 //! `plimsoll sweep`.
 
+use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
@@ -116,6 +117,32 @@ fn ctrl_c_saves_the_running_level_as_interrupted() {
     let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
     assert_eq!(sweep["levels"][0]["run"]["interrupted"], true);
     assert!(sweep["ended"].is_null());
+}
+
+#[test]
+fn a_report_is_made_anew_from_the_folder() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("sweep {url} --levels 1,2 -d 200ms --rest 0 --name api --out out -q"));
+    let table = folder.text("out/api.dat");
+    let old = ["api.dat", "api_qps_ttlb.svg", "report.html"];
+    old.iter().for_each(|name| fs::remove_file(folder.path().join("out").join(name)).unwrap());
+    folder.plimsoll("report out").ok().prints("Highest QPS:");
+    folder.has(&FILES);
+    assert_eq!(folder.text("out/api.dat"), table);
+    let printed = folder.plimsoll("report out --format json").ok().stdout;
+    assert_eq!(printed, folder.text("out/sweep.json"));
+    let refused = folder.plimsoll("report out --format wrk");
+    assert_eq!(refused.code, 2, "{refused:#?}");
+}
+
+#[test]
+fn one_processor_is_said_to_be_shared() {
+    let folder = Folder::new();
+    let line = format!("-c 0 {PLIMSOLL} sweep --levels 4 -d 300ms -q");
+    let ended = folder.run(Path::new("taskset"), &line);
+    assert!(ended.stderr.contains("one processor is allowed"), "{ended:#?}");
+    assert!(ended.stdout.contains("true capacity 8,000/s"), "{ended:#?}");
 }
 
 #[test]

@@ -104,7 +104,8 @@ fn the_way_to_the_server() {
 fn folders_without_results() {
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let path = dir.path().display();
-    plimsoll(&format!("report {path}")).refuses(1, "holds neither run.json nor run.journal");
+    plimsoll(&format!("report {path}"))
+        .refuses(1, "holds neither run.json, run.journal nor sweep.json");
     for (name, text, needle) in [
         ("run.journal", "", "is empty"),
         ("run.journal", "{\"version\":", "does not begin as a journal does"),

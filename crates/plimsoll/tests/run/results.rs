@@ -142,6 +142,22 @@ fn ctrl_c_ends_the_window_and_keeps_the_result() {
 }
 
 #[test]
+fn a_second_ctrl_c_ends_at_once() {
+    let server = server();
+    let line = format!("run {} -c 1 -d 60s", url(&server, "/fault/hang"));
+    let mut child = Command::new(PLIMSOLL);
+    child.args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = child.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(1500));
+    // The first alone would await the attempt in flight for a second, and print the result.
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(200));
+    signal(&child, "-INT");
+    let ended = finish(child);
+    assert_eq!((ended.code, ended.stdout.as_str()), (130, ""), "{ended:?}");
+}
+
+#[test]
 fn a_kill_leaves_a_journal_that_makes_the_results() {
     let (dir, server) = (folder(), server());
     let child = under_way(&server, dir.path(), "-q");

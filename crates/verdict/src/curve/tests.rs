@@ -47,7 +47,7 @@ fn what_to_read_from_a_closed_loop() {
             Some(1),
             Some(1),
             "QPS was still growing at the highest level, 2 connections: the server carries at \
-             least 200 requests/s, there in 10.0ms on average, so sweep further up (--max-level).",
+             least 200 requests/s, there in 10.0ms on average, so sweep further up.",
         ),
         (
             &[(8.0, 500.0, 16.0, 1.0), (16.0, 1000.0, 16.0, 1.0), (32.0, 1010.0, 31.7, 1.0)],
