@@ -52,6 +52,23 @@ impl Client {
         Client { name: format!("plimsoll {options}"), cores: CORE, command, seconds, reports: true }
     }
 
+    /// Two processes with the same options at once, counted as one client.
+    pub fn two_processes(binary: &Path, options: &str, seconds: u32, server: &Server) -> Client {
+        let one = format!(
+            "{} run --quiet -d{seconds}s {options} {} >/dev/null",
+            binary.display(),
+            server.url
+        );
+        let command = ["sh", "-c", &format!("{one} & {one} & wait")].map(OsString::from);
+        Client {
+            name: format!("2 x plimsoll {options}"),
+            cores: CORE,
+            command: command.into(),
+            seconds,
+            reports: false,
+        }
+    }
+
     /// Runs on these cores instead.
     pub fn on(self, cores: &'static str) -> Client {
         Client { cores, ..self }

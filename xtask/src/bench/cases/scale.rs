@@ -42,24 +42,30 @@ pub fn memory(bench: &Bench) -> Result<Vec<Row>> {
 
 /// Two workers against one, the server on the same two cores both times.
 ///
-/// The promise is about the same load, so that only the number of workers differs. With as many connections for each
-/// worker the kernel has more sockets to touch as well; that ratio is told beside it.
+/// The promise is about the same load, so that only the number of workers differs. With two workers the cores have no
+/// time to spare, so that a core's two threads share its caches, whatever the workers share; beside it stands what two
+/// processes cost, which share nothing by their nature.
 pub fn workers(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::target(bench.plimsoll()?, BOTH_CORES, 2)?;
     let client = |options| anyhow::Ok(bench.client(options, &server)?.on(BOTH_CORES));
-    let clients = [client("-t1 -c100")?, client("-t2 -c100")?, client("-t2 -c200")?];
-    let [one, same, twice] =
+    let processes = Client::two_processes(bench.plimsoll()?, "-t1 -c50", bench.seconds, &server);
+    let clients = [client("-t1 -c100")?, client("-t2 -c100")?, processes.on(BOTH_CORES)];
+    let [one, two, processes] =
         bench.interleave(clients, &server)?.map(|series| series.map(Outcome::cpu_us));
-    let row = |load, two: &[f64], reach| Row {
-        what: format!("two workers on two shared cores, {load}: CPU over one worker's"),
+    let row = |what: &str, other: &[f64], name, reach| Row {
+        what: format!("two workers on two shared cores, same load: {what}"),
         unit: Unit::Ratio,
-        spread: Spread::of_ratios(two, &one),
+        spread: Spread::of_ratios(&two, other),
         reach,
-        detail: format!("{:.2} us; one {:.2} us", Spread::of(two).median, Spread::of(&one).median),
+        detail: format!(
+            "{:.2} us; {name} {:.2} us",
+            Spread::of(&two).median,
+            Spread::of(other).median
+        ),
     };
     Ok(vec![
-        row("same load", &same, Reach::AtMost(1.1)),
-        row("twice the connections", &twice, Reach::Nothing),
+        row("CPU over one worker's", &one, "one", Reach::AtMost(1.1)),
+        row("CPU over two processes'", &processes, "two processes", Reach::Nothing),
     ])
 }
 
