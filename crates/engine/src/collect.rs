@@ -65,6 +65,7 @@ impl Collector {
                 due: 0,
                 tally: Tally::default(),
                 workers: vec![WorkerUse::default(); workers],
+                machine: None,
             };
             (interval, vec![false; workers])
         });

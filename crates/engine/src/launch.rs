@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use model::{Interval, Nanos, Plan, Tally};
+use model::{Interval, Plan, Tally};
 use net::{Io, Options, Route, clock, limits};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -16,7 +16,7 @@ use wire::AnswerTo;
 
 use crate::collect::Collector;
 use crate::gate::Gate;
-use crate::ledger::Page;
+use crate::ledger::{Page, Spent};
 use crate::worker::{Job, Worker, share_of};
 
 /// Everything a run needs beside its plan.
@@ -49,7 +49,7 @@ pub enum Progress<'a> {
     /// Before the start: so many connections are open.
     Opening(u32),
     /// An interval is over.
-    Interval(&'a Interval),
+    Interval(&'a mut Interval),
 }
 
 /// How a run went apart from its intervals.
@@ -84,6 +84,7 @@ impl std::error::Error for LaunchError {}
 
 /// Runs a plan to its end on threads of its own; `observe` is called with every interval in order,
 /// on the calling thread, and before the first once a second while connections are being opened.
+/// It may add to an interval what it knows of the machine.
 ///
 /// # Errors
 /// When workers could not be started or their net failed. Intervals observed so far stand.
@@ -131,8 +132,8 @@ fn collect(
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        while let Some(interval) = collector.next_interval() {
-            observe(Progress::Interval(&interval));
+        while let Some(mut interval) = collector.next_interval() {
+            observe(Progress::Interval(&mut interval));
         }
     }
 }
@@ -169,7 +170,7 @@ impl Seat {
             tls: self.launch.tls,
             gate: self.gate,
             stop: self.launch.stop,
-            cpu: clock::thread_cpu as fn() -> Nanos,
+            spent: spent as fn() -> Spent,
             pages,
             spares,
             plan: plan.clone(),
@@ -183,6 +184,10 @@ impl Seat {
         drop(done);
         result
     }
+}
+
+fn spent() -> Spent {
+    Spent { cpu_ns: clock::thread_cpu(), queued_ns: clock::thread_queued() }
 }
 
 /// Tells the collector that a worker is done, however it ended, and keeps the others from waiting

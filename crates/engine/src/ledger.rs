@@ -18,6 +18,15 @@ pub(crate) struct Flight {
     pub(crate) sent: Nanos,
 }
 
+/// What a thread has spent since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Processor time.
+    pub cpu_ns: Nanos,
+    /// Time spent ready to run and waiting for a processor.
+    pub queued_ns: Nanos,
+}
+
 /// One worker's interval, on its way to the collector.
 #[derive(Debug)]
 pub struct Page {
@@ -47,7 +56,7 @@ pub(crate) struct Ledger {
     boundary: Nanos,
     due: u64,
     answers: u64,
-    cpu_at_start: Nanos,
+    spent_at_start: Spent,
     steps: Vec<u32>,
     next_step: Nanos,
     answers_at_step: u64,
@@ -69,12 +78,12 @@ impl Ledger {
             boundary: 0,
             due: 0,
             answers: 0,
-            cpu_at_start: 0,
+            spent_at_start: Spent::default(),
             steps: Vec::with_capacity(16),
             next_step: STEP,
             answers_at_step: 0,
         };
-        ledger.boundary = ledger.boundary_after(0);
+        ledger.bound(ledger.boundary_after(0));
         ledger
     }
 
@@ -99,7 +108,7 @@ impl Ledger {
     /// No request may be sent from here on.
     pub(crate) fn end_window(&mut self, at: Nanos) {
         self.window_end = self.window_end.min(at);
-        self.boundary = self.boundary.min(self.window_end.max(self.start));
+        self.bound(self.boundary.min(self.window_end.max(self.start)));
     }
 
     pub(crate) fn window_end(&self) -> Nanos {
@@ -220,19 +229,20 @@ impl Ledger {
     pub(crate) fn turn(
         &mut self,
         now: Nanos,
-        cpu: impl FnOnce() -> Nanos,
+        spent: impl FnOnce() -> Spent,
         fresh: impl FnOnce() -> Box<Tally>,
     ) -> Option<Page> {
-        (now >= self.boundary).then(|| self.close(self.boundary, cpu(), fresh()))
+        (now >= self.boundary).then(|| self.close(self.boundary, spent(), fresh()))
     }
 
     /// Closes the interval at `end`, whatever was planned.
-    pub(crate) fn close(&mut self, end: Nanos, cpu: Nanos, fresh: Box<Tally>) -> Page {
+    pub(crate) fn close(&mut self, end: Nanos, spent: Spent, fresh: Box<Tally>) -> Page {
         let mut tally = std::mem::replace(&mut self.tally, fresh);
         tally.open = self.open.take(end);
         tally.in_flight = self.in_flight.take(end);
         let used = WorkerUse {
-            cpu_ns: cpu - self.cpu_at_start,
+            cpu_ns: spent.cpu_ns.saturating_sub(self.spent_at_start.cpu_ns),
+            queued_ns: spent.queued_ns.saturating_sub(self.spent_at_start.queued_ns),
             wall_ns: end - self.start,
             answers: std::mem::take(&mut self.answers),
             steps: std::mem::take(&mut self.steps),
@@ -249,14 +259,22 @@ impl Ledger {
         // The count starts again at 0 in the middle of a sample: what came before goes below it.
         self.answers_at_step = self.answers_at_step.wrapping_sub(page.used.answers);
         self.index += 1;
-        (self.start, self.cpu_at_start) = (end, cpu);
+        (self.start, self.spent_at_start) = (end, spent);
         self.phase = match end {
             end if end < self.window_start => Phase::Warmup,
             end if end < self.window_end => Phase::Window,
             _ => Phase::Drain,
         };
-        self.boundary = self.boundary_after(end);
+        self.bound(self.boundary_after(end));
         page
+    }
+
+    /// The open interval ends at `boundary`, and with it what the gauges integrate: the window's last
+    /// page also takes what leaves after it.
+    fn bound(&mut self, boundary: Nanos) {
+        self.boundary = boundary;
+        self.open.until(boundary);
+        self.in_flight.until(boundary);
     }
 
     /// Intervals are a second long and end where a phase does.
@@ -269,13 +287,41 @@ impl Ledger {
         (start + SECOND).min(phase_end)
     }
 
-    /// The run starts: gauges begin at their level, processor time counts from `cpu`, and bytes of
-    /// TLS handshakes made before are not its own.
-    pub(crate) fn start(&mut self, cpu: Nanos) {
+    /// The run starts: gauges begin at their level, what the thread spends counts from `spent`, and
+    /// bytes of TLS handshakes made before are not its own.
+    pub(crate) fn start(&mut self, spent: Spent) {
         (self.tally.bytes_read, self.tally.bytes_written) = (0, 0);
-        self.cpu_at_start = cpu;
+        self.spent_at_start = spent;
         let open = self.open.value();
         self.open = Gauge::default();
+        self.open.until(self.boundary);
         self.open.step(0, open as i32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A worker that wakes late closes the window's last page after answers of the drain came in.
+    #[test]
+    fn requests_in_flight_are_not_integrated_past_the_window() {
+        let mut ledger = Ledger::new(false, 0, SECOND);
+        ledger.start(Spent::default());
+        ledger.in_flight.step(0, 20);
+        ledger.in_flight.step(SECOND + 36 * MILLISECOND, -5);
+        let page = ledger.turn(SECOND + 40 * MILLISECOND, Spent::default, Box::default);
+        let in_flight = page.expect("the window is over").tally.in_flight;
+        assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
+    }
+
+    #[test]
+    fn what_the_thread_spent_belongs_to_its_interval() {
+        let spent = |cpu_ns, queued_ns| Spent { cpu_ns, queued_ns };
+        let mut ledger = Ledger::new(false, 0, 2 * SECOND);
+        ledger.start(spent(100, 10));
+        let first = ledger.turn(SECOND, || spent(400, 30), Box::default);
+        let used = first.expect("a second is over").used;
+        assert_eq!((used.cpu_ns, used.queued_ns), (300, 20));
     }
 }

@@ -21,6 +21,6 @@ mod worker;
 pub use collect::Collector;
 pub use gate::Gate;
 pub use launch::{Launch, LaunchError, Outcome, Progress, launch};
-pub use ledger::Page;
+pub use ledger::{Page, Spent};
 pub use tls::{SPEAKS_NO_TLS, SPEAKS_TLS, TlsError, TlsSettings, client_config};
 pub use worker::{Job, Worker};

@@ -23,7 +23,7 @@ use wire::AnswerTo;
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
 use crate::gate::Gate;
-use crate::ledger::{Flight, Ledger, Page};
+use crate::ledger::{Flight, Ledger, Page, Spent};
 use crate::sample::Sampler;
 use crate::starts::Starts;
 use crate::timeouts::Timeouts;
@@ -54,8 +54,8 @@ pub struct Job {
     pub gate: Arc<Gate>,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
-    /// Processor time of the calling thread; the simulation has none.
-    pub cpu: fn() -> Nanos,
+    /// What the calling thread has spent; nothing in the simulation.
+    pub spent: fn() -> Spent,
     /// Where the books go: (worker, page), then (worker, `None`) at the end.
     pub pages: Sender<(u32, Option<Page>)>,
     /// Tallies that the collector has emptied.
@@ -195,8 +195,8 @@ impl Worker {
     /// Closes intervals and samples that are over.
     fn keep_books(&mut self, now: Nanos) {
         self.ledger.step(now);
-        let cpu = self.job.cpu;
-        while let Some(page) = self.ledger.turn(now, cpu, || spare(&self.job.spares)) {
+        let spent = self.job.spent;
+        while let Some(page) = self.ledger.turn(now, spent, || spare(&self.job.spares)) {
             hand_over(&self.job, Some(page));
         }
     }
@@ -241,7 +241,7 @@ impl Worker {
                 self.ledger.unfinished(flight.due);
             }
         }
-        let page = self.ledger.close(now, (self.job.cpu)(), Box::default());
+        let page = self.ledger.close(now, (self.job.spent)(), Box::default());
         hand_over(&self.job, Some(page));
         hand_over(&self.job, None);
         Next::Finished

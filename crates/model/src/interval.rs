@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::AnswerTally;
 use crate::histogram::Latencies;
+use crate::machine::MachineUse;
 use crate::outcome::{ErrorClass, ErrorCounts};
 use crate::units::Nanos;
 
@@ -198,14 +199,23 @@ impl<'de> Deserialize<'de> for StatusCounts {
     }
 }
 
-/// A level that rises and falls, integrated over time: connections open, requests in flight.
-#[derive(Debug, Clone, Copy, Default)]
+/// A level that rises and falls, integrated over time: connections open, requests in flight. Never
+/// past the instant that [`Gauge::until`] named: what happens later, while the stretch has not been
+/// taken yet, moves the level but adds no time to it.
+#[derive(Debug, Clone, Copy)]
 pub struct Gauge {
     value: u32,
     max: u32,
     since_ns: Nanos,
+    until_ns: Nanos,
     /// Level x time since the last [`Gauge::take`]: 64 bits hold a million for five hours.
     area_ns: u64,
+}
+
+impl Default for Gauge {
+    fn default() -> Self {
+        Self { value: 0, max: 0, since_ns: 0, until_ns: Nanos::MAX, area_ns: 0 }
+    }
 }
 
 impl Gauge {
@@ -223,6 +233,11 @@ impl Gauge {
         self.value
     }
 
+    /// The stretch being integrated ends at `until_ns`.
+    pub fn until(&mut self, until_ns: Nanos) {
+        self.until_ns = until_ns;
+    }
+
     /// Hands over what was integrated up to `now_ns` and starts afresh at the same level.
     pub fn take(&mut self, now_ns: Nanos) -> GaugeSum {
         self.settle(now_ns);
@@ -233,6 +248,7 @@ impl Gauge {
 
     #[inline]
     fn settle(&mut self, now_ns: Nanos) {
+        let now_ns = now_ns.min(self.until_ns);
         let elapsed = now_ns.saturating_sub(self.since_ns);
         self.area_ns += u64::from(self.value) * elapsed;
         self.since_ns = self.since_ns.max(now_ns);
@@ -270,9 +286,13 @@ impl GaugeSum {
 
 /// What an interval cost one worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct WorkerUse {
     /// Processor time of the worker's thread.
     pub cpu_ns: Nanos,
+    /// Time that the thread was ready to run and waited for a processor; 0 where the kernel does not
+    /// tell.
+    pub queued_ns: Nanos,
     /// Time that passed.
     pub wall_ns: Nanos,
     /// Answers the worker took in.
@@ -298,6 +318,9 @@ pub struct Interval {
     pub tally: Tally,
     /// Each worker's cost, in the workers' order.
     pub workers: Vec<WorkerUse>,
+    /// What went on beside the workers on the generator's machine, where somebody looked.
+    #[serde(default)]
+    pub machine: Option<MachineUse>,
 }
 
 #[cfg(test)]
@@ -313,6 +336,17 @@ mod tests {
         let sum = gauge.take(50);
         assert_eq!(sum, GaugeSum { area_ns: 10 + 40 + 10, max: 2 });
         assert_eq!(gauge.take(60), GaugeSum { area_ns: 10, max: 1 });
+    }
+
+    #[test]
+    fn what_comes_after_a_stretch_adds_no_time_to_it() {
+        let mut gauge = Gauge::default();
+        gauge.until(100);
+        gauge.step(0, 4);
+        gauge.step(150, -1);
+        assert_eq!(gauge.take(100), GaugeSum { area_ns: 400, max: 4 });
+        gauge.until(200);
+        assert_eq!(gauge.take(200), GaugeSum { area_ns: 300, max: 3 });
     }
 
     #[test]

@@ -6,10 +6,13 @@
 //! the `verdict` crate's; how it is shown is `report`'s.
 
 pub mod answer;
+pub mod calibration;
+pub mod course;
 pub mod curve;
 pub mod environment;
 pub mod histogram;
 pub mod interval;
+pub mod machine;
 pub mod outcome;
 pub mod plan;
 pub mod run;
@@ -21,10 +24,13 @@ pub mod validity;
 pub mod workload;
 
 pub use answer::{Answer, AnswerTally};
+pub use calibration::{Calibration, Ceiling};
+pub use course::{Course, Departure, Dip};
 pub use curve::{Curve, CurveRow, DoubledLevel, SuccessMeaning};
 pub use environment::Environment;
 pub use histogram::{Latencies, Summary};
 pub use interval::{Gauge, Interval, Phase, Tally, WorkerUse};
+pub use machine::{Machine, MachineUse};
 pub use outcome::{ErrorClass, ErrorCounts};
 pub use plan::{Arrivals, Io, Load, Plan, StatusRanges};
 pub use run::{Run, RunBuilder, RunHead};

@@ -7,9 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, AnswerTally};
+use crate::calibration::Ceiling;
+use crate::course::{Course, Dip};
 use crate::environment::Environment;
 use crate::histogram::{Latencies, Summary};
 use crate::interval::{GaugeSum, Interval, Phase, Tally};
+use crate::machine::{Machine, MachineSum};
 use crate::outcome::ErrorCounts;
 use crate::plan::Plan;
 use crate::timeline::{Point, Timeline};
@@ -61,6 +64,9 @@ pub struct Run {
     pub answer: Option<Answer>,
     /// What generating the load cost.
     pub generator: Generator,
+    /// Stretches in which the server left its own course, in order.
+    #[serde(default)]
+    pub dips: Vec<Dip>,
     /// Second by second.
     pub timeline: Vec<Point>,
     /// HdrHistogram V2 compressed, base64, by name: `response`, `service`, `late`, `wait`,
@@ -165,6 +171,12 @@ pub struct Generator {
     pub cpu_ns_per_request: f64,
     /// Each worker's share of its core.
     pub workers: Vec<WorkerShare>,
+    /// What its machine did beside it; absent where nobody looked.
+    #[serde(default)]
+    pub machine: Option<Machine>,
+    /// This generator's own ceiling, where `plimsoll calibrate` has measured it.
+    #[serde(default)]
+    pub ceiling: Option<Ceiling>,
 }
 
 /// One worker over the window.
@@ -172,6 +184,10 @@ pub struct Generator {
 pub struct WorkerShare {
     /// Processor time / elapsed time, 0..=1.
     pub busy_ratio: f64,
+    /// Time spent ready to run and waiting for a processor / elapsed time, 0..=1; 0 where the kernel
+    /// does not tell.
+    #[serde(default)]
+    pub queued_ratio: f64,
     /// Answers taken in.
     pub answers: u64,
     /// Throughput samples of 100 ms each, as wrk's `Req/Sec` line shows.
@@ -235,6 +251,7 @@ pub struct RunBuilder {
     head: RunHead,
     sums: Sums,
     timeline: Timeline,
+    course: Course,
 }
 
 #[derive(Debug, Default)]
@@ -254,11 +271,13 @@ struct Sums {
     tls: Latencies<u64>,
     answers: AnswerTally,
     workers: Vec<WorkerSum>,
+    machine: MachineSum,
 }
 
 #[derive(Debug, Clone, Default)]
 struct WorkerSum {
     cpu_ns: Nanos,
+    queued_ns: Nanos,
     wall_ns: Nanos,
     answers: u64,
     steps: Vec<u32>,
@@ -267,7 +286,12 @@ struct WorkerSum {
 impl RunBuilder {
     /// A run without intervals yet.
     pub fn new(head: RunHead) -> Self {
-        Self { head, sums: Sums::default(), timeline: Timeline::default() }
+        Self {
+            head,
+            sums: Sums::default(),
+            timeline: Timeline::default(),
+            course: Course::default(),
+        }
     }
 
     /// Adds the next interval.
@@ -279,13 +303,21 @@ impl RunBuilder {
         }
         if interval.phase == Phase::Window {
             self.sums.add_window(interval);
+            self.course.add(interval);
         }
     }
 
-    /// The run so far. Its validity is [`Validity::not_judged`] until `verdict` has judged it.
+    /// The window second by second, finer than the timeline of a long run.
+    pub fn course(&self) -> &Course {
+        &self.course
+    }
+
+    /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
+    /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
-        let Self { head, sums, timeline } = self;
+        let Self { head, sums, timeline, course: _ } = self;
         let RunHead { version, started_at, command, environment, plan } = head;
+        let environment_cpus = environment.cpus_allowed;
         Run {
             schema: SCHEMA.to_owned(),
             plimsoll: Program { version },
@@ -303,7 +335,8 @@ impl RunBuilder {
             connect_ns: sums.connect.summary(),
             tls_ns: sums.tls.summary(),
             answer: sums.answers.commonest(),
-            generator: sums.generator(),
+            generator: sums.generator(environment_cpus),
+            dips: Vec::new(),
             histograms: sums.histograms(),
             timeline: timeline.finish(),
             totals: sums.totals,
@@ -356,11 +389,15 @@ impl Sums {
         self.answers_done += tally.answers_done;
         self.open.append(&tally.open);
         self.in_flight.append(&tally.in_flight);
+        if let Some(machine) = &interval.machine {
+            self.machine.add(machine);
+        }
         if self.workers.len() < interval.workers.len() {
             self.workers.resize_with(interval.workers.len(), WorkerSum::default);
         }
         for (sum, used) in self.workers.iter_mut().zip(&interval.workers) {
             sum.cpu_ns += used.cpu_ns;
+            sum.queued_ns += used.queued_ns;
             sum.wall_ns += used.wall_ns;
             sum.answers += used.answers;
             sum.add_steps(&used.steps);
@@ -393,12 +430,13 @@ impl Sums {
         }
     }
 
-    fn generator(&self) -> Generator {
+    fn generator(&self, cpus: u32) -> Generator {
         let cpu_ns = self.workers.iter().map(|worker| worker.cpu_ns).sum();
         let workers = self.workers.iter().map(WorkerSum::share).collect();
         let cpu_ns_per_request =
             if self.answers_done > 0 { cpu_ns as f64 / self.answers_done as f64 } else { 0.0 };
-        Generator { cpu_ns, cpu_ns_per_request, workers }
+        let machine = self.machine.finish(cpus);
+        Generator { cpu_ns, cpu_ns_per_request, workers, machine, ceiling: None }
     }
 
     fn histograms(&self) -> BTreeMap<String, String> {
@@ -426,9 +464,14 @@ impl WorkerSum {
     }
 
     fn share(&self) -> WorkerShare {
-        let busy_ratio =
-            if self.wall_ns > 0 { self.cpu_ns as f64 / self.wall_ns as f64 } else { 0.0 };
-        WorkerShare { busy_ratio, answers: self.answers, req_per_s: StepSummary::of(&self.steps) }
+        let ratio =
+            |nanos: Nanos| if self.wall_ns > 0 { nanos as f64 / self.wall_ns as f64 } else { 0.0 };
+        WorkerShare {
+            busy_ratio: ratio(self.cpu_ns),
+            queued_ratio: ratio(self.queued_ns),
+            answers: self.answers,
+            req_per_s: StepSummary::of(&self.steps),
+        }
     }
 }
 
@@ -483,11 +526,21 @@ mod tests {
         let start_ns = u64::from(index) * SECOND;
         let workers = vec![crate::interval::WorkerUse {
             cpu_ns: SECOND / 2,
+            queued_ns: SECOND / 4,
             wall_ns: SECOND,
             answers,
             steps: vec![90, 110],
         }];
-        Interval { index, phase, start_ns, end_ns: start_ns + SECOND, due: 0, tally, workers }
+        Interval {
+            index,
+            phase,
+            start_ns,
+            end_ns: start_ns + SECOND,
+            due: 0,
+            tally,
+            workers,
+            machine: None,
+        }
     }
 
     #[test]
@@ -506,6 +559,7 @@ mod tests {
         assert_eq!(run.concurrency.open_mean, 2.0);
         assert_eq!(run.concurrency.open_max, 2);
         assert_eq!(run.generator.workers[0].busy_ratio, 0.5);
+        assert_eq!(run.generator.workers[0].queued_ratio, 0.25);
         assert_eq!(run.generator.cpu_ns_per_request, 2_500_000.0);
         let steps = run.generator.workers[0].req_per_s;
         assert_eq!((steps.count, steps.mean, steps.stdev, steps.max), (4, 100.0, 10.0, 110.0));

@@ -236,6 +236,7 @@ mod tests {
             due: 7,
             tally,
             workers: Vec::new(),
+            machine: None,
         }
     }
 

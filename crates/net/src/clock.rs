@@ -13,6 +13,29 @@ pub fn thread_cpu() -> u64 {
     nanos(clock_gettime(ClockId::ThreadCPUTime))
 }
 
+/// Time in nanoseconds that the calling thread was ready to run and waited for a processor; 0 where
+/// the kernel does not tell. Reads a file: for once in a while.
+pub fn thread_queued() -> u64 {
+    // "time on the processor, time waited for it, times it was given one", of `/proc/PID/schedstat`.
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
+/// Processor time of the whole process in nanoseconds.
+pub fn process_cpu() -> u64 {
+    nanos(clock_gettime(ClockId::ProcessCPUTime))
+}
+
+/// Monotonic time in nanoseconds that goes on while the machine sleeps.
+pub fn boot() -> u64 {
+    nanos(clock_gettime(ClockId::Boottime))
+}
+
+/// The wall clock in nanoseconds since 1970.
+pub fn wall() -> u64 {
+    nanos(clock_gettime(ClockId::Realtime))
+}
+
 #[inline]
 fn nanos(at: Timespec) -> u64 {
     at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64
@@ -36,5 +59,6 @@ mod tests {
     fn time_goes_forward() {
         let (a, b) = (super::now(), super::now());
         assert!(b >= a && a > 0);
+        assert!(super::process_cpu() >= super::thread_cpu());
     }
 }

@@ -200,8 +200,9 @@ impl Epoll {
                     return;
                 }
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
-                Err(_) => {
+                Err(error) => {
                     self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
+                    party.not_accepted(self, error.raw_os_error());
                     return;
                 }
             }

@@ -154,6 +154,12 @@ pub trait Party<N: Net> {
     /// `None` closes it at once.
     fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32>;
 
+    /// A peer could not be accepted for want of something local, such as files (`EMFILE`); the net
+    /// tries again after a short pause.
+    fn not_accepted(&mut self, net: &mut N, errno: i32) {
+        let _ = (net, errno);
+    }
+
     /// Something happened to the connection with this token.
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>);
 

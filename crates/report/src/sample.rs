@@ -134,6 +134,7 @@ impl Shape {
             due: self.plan.rate_per_s.map_or(0, |rate| rate as u64),
             tally,
             workers: (0..self.plan.threads).map(|w| worker(done / 2, w, draws)).collect(),
+            machine: None,
         }
     }
 
@@ -187,7 +188,8 @@ impl Shape {
 fn worker(answers: u64, index: u32, draws: &mut Draws) -> WorkerUse {
     let busy = 0.58 + 0.05 * f64::from(index) + 0.04 * draws.share();
     let steps = (0..10).map(|_| (answers as f64 * (0.92 + 0.16 * draws.share())) as u32).collect();
-    WorkerUse { cpu_ns: (busy * SECOND as f64) as u64, wall_ns: SECOND, answers, steps }
+    let cpu_ns = (busy * SECOND as f64) as u64;
+    WorkerUse { cpu_ns, queued_ns: 0, wall_ns: SECOND, answers, steps }
 }
 
 fn reason(code: ReasonCode, consequence: Verdict, text: &str) -> Reason {
@@ -265,6 +267,7 @@ pub fn hostile() -> Run {
         due: 0,
         tally,
         workers: Vec::new(),
+        machine: None,
     });
     builder.finish(true)
 }

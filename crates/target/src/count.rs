@@ -61,6 +61,7 @@ pub(crate) enum Doing {
 #[repr(align(128))]
 pub(crate) struct Counts {
     accepted: AtomicU64,
+    not_accepted: AtomicU64,
     closed: AtomicU64,
     reading: AtomicU64,
     writing: AtomicU64,
@@ -81,6 +82,10 @@ impl Counts {
 
     pub(crate) fn accepted(&self) {
         add(&self.accepted, 1);
+    }
+
+    pub(crate) fn not_accepted(&self) {
+        add(&self.not_accepted, 1);
     }
 
     pub(crate) fn closed(&self) {
@@ -125,6 +130,9 @@ fn requests(all: &[Counts], kind: usize) -> u64 {
 pub struct Served {
     /// Connections accepted.
     pub connections: u64,
+    /// Times that a peer could not be accepted for want of files or memory. It waited, and was tried
+    /// again after a pause; so this counts pauses, not peers.
+    pub not_accepted: u64,
     /// Requests whose head arrived, and messages that were none.
     pub requests: u64,
     /// The same by path; paths without requests are left out.
@@ -153,6 +161,7 @@ impl Served {
         paths.retain(|path| path.requests > 0);
         Self {
             connections: all.iter().map(|counts| counts.accepted.load(Relaxed)).sum(),
+            not_accepted: all.iter().map(|counts| counts.not_accepted.load(Relaxed)).sum(),
             requests: paths.iter().map(|path| path.requests).sum(),
             paths,
             elapsed_ns,
@@ -177,6 +186,17 @@ impl fmt::Display for Served {
         )?;
         for PathCount { path, requests } in &self.paths {
             write!(f, "\n  {path:<14} {requests}")?;
+        }
+        if self.not_accepted > 0 {
+            let times = match self.not_accepted {
+                1 => "once".to_owned(),
+                n => format!("{n} times"),
+            };
+            write!(
+                f,
+                "\nconnections could not be accepted, {times}: no open files left (see `ulimit -n`); \
+                 they were kept waiting"
+            )?;
         }
         for failure in &self.failures {
             write!(f, "\na thread ended early: {failure}")?;
@@ -218,5 +238,16 @@ mod tests {
             text,
             "served 8 requests on 1 connections in 2.00s\n  /healthz       7\n  malformed      1"
         );
+    }
+
+    #[test]
+    fn the_summary_tells_of_peers_kept_waiting() {
+        let all = [Counts::default()];
+        let text = |all: &[Counts]| Served::of(all, 0, net::Io::Epoll).to_string();
+        assert!(!text(&all).contains("accepted"));
+        all[0].not_accepted();
+        assert!(text(&all).contains("could not be accepted, once:"), "{}", text(&all));
+        all[0].not_accepted();
+        assert!(text(&all).contains("could not be accepted, 2 times:"), "{}", text(&all));
     }
 }

@@ -243,6 +243,10 @@ impl<N: Net> Party<N> for Worker {
         Some(token)
     }
 
+    fn not_accepted(&mut self, _net: &mut N, _errno: i32) {
+        self.core.counts().not_accepted();
+    }
+
     #[inline]
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
         if self.core.shared.stall.is_some() && self.keep_for_later(net, token, &event) {

@@ -74,6 +74,6 @@ impl Worker {
         for conn in &mut self.conns {
             conn.began = conn.began.saturating_sub(shift);
         }
-        self.ledger.start((self.job.cpu)());
+        self.ledger.start((self.job.spent)());
     }
 }

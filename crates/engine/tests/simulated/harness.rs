@@ -141,7 +141,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             tls: None,
             gate: gate.clone(),
             stop: stop.clone(),
-            cpu: || 0,
+            spent: engine::Spent::default,
             pages: pages.clone(),
             spares: returned,
         };

@@ -104,6 +104,7 @@ impl Uring {
             match -result {
                 libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM => {
                     self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
+                    party.not_accepted(self, -result);
                 }
                 _ => self.arm_accept(),
             }

@@ -1,0 +1,130 @@
+//! What the generator's machine did beside the workers: processor time of others, of the server where
+//! it runs here too, time that the host took away, and the clocks against one another.
+//!
+//! Sampled by whoever runs the plan, about once a second; summed over the window into
+//! [`Machine`], which the rules of `verdict` read. Nothing here reads the machine.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Nanos;
+
+/// One interval of the machine, on the processors that this process may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineUse {
+    /// Time between the two samples by the monotonic clock, which stands still while the machine
+    /// sleeps.
+    pub elapsed_ns: Nanos,
+    /// Processor time spent by everyone on the allowed processors, to the kernel's tick (10 ms).
+    pub busy_ns: Nanos,
+    /// Processor time of this process, all of its threads.
+    pub own_ns: Nanos,
+    /// Processor time of the server's processes, where the server was found on this machine.
+    pub server_ns: Option<Nanos>,
+    /// Time that the host gave to other guests while this one wanted to run.
+    pub steal_ns: Nanos,
+    /// How far the wall clock moved against the monotonic one: forwards or backwards.
+    pub stepped_ns: i64,
+    /// How long the machine slept.
+    pub slept_ns: Nanos,
+    /// Memory that could have been had without swapping; absent where unknown.
+    pub memory_available_bytes: Option<u64>,
+}
+
+/// The machine over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Machine {
+    /// Time that was looked at.
+    pub sampled_ns: Nanos,
+    /// Share of the allowed processors that was spent by neighbours: processes other than this one
+    /// and, where it was found, the server. 0..=1.
+    pub neighbours_ratio: f64,
+    /// Share of the allowed processors that the server spent, where its processes were found on
+    /// this machine and on processors that the generator may use.
+    pub server_ratio: Option<f64>,
+    /// Share of the allowed processors that the host gave to other guests. 0..=1.
+    pub steal_ratio: f64,
+    /// The furthest that the wall clock stepped against the monotonic one in one interval.
+    pub stepped_ns: i64,
+    /// How long the machine slept inside the window.
+    pub slept_ns: Nanos,
+    /// Least memory that could have been had without swapping; absent where unknown.
+    pub memory_available_bytes: Option<u64>,
+}
+
+/// Adds up intervals.
+#[derive(Debug, Default)]
+pub(crate) struct MachineSum {
+    sum: MachineUse,
+    seen: bool,
+}
+
+impl MachineSum {
+    pub(crate) fn add(&mut self, interval: &MachineUse) {
+        let sum = &mut self.sum;
+        sum.elapsed_ns += interval.elapsed_ns;
+        sum.busy_ns += interval.busy_ns;
+        sum.own_ns += interval.own_ns;
+        sum.steal_ns += interval.steal_ns;
+        sum.slept_ns += interval.slept_ns;
+        if let Some(server_ns) = interval.server_ns {
+            *sum.server_ns.get_or_insert(0) += server_ns;
+        }
+        if interval.stepped_ns.unsigned_abs() > sum.stepped_ns.unsigned_abs() {
+            sum.stepped_ns = interval.stepped_ns;
+        }
+        let least = [sum.memory_available_bytes, interval.memory_available_bytes];
+        sum.memory_available_bytes = least.into_iter().flatten().min();
+        self.seen = true;
+    }
+
+    /// The machine's figures on `cpus` processors; nothing when nobody looked.
+    pub(crate) fn finish(&self, cpus: u32) -> Option<Machine> {
+        let sum = &self.sum;
+        let room = sum.elapsed_ns as f64 * f64::from(cpus.max(1));
+        if !self.seen || room <= 0.0 {
+            return None;
+        }
+        let ratio = |nanos: Nanos| (nanos as f64 / room).min(1.0);
+        let ours = sum.own_ns + sum.server_ns.unwrap_or(0);
+        Some(Machine {
+            sampled_ns: sum.elapsed_ns,
+            neighbours_ratio: ratio(sum.busy_ns.saturating_sub(ours)),
+            server_ratio: sum.server_ns.map(ratio),
+            steal_ratio: ratio(sum.steal_ns),
+            stepped_ns: sum.stepped_ns,
+            slept_ns: sum.slept_ns,
+            memory_available_bytes: sum.memory_available_bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SECOND;
+
+    #[test]
+    fn what_is_neither_ours_nor_the_servers_is_the_neighbours() {
+        let mut sum = MachineSum::default();
+        for (stepped_ns, memory) in [(-5, 9), (3, 7)] {
+            sum.add(&MachineUse {
+                elapsed_ns: SECOND,
+                busy_ns: SECOND,
+                own_ns: SECOND / 2,
+                server_ns: Some(SECOND / 4),
+                steal_ns: SECOND / 10,
+                stepped_ns,
+                slept_ns: 0,
+                memory_available_bytes: Some(memory),
+            });
+        }
+        let machine = sum.finish(2).expect("it was looked at");
+        assert_eq!((machine.neighbours_ratio, machine.server_ratio), (0.125, Some(0.125)));
+        assert_eq!((machine.steal_ratio, machine.stepped_ns), (0.05, -5));
+        assert_eq!(machine.memory_available_bytes, Some(7));
+        assert_eq!(MachineSum::default().finish(2), None);
+    }
+}
