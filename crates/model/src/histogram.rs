@@ -80,6 +80,18 @@ impl<C: Counter> Latencies<C> {
         self.buckets.saturating_record_n(nanos.min(HIGHEST), count);
     }
 
+    /// Adds `n` latencies of one bucket, as [`Self::recorded`] lists them. Counts saturate.
+    pub fn record_many(&mut self, nanos: Nanos, n: u64) {
+        if n == 0 {
+            return;
+        }
+        self.count = self.count.saturating_add(n);
+        self.sum = self.sum.saturating_add(u128::from(nanos) * u128::from(n));
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
+        self.buckets.saturating_record_n(nanos.min(HIGHEST), bucket_count(n));
+    }
+
     /// Adds all of `other`, whatever the width of its counts.
     pub fn merge<D: Counter>(&mut self, other: &Latencies<D>) {
         if other.count == 0 {
@@ -208,13 +220,7 @@ impl<C: Counter> Latencies<C> {
             .map_err(|e| format!("not an HdrHistogram in V2 compressed form: {e}"))?;
         let mut latencies = Self::new();
         for bucket in read.iter_recorded() {
-            let (value, n) = (bucket.value_iterated_to(), bucket.count_at_value());
-            latencies.count = latencies.count.saturating_add(n);
-            latencies.sum = latencies.sum.saturating_add(u128::from(value) * u128::from(n));
-            latencies.min = latencies.min.min(value);
-            latencies.max = latencies.max.max(value);
-            let n = bucket_count(n);
-            latencies.buckets.saturating_record_n(value.min(HIGHEST), n);
+            latencies.record_many(bucket.value_iterated_to(), bucket.count_at_value());
         }
         Ok(latencies)
     }

@@ -6,6 +6,7 @@
 //! the `verdict` crate's; how it is shown is `report`'s.
 
 pub mod answer;
+pub mod blocks;
 pub mod calibration;
 pub mod course;
 pub mod curve;
@@ -24,6 +25,7 @@ pub mod validity;
 pub mod workload;
 
 pub use answer::{Answer, AnswerTally};
+pub use blocks::Block;
 pub use calibration::{Calibration, Ceiling};
 pub use course::{Course, Departure, Dip};
 pub use curve::{Curve, CurveRow, DoubledLevel, SuccessMeaning};

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, AnswerTally};
+use crate::blocks::{Block, BlockSums};
 use crate::calibration::Ceiling;
 use crate::course::{Course, Dip};
 use crate::environment::Environment;
@@ -69,6 +70,10 @@ pub struct Run {
     pub dips: Vec<Dip>,
     /// Second by second.
     pub timeline: Vec<Point>,
+    /// The measured window in at most 64 stretches of equal length, to tell how far the figures can
+    /// be off; empty in runs measured before blocks were kept.
+    #[serde(default)]
+    pub blocks: Vec<Block>,
     /// HdrHistogram V2 compressed, base64, by name: `response`, `service`, `late`, `wait`,
     /// `first_byte`, `connect`, `tls`; those without samples are absent.
     pub histograms: BTreeMap<String, String>,
@@ -245,13 +250,14 @@ pub struct RunHead {
 }
 
 /// Makes a [`Run`] of intervals in their order. Memory is bounded: histograms of fixed size and at
-/// most 7,200 points of timeline.
+/// most 7,200 points of timeline and 64 blocks.
 #[derive(Debug)]
 pub struct RunBuilder {
     head: RunHead,
     sums: Sums,
     timeline: Timeline,
     course: Course,
+    blocks: BlockSums,
 }
 
 #[derive(Debug, Default)]
@@ -291,12 +297,14 @@ impl RunBuilder {
             sums: Sums::default(),
             timeline: Timeline::default(),
             course: Course::default(),
+            blocks: BlockSums::default(),
         }
     }
 
     /// Adds the next interval.
     pub fn add(&mut self, interval: &Interval) {
         self.timeline.add(interval);
+        self.blocks.add(interval);
         self.sums.add_connections(&interval.tally);
         if interval.phase != Phase::Warmup {
             self.sums.add_attempts(&interval.tally);
@@ -315,7 +323,7 @@ impl RunBuilder {
     /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
     /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
-        let Self { head, sums, timeline, course: _ } = self;
+        let Self { head, sums, timeline, course: _, blocks } = self;
         let RunHead { version, started_at, command, environment, plan } = head;
         let environment_cpus = environment.cpus_allowed;
         Run {
@@ -339,6 +347,7 @@ impl RunBuilder {
             dips: Vec::new(),
             histograms: sums.histograms(),
             timeline: timeline.finish(),
+            blocks: blocks.finish(),
             totals: sums.totals,
             plan,
             validity: Validity::not_judged(),
@@ -567,5 +576,16 @@ mod tests {
         assert_eq!(run.histogram("response").unwrap().count(), 401);
         let read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
         assert_eq!(read, run);
+    }
+
+    #[test]
+    fn a_run_from_before_blocks_is_readable() {
+        let mut builder = RunBuilder::new(head());
+        builder.add(&interval(0, Phase::Window, 100));
+        let mut value = serde_json::to_value(builder.finish(false)).unwrap();
+        assert_eq!(value["blocks"].as_array().unwrap().len(), 1);
+        value.as_object_mut().unwrap().remove("blocks");
+        let read: Run = serde_json::from_value(value).unwrap();
+        assert_eq!(read.blocks, []);
     }
 }

@@ -5,6 +5,7 @@
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`curve`]: the best levels of a curve, and what to read from it.
 //! - [`diff`]: several curves side by side.
+//! - [`statistics`]: how far figures can be off.
 //!
 //! Nothing here shows anything: texts and figures go on to the command line and to `report`.
 
@@ -15,6 +16,7 @@ pub mod figures;
 #[cfg(test)]
 mod fixture;
 pub mod ladder;
+pub mod statistics;
 pub mod validity;
 
 pub use curve::Reading;

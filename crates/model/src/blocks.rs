@@ -1,0 +1,318 @@
+//! The measured window in at most 64 blocks of equal length: what intervals of confidence are made
+//! from. Successive requests depend on one another, so how far a figure can be off is read from how
+//! it differs between stretches of time, never from the number of requests.
+//!
+//! Not here: the intervals themselves (`verdict::statistics`), and the second-by-second course that
+//! reports draw ([`crate::timeline`]).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Latencies;
+use crate::interval::{Interval, Phase, Tally};
+use crate::outcome::ErrorCounts;
+use crate::units::Nanos;
+
+/// Blocks kept at most.
+pub const MOST_BLOCKS: usize = 64;
+
+/// One stretch of the measured window, made of whole intervals. All blocks of a run are equally
+/// long, but for the last, which may be from half as long to half as long again. Attempts that
+/// ended in the drain are in the last block: they were due in the window, and the slowest among them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Block {
+    /// Start, since the run's start.
+    pub start_ns: Nanos,
+    /// Length; the drain is not in it.
+    pub duration_ns: Nanos,
+    /// Answers done inside the block: throughput.
+    pub requests: u64,
+    /// Attempts that ended in the block, whatever became of them.
+    pub attempts: u64,
+    /// Attempts that succeeded.
+    pub succeeded: u64,
+    /// Failed attempts by class.
+    pub errors: ErrorCounts,
+    /// Exact mean of the response time.
+    pub response_mean_ns: Nanos,
+    /// Exact largest response time.
+    pub response_max_ns: Nanos,
+    /// Response times: HdrHistogram V2 compressed, base64; absent without samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
+    /// Service times likewise; absent where they are the response times, as in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+}
+
+impl Block {
+    /// The response times.
+    ///
+    /// # Errors
+    /// A sentence, when the stored text is damaged.
+    pub fn response_times(&self) -> Result<Latencies<u64>, String> {
+        read(self.response.as_deref(), "response")
+    }
+
+    /// The service times.
+    ///
+    /// # Errors
+    /// A sentence, when the stored text is damaged.
+    pub fn service_times(&self) -> Result<Latencies<u64>, String> {
+        read(self.service.as_deref().or(self.response.as_deref()), "service")
+    }
+}
+
+fn read(text: Option<&str>, name: &str) -> Result<Latencies<u64>, String> {
+    match text {
+        Some(text) => {
+            Latencies::from_base64(text).map_err(|e| format!("{name} times of a block: {e}"))
+        }
+        None => Ok(Latencies::new()),
+    }
+}
+
+/// Collects the window's intervals as blocks, in bounded memory.
+#[derive(Debug)]
+pub(crate) struct BlockSums {
+    sums: Vec<BlockSum>,
+    /// Intervals that make one block: a power of two.
+    fold: u32,
+    /// Intervals already in the last block.
+    pending: u32,
+}
+
+impl Default for BlockSums {
+    fn default() -> Self {
+        Self { sums: Vec::new(), fold: 1, pending: 0 }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct BlockSum {
+    start_ns: Nanos,
+    end_ns: Nanos,
+    requests: u64,
+    attempts: u64,
+    succeeded: u64,
+    errors: ErrorCounts,
+    response_sum_ns: u128,
+    response_count: u64,
+    response_max_ns: Nanos,
+    response: Sparse,
+    service: Sparse,
+}
+
+/// A histogram's buckets that hold something, ascending.
+type Sparse = Vec<(Nanos, u64)>;
+
+impl BlockSums {
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        match (interval.phase, self.sums.last_mut()) {
+            (Phase::Warmup, _) | (Phase::Drain, None) => {}
+            (Phase::Drain, Some(last)) => last.append_attempts(&BlockSum::of(interval)),
+            (Phase::Window, Some(last)) if self.pending < self.fold => {
+                last.append(&BlockSum::of(interval));
+                self.pending += 1;
+            }
+            (Phase::Window, _) => {
+                self.sums.push(BlockSum::of(interval));
+                self.pending = 1;
+                if self.sums.len() > MOST_BLOCKS {
+                    self.fold_pairs();
+                }
+            }
+        }
+    }
+
+    /// The odd block at the end goes on growing to the new length.
+    fn fold_pairs(&mut self) {
+        let fold = |pair: &[BlockSum]| {
+            let mut folded = pair[0].clone();
+            pair[1..].iter().for_each(|later| folded.append(later));
+            folded
+        };
+        self.sums = self.sums.chunks(2).map(fold).collect();
+        self.fold *= 2;
+    }
+
+    pub(crate) fn finish(mut self) -> Vec<Block> {
+        if let [.., before, last] = self.sums.as_mut_slice()
+            && 2 * last.duration_ns() < before.duration_ns()
+        {
+            before.append(last);
+            self.sums.pop();
+        }
+        let mut buckets = Latencies::new();
+        self.sums.iter().map(|sum| sum.block(&mut buckets)).collect()
+    }
+}
+
+impl BlockSum {
+    fn of(interval: &Interval) -> Self {
+        let tally: &Tally = &interval.tally;
+        Self {
+            start_ns: interval.start_ns,
+            end_ns: interval.end_ns,
+            requests: tally.answers_done,
+            attempts: tally.attempts(),
+            succeeded: tally.succeeded,
+            errors: tally.errors,
+            response_sum_ns: tally.response.sum(),
+            response_count: tally.response.count(),
+            response_max_ns: tally.response.max(),
+            response: tally.response.recorded().collect(),
+            service: tally.service.recorded().collect(),
+        }
+    }
+
+    const fn duration_ns(&self) -> Nanos {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    fn append(&mut self, later: &Self) {
+        self.end_ns = later.end_ns;
+        self.requests += later.requests;
+        self.append_attempts(later);
+    }
+
+    fn append_attempts(&mut self, later: &Self) {
+        self.attempts += later.attempts;
+        self.succeeded += later.succeeded;
+        self.errors.merge(&later.errors);
+        self.response_sum_ns += later.response_sum_ns;
+        self.response_count += later.response_count;
+        self.response_max_ns = self.response_max_ns.max(later.response_max_ns);
+        merge(&mut self.response, &later.response);
+        merge(&mut self.service, &later.service);
+    }
+
+    fn block(&self, buckets: &mut Latencies<u64>) -> Block {
+        let mut stored = |sparse: &Sparse| {
+            buckets.clear();
+            sparse.iter().for_each(|&(value, n)| buckets.record_many(value, n));
+            (buckets.count() > 0).then(|| buckets.to_base64())
+        };
+        Block {
+            start_ns: self.start_ns,
+            duration_ns: self.duration_ns(),
+            requests: self.requests,
+            attempts: self.attempts,
+            succeeded: self.succeeded,
+            errors: self.errors,
+            response_mean_ns: match self.response_count {
+                0 => 0,
+                n => (self.response_sum_ns / u128::from(n)) as Nanos,
+            },
+            response_max_ns: self.response_max_ns,
+            response: stored(&self.response),
+            service: if self.service == self.response { None } else { stored(&self.service) },
+        }
+    }
+}
+
+fn merge(into: &mut Sparse, later: &[(Nanos, u64)]) {
+    into.extend_from_slice(later);
+    into.sort_unstable_by_key(|&(value, _)| value);
+    into.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SECOND;
+
+    fn interval(index: u32, phase: Phase) -> Interval {
+        let mut tally = Tally { answers_done: 10, succeeded: 10, ..Tally::default() };
+        let response_ns = u64::from(index % 100 + 1) * 1_000_000;
+        tally.response.record_n(response_ns, 10);
+        tally.service.record_n(response_ns, 10);
+        let start_ns = u64::from(index) * SECOND;
+        Interval {
+            index,
+            phase,
+            start_ns,
+            end_ns: start_ns + SECOND,
+            due: 0,
+            tally,
+            workers: Vec::new(),
+        }
+    }
+
+    fn blocks_of(seconds: u32) -> Vec<Block> {
+        let mut sums = BlockSums::default();
+        (0..seconds).for_each(|index| sums.add(&interval(index, Phase::Window)));
+        sums.finish()
+    }
+
+    #[test]
+    fn any_length_makes_at_most_64_equal_blocks() {
+        for (seconds, blocks, length_s) in
+            [(1, 1, 1), (64, 64, 1), (65, 33, 2), (128, 64, 2), (129, 32, 4), (3600, 56, 64)]
+        {
+            let made = blocks_of(seconds);
+            assert_eq!(made.len(), blocks, "{seconds} s");
+            let (last, equal) = made.split_last().unwrap();
+            assert!(equal.iter().all(|block| block.duration_ns == length_s * SECOND));
+            let ratio = last.duration_ns as f64 / (length_s * SECOND) as f64;
+            assert!((0.5..1.5).contains(&ratio) || blocks == 1, "{seconds} s ends in {ratio}");
+            let whole: u64 = made.iter().map(|block| block.duration_ns).sum();
+            assert_eq!(whole, u64::from(seconds) * SECOND);
+            assert_eq!(made.iter().map(|b| b.requests).sum::<u64>(), u64::from(seconds) * 10);
+            for pair in made.windows(2) {
+                assert_eq!(pair[0].start_ns + pair[0].duration_ns, pair[1].start_ns);
+            }
+        }
+    }
+
+    #[test]
+    fn folding_loses_no_response_time() {
+        let blocks = blocks_of(333);
+        let mut merged = Latencies::<u64>::new();
+        blocks.iter().for_each(|block| merged.merge(&block.response_times().unwrap()));
+        assert_eq!(merged.count(), 3330);
+        let highest = blocks.iter().map(|block| block.response_max_ns).max();
+        assert_eq!(highest, Some(100_000_000));
+    }
+
+    #[test]
+    fn the_drain_belongs_to_the_last_block_and_warm_up_to_none() {
+        let mut sums = BlockSums::default();
+        sums.add(&interval(0, Phase::Warmup));
+        sums.add(&interval(1, Phase::Window));
+        sums.add(&interval(2, Phase::Window));
+        sums.add(&interval(99, Phase::Drain));
+        let blocks = sums.finish();
+        assert_eq!(blocks.len(), 2);
+        let last = &blocks[1];
+        assert_eq!((last.requests, last.attempts, last.duration_ns), (10, 20, SECOND));
+        assert_eq!(last.response_max_ns, 100_000_000);
+        assert_eq!(last.response_mean_ns, (3_000_000 + 100_000_000) / 2);
+    }
+
+    #[test]
+    fn service_times_are_kept_where_they_differ() {
+        let mut sums = BlockSums::default();
+        sums.add(&interval(0, Phase::Window));
+        let mut waited = interval(1, Phase::Window);
+        waited.tally.response.record(500_000_000);
+        sums.add(&waited);
+        let blocks = sums.finish();
+        assert_eq!(blocks[0].service, None);
+        assert_eq!(blocks[0].service_times().unwrap().count(), 10);
+        assert_eq!(blocks[1].service_times().unwrap().count(), 10);
+        assert_eq!(blocks[1].response_times().unwrap().count(), 11);
+    }
+
+    #[test]
+    fn a_damaged_block_says_so() {
+        let block = Block { response: Some("$$".into()), ..Block::default() };
+        assert!(block.response_times().unwrap_err().contains("block"));
+    }
+}
