@@ -42,6 +42,21 @@ impl Client {
         Client { name: "ab".into(), cores: CORE, command: words(&options), seconds, reports: false }
     }
 
+    /// What a closed loop costs without parsing, timing and counting.
+    pub fn bare_loop(
+        program: &Path,
+        io: &str,
+        connections: u32,
+        seconds: u32,
+        server: &Server,
+    ) -> Client {
+        let address = server.url.trim_start_matches("http://").trim_end_matches("/healthz");
+        let mut command = vec![program.into()];
+        command.extend(words(&format!("{io} {connections} {seconds} {address} /healthz")));
+        let name = format!("bare loop -c{connections} --io {io}");
+        Client { name, cores: CORE, command, seconds, reports: false }
+    }
+
     /// One worker unless `options` or [`Client::on`] say otherwise.
     pub fn plimsoll(binary: &Path, options: &str, seconds: u32, server: &Server) -> Client {
         let mut command = vec![binary.into()];

@@ -103,6 +103,7 @@ pub struct Bench {
     rounds: u32,
     seconds: u32,
     plimsoll: OnceCell<PathBuf>,
+    bare_loop: OnceCell<PathBuf>,
 }
 
 impl Bench {
@@ -117,6 +118,16 @@ impl Bench {
 
     fn client(&self, options: &str, server: &Server) -> Result<Client> {
         Ok(Client::plimsoll(self.plimsoll()?, options, self.seconds, server))
+    }
+
+    /// The floor under a closed loop: the same net without a worker on it.
+    fn bare_loop(&self, io: &str, connections: u32, server: &Server) -> Result<Client> {
+        if self.bare_loop.get().is_none() {
+            let example = ["build", "--release", "--package", "net", "--example", "bare_loop"];
+            self.bare_loop.set(repo::build(&example)?).ok();
+        }
+        let program = self.bare_loop.get().expect("set above");
+        Ok(Client::bare_loop(program, io, connections, self.seconds, server))
     }
 
     fn wrk(&self, connections: u32, server: &Server) -> Client {
@@ -178,7 +189,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     ensure!(cores >= 2, "measuring needs two cores, one for the client and one for the server");
     let needs: Vec<Need> = cases.iter().flat_map(|case| case.needs).copied().collect();
     needs::install(needs)?;
-    measure(&cases, &Bench { rounds, seconds, plimsoll })
+    measure(&cases, &Bench { rounds, seconds, plimsoll, bare_loop: OnceCell::new() })
 }
 
 fn measure(cases: &[&Case], bench: &Bench) -> Result<()> {

@@ -26,14 +26,22 @@ fn user_space(what: String, ours: &Series, (name, theirs): Other, reach: Reach) 
     Row { what, unit: Unit::Microseconds, spread: user(ours), reach, detail }
 }
 
-/// Against the program's own server, which is faster than any client: the client is the limit.
+/// Against the program's own server, which is faster than any client: the client is the limit. The bare loop's rows
+/// are the floor: what no client over the same kernel interface can be below, here and now.
 pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::target(bench.plimsoll()?, "1", 1)?;
     let mut rows = Vec::new();
     for (connections, uring_reach, epoll_reach) in [(100, 0.78, 0.92), (500, 0.68, 0.75)] {
         let ours = |io| bench.client(&format!("-t1 -c{connections} --io {io}"), &server);
-        let clients = [bench.wrk(connections, &server), ours("uring")?, ours("epoll")?];
-        let [wrk, uring, epoll] = bench.interleave(clients, &server)?;
+        let bare = |io| bench.bare_loop(io, connections, &server);
+        let clients = [
+            bench.wrk(connections, &server),
+            ours("uring")?,
+            ours("epoll")?,
+            bare("uring")?,
+            bare("epoll")?,
+        ];
+        let [wrk, uring, epoll, bare_uring, bare_epoll] = bench.interleave(clients, &server)?;
         let wrk = ("wrk", &wrk);
         let what = |io, figure| format!("keep-alive, {io}, c={connections}: {figure}");
         rows.extend([
@@ -41,6 +49,8 @@ pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
             user_space(what("io_uring", "CPU in user space"), &uring, wrk, Reach::AtMost(0.5)),
             ratio(what("epoll", "CPU over wrk's"), &epoll, wrk, Reach::AtMost(epoll_reach)),
             user_space(what("epoll", "CPU in user space"), &epoll, wrk, Reach::Nothing),
+            ratio(what("io_uring", "the bare loop's"), &bare_uring, wrk, Reach::Nothing),
+            ratio(what("epoll", "the bare loop's"), &bare_epoll, wrk, Reach::Nothing),
         ]);
     }
     Ok(rows)
@@ -52,9 +62,14 @@ pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for connections in [100, 500] {
         let ours = bench.client(&format!("-t1 -c{connections}"), &server)?;
-        let [wrk, ours] = bench.interleave([bench.wrk(connections, &server), ours], &server)?;
-        let what = format!("keep-alive, nginx, c={connections}: CPU over wrk's");
-        rows.push(ratio(what, &ours, ("wrk", &wrk), Reach::AtMost(0.88)));
+        let bare = bench.bare_loop("uring", connections, &server)?;
+        let clients = [bench.wrk(connections, &server), ours, bare];
+        let [wrk, ours, bare] = bench.interleave(clients, &server)?;
+        let what = |figure| format!("keep-alive, nginx, c={connections}: {figure}");
+        rows.extend([
+            ratio(what("CPU over wrk's"), &ours, ("wrk", &wrk), Reach::AtMost(0.88)),
+            ratio(what("the bare loop's"), &bare, ("wrk", &wrk), Reach::Nothing),
+        ]);
     }
     Ok(rows)
 }

@@ -1,0 +1,68 @@
+//! The floor under a closed loop: connections that send the same request again after whatever they
+//! receive, with no parsing, no timing and no counting. What `cargo xtask bench` compares a whole
+//! worker with, to tell what is the worker's own cost and what the kernel's.
+//!
+//!     bare_loop uring|epoll CONNECTIONS SECONDS ADDRESS PATH
+//!
+//! Right only for servers whose answers come in one piece. A connection that fails ends the process.
+
+use std::error::Error;
+use std::net::SocketAddr;
+
+use net::{BlobId, ConnId, Event, Io, Net, Next, Options, Party, Route, clock};
+
+struct Bare {
+    route: Route,
+    request: Vec<u8>,
+    blob: Option<BlobId>,
+    conns: Vec<ConnId>,
+    connections: u32,
+    until: u64,
+}
+
+impl<N: Net> Party<N> for Bare {
+    fn accepted(&mut self, _: &mut N, _: ConnId) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        match (event, self.blob) {
+            (Event::Connected | Event::Received(_), Some(blob)) => {
+                net.send_blob(self.conns[token as usize], blob);
+            }
+            (other, _) => panic!("connection {token}: {other:?}"),
+        }
+    }
+
+    fn tick(&mut self, net: &mut N) -> Next {
+        if self.blob.is_none() {
+            self.blob = Some(net.blob(&self.request));
+            for token in 0..self.connections {
+                self.conns.push(net.connect(token, &self.route).expect("a socket"));
+            }
+        }
+        if net.now() >= self.until { Next::Finished } else { Next::Wait(self.until) }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [io, connections, seconds, address, path] = args.as_slice() else {
+        return Err("bare_loop uring|epoll CONNECTIONS SECONDS ADDRESS PATH".into());
+    };
+    let io = if io == "uring" { Io::Uring } else { Io::Epoll };
+    let (connections, seconds): (u32, u64) = (connections.parse()?, seconds.parse()?);
+    let to: SocketAddr = address.parse()?;
+    let options = Options { connections: connections as usize, long_lived: true, listener: None };
+    let mut bare = Bare {
+        route: Route { to, from: None },
+        request: format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").into_bytes(),
+        blob: None,
+        conns: Vec::new(),
+        connections,
+        until: clock::now() + seconds * 1_000_000_000,
+    };
+    net::run(io, options, &mut bare)?;
+    Ok(())
+}
