@@ -57,6 +57,9 @@ impl Uring {
                 (0, _) => self.peer_closed(id),
                 // No buffer was free, or receiving was paused: neither is the connection's end.
                 _ if matches!(-result, libc::ENOBUFS | libc::ECANCELED | libc::EINTR) => {
+                    if result == -libc::ENOBUFS {
+                        self.buffers.ran_out();
+                    }
                     self.arm_receive(id);
                 }
                 _ => self.broke(id, Operation::Receive, -result, party),
