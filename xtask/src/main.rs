@@ -1,4 +1,4 @@
-//! The project's own chores, so that they are the same on every machine: test, tidy, docs, bench, fuzz.
+//! The project's own chores, so that they are the same on every machine: test, tidy, docs, bench, truth, fuzz.
 //!
 //! Owns how the project is checked and measured. Nothing here is part of the product: no crate depends on it, and it
 //! depends on no crate of the project, so that it compiles in seconds and works while the others do not.
@@ -12,6 +12,7 @@ mod needs;
 mod repo;
 mod test;
 mod tidy;
+mod truth;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ Commands:
   tidy   check the style rules that a program can check
   docs   write docs/reference from the program's own flag table and types
   bench  measure against the numbers that the project promises
+  truth  hold the program's judgement against what is known
   fuzz   run every fuzz target for a while
 
 `cargo xtask <COMMAND> --help` tells more.";
@@ -49,6 +51,7 @@ fn dispatch(mut arguments: Arguments) -> Result<()> {
         Some("tidy") => tidy::main(arguments),
         Some("docs") => docs::main(arguments),
         Some("bench") => bench::main(arguments),
+        Some("truth") => truth::main(arguments),
         Some("fuzz") => fuzz::main(arguments),
         Some(other) => bail!("no command `{other}`; `cargo xtask --help` lists them"),
         None => {

@@ -10,7 +10,7 @@ use model::{
     Arrivals, Curve, CurveRow, Environment, LevelKind, Plan, Run, SuccessMeaning, Summary, Validity,
 };
 
-fn head() -> RunHead {
+pub(crate) fn head() -> RunHead {
     RunHead {
         version: "0".into(),
         started_at: "2026-01-01T00:00:00Z".into(),

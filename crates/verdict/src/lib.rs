@@ -4,11 +4,13 @@
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`curve`]: the best levels of a curve, and what to read from it.
+//! - [`comparison`]: is one faster than the other, or can that not be told?
 //! - [`diff`]: several curves side by side.
 //! - [`statistics`]: how far figures can be off.
 //!
 //! Nothing here shows anything: texts and figures go on to the command line and to `report`.
 
+pub mod comparison;
 pub mod curve;
 pub mod diff;
 pub mod exit;
@@ -19,6 +21,7 @@ pub mod ladder;
 pub mod statistics;
 pub mod validity;
 
+pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
 pub use exit::{exit_code, exit_code_of_sweep};

@@ -1,0 +1,180 @@
+//! Judging two runs by a bootstrap of their blocks (B. Efron 1979; in circles of neighbouring blocks:
+//! D. N. Politis and J. P. Romano 1992): seeded, so the same runs are judged the same.
+
+use model::{Nanos, Run};
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+
+use super::measure::{Measure, measures, reading};
+use super::{Comparison, Effect, LogRatio};
+use crate::statistics::autocorrelation::{effective, neighbours};
+use crate::statistics::{Stretch, stretches};
+
+/// Times that blocks are drawn anew.
+const RESAMPLES: usize = 1000;
+/// Independent blocks that each run must be worth.
+pub const FEWEST_EFFECTIVE: f64 = 6.0;
+
+/// Judges B's run against A's.
+pub fn judge(names: [String; 2], runs: [&Run; 2], margin: f64) -> Comparison {
+    let notes = vec![
+        "judged within the runs: what changes from one run to the next is not in the intervals; \
+         `plimsoll compare` measures that"
+            .to_owned(),
+    ];
+    let by = "bootstrap of the blocks inside the runs".to_owned();
+    match Pair::of(runs) {
+        Ok(pair) => {
+            let found = measures(runs.into_iter())
+                .into_iter()
+                .map(|measure| {
+                    let figures = runs.map(|run| reading(run, measure));
+                    let log = pair.log_ratio(measure, figures);
+                    (Effect::of(measure, figures, log, margin), log)
+                })
+                .collect();
+            Comparison::new(names, margin, by, found, notes)
+        }
+        Err(why) => Comparison::new(names, margin, by, Vec::new(), vec![why]),
+    }
+}
+
+/// Two runs' blocks, ready to be drawn from.
+struct Pair {
+    draws: [Vec<Draw>; 2],
+    freedom: f64,
+}
+
+/// What one resample of a run comes to, by measure.
+type Draw = [f64; Measure::ALL.len()];
+
+impl Pair {
+    fn of(runs: [&Run; 2]) -> Result<Self, String> {
+        let [a, b] = [bootstrap(runs[0], 1)?, bootstrap(runs[1], 2)?];
+        Ok(Self { draws: [a.0, b.0], freedom: a.1.min(b.1) - 1.0 })
+    }
+
+    fn log_ratio(&self, measure: Measure, figures: [f64; 2]) -> LogRatio {
+        let at = Measure::ALL.iter().position(|m| *m == measure).unwrap_or(0);
+        let pairs = self.draws[0].iter().zip(&self.draws[1]);
+        let logs: Vec<f64> =
+            pairs.map(|(a, b)| (b[at] / a[at]).ln()).filter(|log| log.is_finite()).collect();
+        let n = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / n;
+        let square: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        LogRatio {
+            mean: (figures[1] / figures[0]).ln(),
+            standard_error: (square / (n - 1.0)).sqrt(),
+            freedom: self.freedom,
+        }
+    }
+}
+
+/// Resamples of a run, and the independent blocks it is worth. `stream` keeps the two runs' draws
+/// apart.
+fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
+    let blocks = stretches(run)?;
+    if blocks.is_empty() {
+        return Err("a result has no blocks to judge by: it was measured by an older version, or \
+                    measured nothing"
+            .to_owned());
+    }
+    let rho = alike(&blocks);
+    let worth = effective(blocks.len(), rho);
+    if worth < FEWEST_EFFECTIVE {
+        return Err(format!(
+            "a run is worth {worth:.1} independent stretches, and {FEWEST_EFFECTIVE:.0} are needed \
+             to judge by: measure longer"
+        ));
+    }
+    let table = Table::of(&blocks);
+    let random = &mut Pcg64Mcg::seed_from_u64(run.plan.seed ^ stream << 32);
+    let length = ((blocks.len() as f64 / worth).round() as usize).clamp(1, blocks.len() / 3);
+    let mut weights = vec![0.0; blocks.len()];
+    let draws = (0..RESAMPLES)
+        .map(|_| {
+            draw(&mut weights, length, random);
+            table.figures(&weights)
+        })
+        .collect();
+    Ok((draws, worth))
+}
+
+/// How alike neighbouring blocks are: in throughput or in mean, whichever more.
+fn alike(blocks: &[Stretch]) -> f64 {
+    let deviations = |of: fn(&Stretch) -> (f64, f64)| {
+        let pairs: Vec<(f64, f64)> = blocks.iter().map(of).collect();
+        let (part, whole) = pairs.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0, sum.1 + p.1));
+        let ratio = if whole > 0.0 { part / whole } else { 0.0 };
+        pairs.iter().map(|(y, x)| y - ratio * x).collect::<Vec<f64>>()
+    };
+    let throughput = neighbours(&deviations(|b| (b.requests, b.seconds)));
+    throughput.max(neighbours(&deviations(|b| (b.response.sum_ns, b.response.count))))
+}
+
+/// How often each block is drawn, in circles of `length` neighbours, as many blocks as there are.
+fn draw(weights: &mut [f64], length: usize, random: &mut Pcg64Mcg) {
+    weights.fill(0.0);
+    let n = weights.len();
+    let mut drawn = 0;
+    while drawn < n {
+        let start = (random.next_u64() % n as u64) as usize;
+        for i in 0..length.min(n - drawn) {
+            weights[(start + i) % n] += 1.0;
+        }
+        drawn += length;
+    }
+}
+
+/// Blocks side by side: sums, and counts by bucket.
+struct Table<'a> {
+    blocks: &'a [Stretch],
+    /// (Latency, (block, count) of those that have some there), ascending.
+    buckets: Vec<(Nanos, Vec<(usize, f64)>)>,
+}
+
+impl<'a> Table<'a> {
+    fn of(blocks: &'a [Stretch]) -> Self {
+        let mut all: Vec<(Nanos, usize, f64)> = Vec::new();
+        for (at, block) in blocks.iter().enumerate() {
+            all.extend(block.response.buckets.iter().map(|&(value, n)| (value, at, n as f64)));
+        }
+        all.sort_unstable_by_key(|&(value, at, _)| (value, at));
+        let buckets = all
+            .chunk_by(|x, y| x.0 == y.0)
+            .map(|chunk| (chunk[0].0, chunk.iter().map(|&(_, at, n)| (at, n)).collect()))
+            .collect();
+        Self { blocks, buckets }
+    }
+
+    /// The figures when each block counts as often as its weight says.
+    fn figures(&self, weights: &[f64]) -> Draw {
+        let sum = |of: fn(&Stretch) -> f64| -> f64 {
+            self.blocks.iter().zip(weights).map(|(block, weight)| of(block) * weight).sum()
+        };
+        let count = sum(|b| b.response.count);
+        let quantiles = self.quantiles(weights, count);
+        let mut quantiles = quantiles.into_iter();
+        Measure::ALL.map(|measure| match measure {
+            Measure::Qps => sum(|b| b.requests) / sum(|b| b.seconds),
+            Measure::Mean => sum(|b| b.response.sum_ns) / count,
+            _ => quantiles.next().unwrap_or(f64::NAN),
+        })
+    }
+
+    /// The percentiles of [`Measure::ALL`], in its order.
+    fn quantiles(&self, weights: &[f64], count: f64) -> Vec<f64> {
+        let mut wanted = QUANTILES.iter().map(|q| (q * count).ceil().max(1.0)).peekable();
+        let mut found = Vec::with_capacity(QUANTILES.len());
+        let mut seen = 0.0;
+        for (value, counts) in &self.buckets {
+            seen += counts.iter().map(|&(at, n)| n * weights[at]).sum::<f64>();
+            while wanted.next_if(|rank| seen >= *rank).is_some() {
+                found.push(*value as f64);
+            }
+        }
+        found
+    }
+}
+
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];

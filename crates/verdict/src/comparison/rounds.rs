@@ -1,0 +1,127 @@
+//! Judging by rounds: every run is one sample.
+
+use model::Run;
+
+use super::measure::{Measure, measures, reading};
+use super::{CONFIDENCE, Comparison, Effect, LogRatio, POWER};
+use crate::statistics::student::reach;
+
+/// Rounds that can be judged at least.
+pub const FEWEST: usize = 3;
+/// Where the search for enough rounds ends.
+const MOST_ROUNDS: u32 = 10_000;
+
+/// B against A from pairs of figures, a pair a round: the mean log ratio, with Student's interval for
+/// as many samples as there are rounds. None for fewer than [`FEWEST`].
+pub fn paired(pairs: &[[f64; 2]]) -> Option<LogRatio> {
+    let logs: Vec<f64> = pairs.iter().map(|[a, b]| (b / a).ln()).collect();
+    let (mean, deviation) = mean_and_deviation(&logs)?;
+    let n = logs.len() as f64;
+    Some(LogRatio { mean, standard_error: deviation / n.sqrt(), freedom: n - 1.0 })
+}
+
+/// Rounds of B against one run of A that was made before. That run is one sample of its own, taken
+/// to scatter as B's do: a prediction interval. None for fewer than [`FEWEST`] rounds.
+pub fn against_one(baseline: f64, rounds: &[f64]) -> Option<LogRatio> {
+    let logs: Vec<f64> = rounds.iter().map(|b| (b / baseline).ln()).collect();
+    let (mean, deviation) = mean_and_deviation(&logs)?;
+    let n = logs.len() as f64;
+    let standard_error = deviation * (1.0 + 1.0 / n).sqrt();
+    Some(LogRatio { mean, standard_error, freedom: n - 1.0 })
+}
+
+fn mean_and_deviation(logs: &[f64]) -> Option<(f64, f64)> {
+    if logs.len() < FEWEST || logs.iter().any(|log| !log.is_finite()) {
+        return None;
+    }
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let square: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    Some((mean, (square / (n - 1.0)).sqrt()))
+}
+
+/// Rounds after which a change of twice the margin would be told from one of none, both with
+/// [`CONFIDENCE`] and [`POWER`], when rounds scatter by `deviation` (of log ratios).
+pub fn needed(deviation: f64, margin: f64) -> Option<u32> {
+    let enough = |n: u32| {
+        let freedom = f64::from(n) - 1.0;
+        let both = reach(CONFIDENCE, freedom) + reach(2.0 * POWER - 1.0, freedom);
+        both * deviation / f64::from(n).sqrt() <= margin.ln_1p()
+    };
+    let fewest = FEWEST as u32;
+    if margin <= 0.0 || !enough(MOST_ROUNDS) {
+        return None;
+    }
+    let (mut low, mut high) = (fewest, MOST_ROUNDS);
+    while low < high {
+        let middle = low.midpoint(high);
+        if enough(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(low)
+}
+
+/// Judges interleaved rounds: each pair is A's run and B's of one round.
+pub fn judge(names: [String; 2], rounds: &[[Run; 2]], margin: f64) -> Comparison {
+    let measures = measures(rounds.iter().flatten());
+    let effects = measures.into_iter().filter_map(|measure| {
+        let pairs: Vec<[f64; 2]> =
+            rounds.iter().map(|pair| pair.each_ref().map(|run| reading(run, measure))).collect();
+        let log = paired(&pairs)?;
+        let figures = [0, 1].map(|of| geometric_mean(pairs.iter().map(|pair| pair[of])));
+        let deviation = log.standard_error * (rounds.len() as f64).sqrt();
+        Some((effect(measure, figures, log, margin, deviation), log))
+    });
+    let by = format!("{} interleaved rounds", rounds.len());
+    Comparison::new(names, margin, by, effects.collect(), too_few(rounds.len()))
+}
+
+/// Judges rounds of B against one earlier run of A.
+pub fn judge_against(
+    names: [String; 2],
+    baseline: &Run,
+    rounds: &[Run],
+    margin: f64,
+) -> Comparison {
+    let measures = measures(rounds.iter().chain([baseline]));
+    let effects = measures.into_iter().filter_map(|measure| {
+        let before = reading(baseline, measure);
+        let after: Vec<f64> = rounds.iter().map(|run| reading(run, measure)).collect();
+        let log = against_one(before, &after)?;
+        let figures = [before, geometric_mean(after.iter().copied())];
+        let effect = Effect::of(measure, figures, log, margin);
+        // More rounds do not make the one baseline any surer.
+        Some((effect, log))
+    });
+    let by = format!("{} rounds against one earlier run", rounds.len());
+    let mut notes = too_few(rounds.len());
+    notes.push(
+        "the baseline is one run, taken to scatter as the new rounds do; what changed on the machine \
+         in between counts as the server's: interleaved rounds against the old server see smaller \
+         changes"
+            .to_owned(),
+    );
+    Comparison::new(names, margin, by, effects.collect(), notes)
+}
+
+fn effect(
+    measure: Measure,
+    figures: [f64; 2],
+    log: LogRatio,
+    margin: f64,
+    deviation: f64,
+) -> Effect {
+    let rounds_needed = needed(deviation, margin);
+    Effect { rounds_needed, ..Effect::of(measure, figures, log, margin) }
+}
+
+fn geometric_mean(figures: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = figures.len() as f64;
+    (figures.map(f64::ln).sum::<f64>() / n).exp()
+}
+
+fn too_few(rounds: usize) -> Vec<String> {
+    if rounds >= FEWEST {
+        return Vec::new();
+    }
+    vec![format!("{rounds} rounds were made, and {FEWEST} are the fewest to judge by")]
+}

@@ -1,0 +1,270 @@
+use model::interval::{Interval, Phase, Tally};
+use model::units::SECOND;
+use model::{Answer, Run, RunBuilder, Validity, Verdict};
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+
+use super::*;
+use crate::fixture;
+
+/// A simulated server whose log response times follow an autoregression of lag 1.
+struct Server {
+    random: Pcg64Mcg,
+}
+
+impl Server {
+    fn new(seed: u64) -> Self {
+        Self { random: Pcg64Mcg::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)) }
+    }
+
+    fn share(&mut self) -> f64 {
+        ((self.random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos()
+    }
+
+    /// Response times in nanoseconds around `scale` milliseconds.
+    fn times(&mut self, n: usize, rho: f64, scale: f64) -> Vec<f64> {
+        let mut at = self.normal();
+        let mut next = || {
+            at = rho * at + (1.0 - rho * rho).sqrt() * self.normal();
+            1e6 * scale * (0.3 * at).exp()
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// The mean and the 95th percentile of one round, whose own effect has a deviation of 1 %.
+    fn round(&mut self, rho: f64, scale: f64) -> [f64; 2] {
+        const REQUESTS: usize = 400;
+        let scale = scale * (0.01 * self.normal()).exp();
+        let mut times = self.times(REQUESTS, rho, scale);
+        times.sort_by(f64::total_cmp);
+        [times.iter().sum::<f64>() / REQUESTS as f64, times[REQUESTS * 95 / 100]]
+    }
+
+    fn run(&mut self, seconds: u32, per_s: usize, rho: f64, scale: f64) -> Run {
+        let mut builder = RunBuilder::new(fixture::head());
+        let mut times = self.times(seconds as usize * per_s, rho, scale).into_iter();
+        for index in 0..seconds {
+            let n = per_s as u64;
+            let mut tally = Tally { succeeded: n, answers_done: n, sent: n, ..Tally::default() };
+            for nanos in times.by_ref().take(per_s) {
+                tally.response.record(nanos as u64);
+                tally.service.record(nanos as u64);
+            }
+            let start_ns = u64::from(index) * SECOND;
+            let (phase, end_ns) = (Phase::Window, start_ns + SECOND);
+            builder.add(&Interval {
+                index,
+                phase,
+                start_ns,
+                end_ns,
+                due: 0,
+                tally,
+                workers: vec![],
+                machine: Default::default(),
+            });
+        }
+        let mut run = builder.finish(false);
+        run.validity = Validity { verdict: Verdict::Valid, reasons: Vec::new() };
+        run.answer = Some(Answer {
+            status: 200,
+            bytes: 15,
+            body_sha256: "00".repeat(32),
+            seen: 10,
+            sampled: 10,
+        });
+        run
+    }
+}
+
+const PAIRS: u64 = 1000;
+const ROUNDS: usize = 10;
+
+/// Of [`PAIRS`] comparisons of servers `shift` apart: the share of intervals that miss 1, and of those
+/// that hold the true ratio, of the mean and of the 95th percentile.
+fn compared(shift: f64, seed: u64) -> [(f64, f64); 2] {
+    let mut found = [(0_u32, 0_u32); 2];
+    for pair in 0..PAIRS {
+        let mut server = Server::new(seed + pair);
+        let rho = 0.5 + 0.45 * server.share();
+        let rounds: Vec<[[f64; 2]; 2]> =
+            (0..ROUNDS).map(|_| [server.round(rho, 1.0), server.round(rho, 1.0 + shift)]).collect();
+        for (of, (seen, held)) in found.iter_mut().enumerate() {
+            let pairs: Vec<[f64; 2]> = rounds.iter().map(|[a, b]| [a[of], b[of]]).collect();
+            let measure = [Measure::Mean, Measure::P95][of];
+            let effect = Effect::of(measure, [1.0; 2], rounds::paired(&pairs).unwrap(), 0.0);
+            *seen += u32::from(effect.word != Word::CannotTell);
+            *held += u32::from((effect.low..=effect.high).contains(&(1.0 + shift)));
+        }
+    }
+    found.map(|(seen, held)| (f64::from(seen) / PAIRS as f64, f64::from(held) / PAIRS as f64))
+}
+
+fn tell(claim: &str, reach: &str, got: f64, met: &str) {
+    println!("truth | {claim} | {reach} | {:.1} % | {met}", 100.0 * got);
+}
+
+#[test]
+fn a_against_a_in_simulation_cries_wolf_no_more_than_it_says() {
+    for (figure, (alarms, held)) in ["mean", "p95"].into_iter().zip(compared(0.0, 1)) {
+        let quiet = alarms <= 0.065;
+        let covers = (0.93..=0.97).contains(&held);
+        let yes = |met: bool| if met { "yes" } else { "no" };
+        tell(
+            &format!("A/A, 1,000 pairs, 10 rounds: false alarms, {figure}"),
+            "<= 6.5 %",
+            alarms,
+            yes(quiet),
+        );
+        tell(
+            &format!("A/A: intervals that hold the truth, {figure}"),
+            "93-97 %",
+            held,
+            yes(covers),
+        );
+        assert!(quiet && covers, "{figure}: {alarms} {held}");
+    }
+}
+
+#[test]
+fn shifts_in_simulation_are_seen_the_more_the_larger() {
+    let mut before = [0.0; 2];
+    for (shift, seed) in [(0.02, 10_000), (0.05, 20_000), (0.10, 30_000)] {
+        let found = compared(shift, seed);
+        for (of, figure) in ["mean", "p95"].into_iter().enumerate() {
+            let (seen, held) = found[of];
+            let claim = format!("a shift of {:.0} % is seen, {figure}", 100.0 * shift);
+            tell(&claim, "told", seen, "-");
+            assert!(seen > before[of], "{figure} at {shift}: {seen}");
+            assert!((0.93..=0.97).contains(&held), "{figure} at {shift}: {held}");
+            before[of] = seen;
+        }
+    }
+    assert!(before[0] > 0.8, "a shift of 10 % in the mean: {}", before[0]);
+}
+
+#[test]
+fn blocks_in_simulation_tell_no_more_than_they_can() {
+    let (mut alarms, mut seen, runs) = (0, 0, 100);
+    for seed in 0..runs {
+        let mut server = Server::new(900_000 + seed);
+        let [a, b] = [server.run(30, 100, 0.8, 1.0), server.run(30, 100, 0.8, 1.0)];
+        alarms += u32::from(judged(&a, &b, 0.0).word != Word::CannotTell);
+        let slower = server.run(30, 100, 0.8, 1.25);
+        seen += u32::from(judged(&a, &slower, 0.0).word == Word::Slower);
+    }
+    let share = f64::from(alarms) / f64::from(runs as u32);
+    let met = share <= 0.065;
+    tell(
+        "A/A inside runs (blocks), 100 pairs: false alarms over all figures",
+        "<= 6.5 %",
+        share,
+        if met { "yes" } else { "no" },
+    );
+    assert!(met, "{alarms} of {runs}");
+    assert!(seen > 95, "{seen} of {runs}");
+}
+
+#[test]
+fn too_few_blocks_in_simulation_cannot_tell() {
+    let mut server = Server::new(5);
+    let [a, b] = [server.run(4, 100, 0.5, 1.0), server.run(4, 100, 0.5, 3.0)];
+    let found = judged(&a, &b, 0.02);
+    let met = found.word == Word::CannotTell && found.notes[0].contains("measure longer");
+    println!(
+        "truth | four blocks, a server three times as slow | CANNOT_TELL | {} | {}",
+        found.word,
+        if met { "yes" } else { "no" }
+    );
+    assert!(met, "{found:?}");
+    let mut old = a.clone();
+    old.blocks.clear();
+    assert_eq!(judged(&old, &b, 0.02).word, Word::CannotTell);
+}
+
+fn judged(a: &Run, b: &Run, margin: f64) -> Comparison {
+    blocks::judge(["A".into(), "B".into()], [a, b], margin)
+}
+
+#[test]
+fn words_follow_the_interval_and_the_margin() {
+    let m = 0.02;
+    for (measure, low, high, wanted) in [
+        (Measure::Mean, 0.99, 1.01, Word::Same),
+        (Measure::Mean, 1.03, 1.10, Word::Slower),
+        (Measure::Mean, 0.90, 0.97, Word::Faster),
+        (Measure::Qps, 0.90, 0.97, Word::Slower),
+        (Measure::Qps, 1.03, 1.10, Word::Faster),
+        (Measure::Mean, 1.01, 1.10, Word::CannotTell),
+        (Measure::Mean, 0.90, 1.10, Word::CannotTell),
+    ] {
+        assert_eq!(word(measure, low, high, m), wanted, "{measure:?} {low} {high}");
+    }
+}
+
+/// By hand: log ratios 0.1, 0.2, 0.3 have mean 0.2 and deviation 0.1; t at 2 degrees is 4.3027.
+#[test]
+fn pairs_by_hand() {
+    let pairs = [0.1_f64, 0.2, 0.3].map(|log| [1.0, log.exp()]);
+    let log = rounds::paired(&pairs).unwrap();
+    assert!((log.mean - 0.2).abs() < 1e-12 && (log.standard_error - 0.057_735).abs() < 1e-6);
+    let effect = Effect::of(Measure::Mean, [1.0, 1.2], log, 0.0);
+    assert!((effect.low.ln() - (0.2 - 4.302_653 * 0.057_735)).abs() < 1e-5);
+    assert_eq!(rounds::paired(&pairs[..2]), None);
+    let one = rounds::against_one(1.0, &pairs.map(|pair| pair[1])).unwrap();
+    assert!((one.standard_error - 0.1 * (4.0_f64 / 3.0).sqrt()).abs() < 1e-9);
+}
+
+#[test]
+fn more_noise_needs_more_rounds_and_no_margin_has_no_answer() {
+    let few = rounds::needed(0.01, 0.02).unwrap();
+    let many = rounds::needed(0.05, 0.02).unwrap();
+    assert!((4..=8).contains(&few) && many > 40, "{few} {many}");
+    assert_eq!(rounds::needed(0.01, 0.0), None);
+    assert_eq!(rounds::needed(100.0, 0.02), None);
+}
+
+#[test]
+fn rounds_of_runs_are_judged_over_all_figures() {
+    let mut server = Server::new(77);
+    let mut pairs = |scale: f64| -> Vec<[Run; 2]> {
+        let run = |server: &mut Server, scale| server.run(5, 300, 0.5, scale);
+        (0..6).map(|_| [run(&mut server, 1.0), run(&mut server, scale)]).collect()
+    };
+    let names = || ["old".to_owned(), "new".to_owned()];
+    let slower = rounds::judge(names(), &pairs(1.5), 0.02);
+    assert_eq!(slower.judgement(), Some(Word::Slower), "{slower:?}");
+    assert!(
+        slower.sentence().starts_with("SLOWER: new against old: mean +"),
+        "{}",
+        slower.sentence()
+    );
+    let unknown = rounds::judge(names(), &pairs(1.0)[..2], 0.02);
+    assert_eq!(unknown.word, Word::CannotTell);
+    assert!(unknown.notes[0].contains("fewest"), "{:?}", unknown.notes);
+    // Each run made 300 answers a second, so its throughput is the same.
+    assert_eq!((slower.effects[0].measure, slower.effects[0].word), (Measure::Qps, Word::Same));
+    // 1,500 answers have 15 beyond p99 and 1.5 beyond p99.9.
+    assert_eq!(slower.effects.last().unwrap().measure, Measure::P99);
+}
+
+#[test]
+fn unlike_runs_are_not_judged() {
+    let mut server = Server::new(3);
+    let a = server.run(8, 100, 0.5, 1.0);
+    assert_eq!(likeness::differences(&a, &a), Vec::<String>::new());
+    let mut b = a.clone();
+    b.environment.cpus = 7;
+    b.answer.as_mut().unwrap().bytes = 16;
+    b.plan.connections = 3;
+    b.validity.verdict = Verdict::Invalid;
+    let found = likeness::differences(&a, &b);
+    assert_eq!(found.len(), 4, "{found:?}");
+    let mut comparison = judged(&a, &a, 0.02);
+    comparison.withheld = found;
+    assert_eq!(comparison.judgement(), None);
+    assert!(comparison.sentence().contains("not judged, because"), "{}", comparison.sentence());
+}

@@ -1,0 +1,25 @@
+//! Claims that tests of a crate print. The tests assert them too: here they are shown.
+
+use std::process::Stdio;
+
+use anyhow::{Result, ensure};
+
+use super::claim::{self, Claim};
+use crate::{interrupt, repo};
+
+/// Runs the tests of a package whose names hold `filter`, those marked as slow included, in the release profile. A test
+/// that fails after having told its claims has told them all the same.
+pub fn by_tests(package: &str, filter: &str) -> Result<Vec<Claim>> {
+    let mut cargo = repo::cargo();
+    cargo.args(["test", "--release", "--package", package, filter, "--"]);
+    cargo.args(["--include-ignored", "--nocapture", "--test-threads=1"]);
+    println!("$ {}", repo::shown(&cargo));
+    let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    interrupt::check()?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    let claims = claim::read(&told);
+    let missed = claims.iter().any(|claim| claim.met == Some(false));
+    ensure!(output.status.success() || missed, "the tests failed before they told why:\n{told}");
+    ensure!(!claims.is_empty(), "no test of {package} named like `{filter}` told a claim");
+    Ok(claims)
+}
