@@ -35,7 +35,8 @@ mod tests {
 
     #[test]
     fn a_slow_wave_is_worth_little() {
-        let wave: Vec<f64> = (0..60).map(|i| (f64::from(i) / 60.0 * 6.283).sin()).collect();
+        let wave: Vec<f64> =
+            (0..60).map(|i| (f64::from(i) / 60.0 * std::f64::consts::TAU).sin()).collect();
         let rho = neighbours(&wave);
         assert_eq!(rho, MOST);
         assert!(effective(60, rho) < 2.0);
