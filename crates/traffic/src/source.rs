@@ -208,6 +208,14 @@ impl Requests {
         self.parts.push(Part { payload, ..part });
     }
 
+    /// Adds a request whose bytes were appended to `bytes` and end at `end`, which is after the end of
+    /// the written request before it; its payload is set here.
+    #[inline]
+    pub fn written_to(&mut self, end: u32, part: Part) {
+        debug_assert!(end as usize <= self.bytes.len(), "bytes that are there");
+        self.parts.push(Part { payload: Payload::Written { end }, ..part });
+    }
+
     /// Adds a fixed request.
     #[inline]
     pub fn fixed(&mut self, index: u32, part: Part) {

@@ -26,6 +26,7 @@ const PLACES: &[Place] = &[
     Place { name: "verdict", pure: true, may_use: &["model"] },
     Place { name: "report", pure: true, may_use: &["model", "verdict"] },
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
+    Place { name: "script", pure: false, may_use: &["model", "wire", "traffic"] },
     Place { name: "engine", pure: false, may_use: &["model", "wire", "net", "traffic"] },
     Place { name: "target", pure: false, may_use: &["model", "wire", "net"] },
     Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
@@ -33,7 +34,8 @@ const PLACES: &[Place] = &[
         name: "plimsoll",
         pure: false,
         may_use: &[
-            "model", "wire", "net", "import", "verdict", "report", "traffic", "engine", "target",
+            "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
+            "target",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },

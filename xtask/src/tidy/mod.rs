@@ -21,7 +21,7 @@ Checks the style rules that a program can check.
 Usage: cargo xtask tidy
 
 Rules:
-  unsafe          only in crates/net, where each block is argued for: one place to audit
+  unsafe          only in crates/net and where Lua states are made, each block argued for: two places to audit
   arrows          a crate depends only on those that docs/ARCHITECTURE.md allows it, so that boundaries stay real
   pure            pure crates carry the clippy.toml that bans clocks, files and sockets
   long function   at most 70 lines: it can be read without much scrolling

@@ -1,0 +1,27 @@
+//! wrk's scripts, run unchanged: a LuaJIT host that is a [`traffic::Source`].
+//!
+//! Owns wrk's Lua interface: one state a worker and one for `setup` and `done`, the hooks and the order
+//! in which they are called, what a script may do to the workers, and the watch over hooks that do not
+//! return. Does not own when a request leaves and what is counted (`engine`), nor where results go (the
+//! command): it is handed a [`Summary`] and [`Stats`] for `done`.
+//!
+//! [`Script`] is the file and what it is told; [`Script::begin`] makes a [`Session`] and a source for
+//! each worker; after the run [`Session::done`] closes it. A [`Watchdog`] stands beside all that.
+
+mod address;
+mod answers;
+mod error;
+mod requests;
+mod session;
+mod source;
+mod state;
+mod stats;
+mod thread;
+mod watch;
+
+pub use error::{Hook, ScriptError};
+pub use session::{Printed, Script, Session, Site, Summary, SummaryErrors};
+pub use source::Scripted;
+pub use state::MEMORY_LIMIT;
+pub use stats::Stats;
+pub use watch::{HOOK_LIMIT, LOAD_LIMIT, Overrun, Watchdog};

@@ -1,0 +1,257 @@
+//! A script's run from its first statement to `done`.
+//!
+//! Owns the order of things, which is wrk's: the main state runs the file; then, worker by worker, the
+//! worker's state runs the file, `setup(thread)` is called in the main state and `init(args)` in the
+//! worker's; the first worker's `request()` is called once to see how many requests it returns, and
+//! what it returned is not sent.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use mlua::{Function, Lua, Table};
+
+use crate::address::Address;
+use crate::error::{Hook, ScriptError};
+use crate::source::Scripted;
+use crate::state::State;
+use crate::stats::Stats;
+use crate::thread::{Shared, Thread};
+use crate::watch::{Post, Watchdog};
+
+/// Bytes of a script at most.
+const SCRIPT_LIMIT: u64 = 64 << 20;
+/// Longest name that LuaJIT puts into its messages whole.
+const CHUNK_NAME: usize = 55;
+
+/// What the table `wrk` says of the URL and the flags.
+#[derive(Debug, Clone, Default)]
+pub struct Site {
+    /// `http` or `https`.
+    pub scheme: String,
+    /// Host without brackets.
+    pub host: String,
+    /// Port, if the URL has one.
+    pub port: Option<u16>,
+    /// Path and query as they are sent.
+    pub path: String,
+    /// Method of `wrk.format` where none is given.
+    pub method: String,
+    /// Header fields.
+    pub headers: Vec<(String, String)>,
+    /// Body of `wrk.format` where none is given.
+    pub body: Option<Vec<u8>>,
+    /// The whole URL: `args[0]` of `init`.
+    pub url: String,
+    /// What followed `--`: `args[1]` on.
+    pub args: Vec<String>,
+}
+
+/// Where what scripts print goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    /// To standard output, as under wrk.
+    ToStdout,
+    /// To standard error: standard output belongs to a machine.
+    ToStderr,
+}
+
+/// A script and what it is told.
+#[derive(Debug, Clone)]
+pub struct Script {
+    pub(crate) file: Arc<str>,
+    pub(crate) text: Arc<[u8]>,
+    pub(crate) site: Site,
+    pub(crate) printed: Printed,
+}
+
+impl Script {
+    /// Reads a script's file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is larger than 64 MiB.
+    pub fn read(path: &Path, site: Site, printed: Printed) -> Result<Self, ScriptError> {
+        let shown = path.display().to_string();
+        let unreadable = |error| ScriptError::unreadable(&shown, &error);
+        let size = fs::metadata(path).map_err(unreadable)?.len();
+        if size > SCRIPT_LIMIT {
+            return Err(unreadable(std::io::Error::other("a script may have 64 MiB at most")));
+        }
+        let text = fs::read(path).map_err(unreadable)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let file = if shown.len() > CHUNK_NAME { name.into_owned() } else { shown };
+        Ok(Self::of(&file, &text, site, printed))
+    }
+
+    /// A script by its name and text.
+    pub fn of(file: &str, text: &[u8], site: Site, printed: Printed) -> Self {
+        Self { file: file.into(), text: without_shebang(text).into(), site, printed }
+    }
+
+    /// Runs everything that comes before the load: for each of `workers` its source, in order.
+    /// `addresses` are those of the URL's host that take connections.
+    ///
+    /// # Errors
+    /// What the script did wrong.
+    pub fn begin(
+        &self,
+        workers: u32,
+        addresses: &[SocketAddr],
+        watchdog: &Watchdog,
+    ) -> Result<(Session, Vec<Scripted>), ScriptError> {
+        let main = State::new(self, watchdog.post(&self.file))?;
+        let raised = |error| main.raised(Hook::Load, &error);
+        let known = addresses.iter().copied().map(Address);
+        let known = main.lua.create_sequence_from(known).map_err(raised)?;
+        main.wrk.set("addrs", known).map_err(raised)?;
+        let usual = addresses.first().copied();
+        let (mut threads, mut sources) = (Vec::new(), Vec::new());
+        let mut burst = None;
+        for _ in 0..workers {
+            let post = watchdog.post(&self.file);
+            let shared = Arc::new(Shared::new(usual));
+            let state = self.worker(&main, &shared, post)?;
+            threads.push((shared.clone(), state.lua.clone()));
+            let mut source = Scripted::new(state, shared)?;
+            let most = match burst {
+                Some(most) => most,
+                None => source.verify()?,
+            };
+            burst = Some(most);
+            source.allow(most)?;
+            sources.push(source);
+        }
+        threads.iter().for_each(|(shared, _)| shared.start());
+        Ok((Session { main, threads }, sources))
+    }
+
+    /// A worker's state, set up and initialised.
+    fn worker(
+        &self,
+        main: &State,
+        shared: &Arc<Shared>,
+        post: Arc<Post>,
+    ) -> Result<State, ScriptError> {
+        let state = State::new(self, post)?;
+        let thread = || Thread::new(shared.clone(), &state.lua);
+        let raised = |error| state.raised(Hook::Init, &error);
+        state.wrk.set("thread", thread()).map_err(raised)?;
+        let setup: Function =
+            main.wrk.get("setup").map_err(|error| main.raised(Hook::Setup, &error))?;
+        main.call::<()>(Hook::Setup, &setup, thread())?;
+        let init: Function = state.wrk.get("init").map_err(raised)?;
+        let args = arguments(&state.lua, &self.site).map_err(raised)?;
+        state.call::<()>(Hook::Init, &init, args)?;
+        Ok(state)
+    }
+}
+
+/// `args` of `init`: the URL at 0, what followed `--` from 1 on.
+fn arguments(lua: &Lua, site: &Site) -> mlua::Result<Table> {
+    let args = lua.create_sequence_from(site.args.iter().map(String::as_str))?;
+    args.set(0, &*site.url)?;
+    Ok(args)
+}
+
+/// `text` with a first line that is for the shell left empty, as Lua's own loader does.
+fn without_shebang(text: &[u8]) -> &[u8] {
+    match text {
+        [b'#', ..] => {
+            let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
+            &text[end..]
+        }
+        _ => text,
+    }
+}
+
+/// What `done` is told of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Length of the window in microseconds.
+    pub duration_us: u64,
+    /// Answers.
+    pub requests: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Failures.
+    pub errors: SummaryErrors,
+}
+
+/// wrk's five kinds of failure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SummaryErrors {
+    /// Connections that could not be opened.
+    pub connect: u64,
+    /// Failed reads, answers cut short and answers that are no HTTP.
+    pub read: u64,
+    /// Failed writes.
+    pub write: u64,
+    /// Answers with a status above 399.
+    pub status: u64,
+    /// Requests without an answer in time.
+    pub timeout: u64,
+}
+
+/// A script between `init` and `done`.
+#[derive(Debug)]
+pub struct Session {
+    main: State,
+    /// The workers as scripts hold them. Their states live until `done` has asked them for values.
+    threads: Vec<(Arc<Shared>, Lua)>,
+}
+
+impl Session {
+    /// The address that the script chose for each worker, where it chose one.
+    pub fn addresses(&self) -> Vec<Option<SocketAddr>> {
+        self.threads.iter().map(|(shared, _)| shared.chosen()).collect()
+    }
+
+    /// Whether the script defines `done`.
+    pub fn has_done(&self) -> bool {
+        self.main.defines("done")
+    }
+
+    /// Calls `done`, if the script defines it.
+    ///
+    /// # Errors
+    /// What the script did wrong.
+    pub fn done(
+        &self,
+        summary: &Summary,
+        latency: Stats,
+        requests: Stats,
+    ) -> Result<(), ScriptError> {
+        let Ok(done) = self.main.lua.globals().get::<Function>("done") else { return Ok(()) };
+        let summary =
+            table(&self.main.lua, summary).map_err(|error| self.main.raised(Hook::Done, &error))?;
+        self.main.call(Hook::Done, &done, (summary, latency, requests))
+    }
+
+    /// Writes out what scripts have printed so far and Lua still holds, so that it comes before what
+    /// is printed next.
+    pub fn flush(&self) {
+        // A full disk or a reader that has gone is told when the result is printed.
+        let _ = self.main.lua.load("io.stdout:flush()").set_name("=wrk").exec();
+    }
+}
+
+fn table(lua: &Lua, summary: &Summary) -> mlua::Result<Table> {
+    let Summary { duration_us, requests, bytes, errors } = *summary;
+    let told = lua.create_table()?;
+    told.set("duration", duration_us as f64)?;
+    told.set("requests", requests as f64)?;
+    told.set("bytes", bytes as f64)?;
+    let kinds = lua.create_table()?;
+    for (name, count) in [
+        ("connect", errors.connect),
+        ("read", errors.read),
+        ("write", errors.write),
+        ("status", errors.status),
+        ("timeout", errors.timeout),
+    ] {
+        kinds.set(name, count as f64)?;
+    }
+    told.set("errors", kinds)?;
+    Ok(told)
+}
