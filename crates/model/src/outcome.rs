@@ -99,7 +99,7 @@ impl ErrorCounts {
         }
     }
 
-    /// Adds `n` failures of one class.
+    /// Adds `n` failures of one class; a count stops at its highest.
     pub const fn add(&mut self, class: ErrorClass, n: u64) {
         let slot = match class {
             ErrorClass::Dns => &mut self.dns,
@@ -112,7 +112,7 @@ impl ErrorCounts {
             ErrorClass::Status => &mut self.status,
             ErrorClass::Check => &mut self.check,
         };
-        *slot += n;
+        *slot = slot.saturating_add(n);
     }
 
     /// Adds another set of counts to this one.
@@ -122,9 +122,9 @@ impl ErrorCounts {
         }
     }
 
-    /// Failures of all classes together.
+    /// Failures of all classes together, at most the highest count: a file may claim any number.
     pub fn total(&self) -> u64 {
-        ErrorClass::ALL.iter().map(|&class| self.of(class)).sum()
+        ErrorClass::ALL.iter().map(|&class| self.of(class)).fold(0, u64::saturating_add)
     }
 
     /// Classes that occurred, with their counts, in the order reports list them.
@@ -150,5 +150,9 @@ mod tests {
         let mut doubled = counts;
         doubled.merge(&counts);
         assert_eq!(doubled.total(), 90);
+        let mut most = ErrorCounts { dns: u64::MAX, check: 7, ..ErrorCounts::default() };
+        assert_eq!(most.total(), u64::MAX);
+        most.merge(&doubled);
+        assert_eq!((most.dns, most.check), (u64::MAX, 25));
     }
 }

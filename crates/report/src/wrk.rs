@@ -110,7 +110,8 @@ fn errors(run: &Run, answers: u64) -> String {
             "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}\n"
         );
     }
-    let refused: u64 = run.totals.statuses.range(400..).map(|(_, n)| n).sum();
+    let refused =
+        run.totals.statuses.range(400..).fold(0, |sum: u64, (_, &n)| sum.saturating_add(n));
     let refused = refused.min(answers);
     if refused > 0 {
         out += &format!("  Non-2xx or 3xx responses: {refused}\n");

@@ -148,7 +148,8 @@ fn errors(sweep: &Sweep) -> Markup {
         let cells = counts.chain(classes).map(|n| html! { (count(n)) });
         std::iter::once(html! { (level(held.level)) }).chain(cells).collect()
     };
-    let lost = |held: &model::sweep::Level| held.run.totals.unsent + held.run.totals.unfinished > 0;
+    let lost =
+        |held: &model::sweep::Level| held.run.totals.unsent > 0 || held.run.totals.unfinished > 0;
     if occurred.is_empty() && !sweep.levels.iter().any(lost) {
         return html! { p { "No attempt failed at any level." } };
     }
