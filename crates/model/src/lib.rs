@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod blocks;
 pub mod calibration;
+pub mod claim;
 pub mod course;
 pub mod curve;
 pub mod environment;
@@ -27,6 +28,7 @@ pub mod workload;
 pub use answer::{Answer, AnswerTally};
 pub use blocks::Block;
 pub use calibration::{Calibration, Ceiling};
+pub use claim::{Claim, Claims, Latency, LoopKind, Maker};
 pub use course::{Course, Departure, Dip};
 pub use curve::{Curve, CurveRow, DoubledLevel, SuccessMeaning};
 pub use environment::Environment;

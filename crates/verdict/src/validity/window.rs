@@ -1,5 +1,6 @@
 //! Rules about the window as a whole.
 
+use model::claim::window_edges;
 use model::units::{SECOND, show_duration};
 use model::{Run, Verdict};
 
@@ -11,9 +12,7 @@ const TOLERANCE: f64 = 1.05;
 /// Samples below which fewer than ten are above p99.
 const ENOUGH_FOR_P99: u64 = 1_000;
 
-/// Little's law, L = lambda W, on a finite window. Requests that straddle the window's ends make
-/// the product exceed the cap honestly: up to `cap` of them end after it, each at most the longest
-/// service late, and up to `cap` began before it. What they explain is allowed.
+/// Little's law, L = lambda W, on a finite window: what its ends explain is allowed.
 pub(super) fn little(run: &Run) -> Option<Finding> {
     let (service, window_ns) = (&run.service_ns, run.totals.duration_ns as f64);
     if service.count == 0 || window_ns == 0.0 {
@@ -21,9 +20,7 @@ pub(super) fn little(run: &Run) -> Option<Finding> {
     }
     let cap = f64::from(run.plan.inflight_cap());
     let in_flight = run.rates.requests_per_s * service.mean as f64 / SECOND as f64;
-    let begun_before = 1.0 + cap / service.count as f64;
-    let ended_after = 1.0 + service.max as f64 / window_ns;
-    if in_flight <= TOLERANCE * cap * begun_before * ended_after {
+    if in_flight <= TOLERANCE * cap * window_edges(run) {
         return None;
     }
     let evidence = format!(

@@ -1,0 +1,369 @@
+//! What a result says of itself: the figures that some tool printed, before anyone judged them.
+//!
+//! Files become [`Claims`] in `import`, `verdict::audit` judges them, `report` shows both. A
+//! [`Claim`] keeps apart what files mix up: which loop drove the load, what the mean is the mean
+//! of, and how far the printing may have rounded it. A figure that a file does not have is absent,
+//! never guessed.
+
+use crate::run::Run;
+use crate::sweep::Sweep;
+use crate::units::Nanos;
+use crate::validity::Validity;
+
+/// The tool that made a result, in the form that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Maker {
+    /// wrktest.sh, which asks wrk.
+    Wrktest,
+    /// wrk, and whatever prints its block.
+    Wrk,
+    /// wrk2.
+    Wrk2,
+    /// ApacheBench.
+    Ab,
+    /// hey.
+    Hey,
+    /// oha.
+    Oha,
+    /// k6.
+    K6,
+    /// vegeta.
+    Vegeta,
+    /// JMeter.
+    Jmeter,
+    /// Plimsoll.
+    Plimsoll,
+}
+
+impl Maker {
+    /// Every maker, in the order documentation lists them.
+    pub const ALL: [Self; 10] = [
+        Self::Wrktest,
+        Self::Wrk,
+        Self::Wrk2,
+        Self::Ab,
+        Self::Hey,
+        Self::Oha,
+        Self::K6,
+        Self::Vegeta,
+        Self::Jmeter,
+        Self::Plimsoll,
+    ];
+
+    /// As sentences name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wrktest => "wrktest.sh",
+            Self::Wrk => "wrk",
+            Self::Wrk2 => "wrk2",
+            Self::Ab => "ab",
+            Self::Hey => "hey",
+            Self::Oha => "oha",
+            Self::K6 => "k6",
+            Self::Vegeta => "vegeta",
+            Self::Jmeter => "JMeter",
+            Self::Plimsoll => "plimsoll",
+        }
+    }
+
+    /// What of it is read.
+    pub const fn form(self) -> &'static str {
+        match self {
+            Self::Wrktest => "the .dat of wrktest.sh",
+            Self::Wrk => "text of wrk",
+            Self::Wrk2 => "text of wrk2",
+            Self::Ab => "text of ab",
+            Self::Hey => "text of hey",
+            Self::Oha => "text or JSON of oha",
+            Self::K6 => "summary JSON of k6 (--summary-export or handleSummary)",
+            Self::Vegeta => "JSON of vegeta (report -type=json)",
+            Self::Jmeter => "JTL of JMeter (CSV with its header line, or XML)",
+            Self::Plimsoll => "run.json and sweep.json of plimsoll",
+        }
+    }
+
+    /// What it counts as success; the one of Plimsoll says which statuses in each result.
+    pub const fn success(self) -> &'static str {
+        match self {
+            Self::Wrktest => {
+                "requests less socket errors and time-outs, over requests: 5xx answers succeed"
+            }
+            Self::Wrk | Self::Wrk2 => {
+                "answers with status 2xx or 3xx, over answers, socket errors and time-outs"
+            }
+            Self::Ab => {
+                "answers with status 2xx but those that were cut short, over all; an answer of \
+                 another length, which ab counts as failed, succeeds here"
+            }
+            Self::Hey => "answers with a status below 400, over answers and errors",
+            Self::Oha => {
+                "answers with a status below 400, over answers and errors but those cut off by \
+                 the end of the run (oha's own rate counts every answer, 5xx too)"
+            }
+            Self::K6 => {
+                "requests that http_req_failed does not count: status 200 to 399 by default"
+            }
+            Self::Vegeta => "answers with status 200 to 399, over requests",
+            Self::Jmeter => {
+                "samples that JMeter marks successful: status below 400 and assertions held"
+            }
+            Self::Plimsoll => "whole answers in time with a status that counts as success",
+        }
+    }
+
+    /// What its latencies are.
+    pub const fn latency(self) -> &'static str {
+        match self {
+            Self::Wrktest | Self::Wrk => {
+                "service times of a closed loop, to which wrk adds samples before it prints"
+            }
+            Self::Wrk2 => "response times of an open loop, from the instant each request was due",
+            Self::Ab => "service times of a closed loop, printed in whole milliseconds",
+            Self::Hey | Self::Oha => {
+                "service times of a closed loop (with oha's --latency-correction, response times)"
+            }
+            Self::K6 => "service times, without connecting, of users who may pause",
+            Self::Vegeta => "service times of an open loop, waiting for a worker left out",
+            Self::Jmeter => "service times of threads that may pause",
+            Self::Plimsoll => "service times: from the hand-over to the kernel to the last byte",
+        }
+    }
+}
+
+/// What drove a load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LoopKind {
+    /// Each connection awaits its answer: no more can be in flight than there are connections.
+    #[default]
+    Closed,
+    /// Users who may send several requests at once, or pause: the number of users is a guide.
+    Users,
+    /// Requests come on a schedule; those not yet sent count in the response time too.
+    Open,
+}
+
+impl LoopKind {
+    /// As headings print it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed loop",
+            Self::Users => "users",
+            Self::Open => "open loop",
+        }
+    }
+}
+
+/// What latencies are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Latency {
+    /// Response times: what waited to be sent counts too. In a closed loop nothing does.
+    Response,
+    /// Service times: only what was in flight.
+    #[default]
+    Service,
+    /// The file does not say which of the two.
+    Either,
+}
+
+/// One load as its file tells of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// What the file calls this row, where it has a name for it.
+    pub label: Option<String>,
+    /// What was loaded, as the file writes it.
+    pub target: Option<String>,
+    /// What drove the load.
+    pub loop_kind: LoopKind,
+    /// Connections, users or threads at once, above zero; absent when the file does not say.
+    pub connections: Option<f64>,
+    /// The most requests that can be unanswered at once, where that is not one a connection.
+    pub most_in_flight: Option<f64>,
+    /// Arrivals wanted per second, in an open loop that says so.
+    pub rate_per_s: Option<f64>,
+    /// Answers per second.
+    pub qps: f64,
+    /// Mean latency; absent when nothing was timed.
+    pub mean_ns: Option<Nanos>,
+    /// What mean and percentiles are of.
+    pub latency: Latency,
+    /// How far latencies may lie from what was measured, by the digits they are printed with.
+    pub error_ns: Nanos,
+    /// Least latency.
+    pub min_ns: Option<Nanos>,
+    /// Greatest latency.
+    pub max_ns: Option<Nanos>,
+    /// Percentiles: share of samples, 0..=1, and the latency it does not exceed; ascending by share.
+    pub quantiles: Vec<(f64, Nanos)>,
+    /// Whole answers.
+    pub requests: Option<u64>,
+    /// The time they took.
+    pub duration_ns: Option<Nanos>,
+    /// Successes / attempts by the maker's count, 0..=1.
+    pub success: Option<f64>,
+    /// Connections that could not be opened.
+    pub connect_errors: u64,
+    /// Arrivals of a schedule that the generator left out.
+    pub dropped: u64,
+    /// Whether connections were kept for further requests, where the file tells.
+    pub keepalive: Option<bool>,
+    /// Whether users paused between requests (pace, think time), or may have.
+    pub pauses: bool,
+    /// Factor, 1 or more, by which QPS x mean may honestly exceed the connections because requests
+    /// straddle the window's ends. 1 where only what began and ended inside counts.
+    pub edges: f64,
+    /// What its maker thought of it; ours only.
+    pub validity: Option<Validity>,
+}
+
+impl Claim {
+    /// A row of a closed loop that says nothing yet.
+    pub fn new(qps: f64, mean_ns: Option<Nanos>) -> Self {
+        Self {
+            label: None,
+            target: None,
+            loop_kind: LoopKind::Closed,
+            connections: None,
+            most_in_flight: None,
+            rate_per_s: None,
+            qps,
+            mean_ns,
+            latency: Latency::Service,
+            error_ns: 0,
+            min_ns: None,
+            max_ns: None,
+            quantiles: Vec::new(),
+            requests: None,
+            duration_ns: None,
+            success: None,
+            connect_errors: 0,
+            dropped: 0,
+            keepalive: None,
+            pauses: false,
+            edges: 1.0,
+            validity: None,
+        }
+    }
+
+    /// What a run of ours says of itself, by its service times.
+    pub fn of_run(run: &Run) -> Self {
+        let (plan, service) = (&run.plan, &run.service_ns);
+        let open = plan.rate_per_s.is_some();
+        let timed = service.count > 0;
+        let percentiles =
+            [(0.5, service.p50), (0.75, service.p75), (0.9, service.p90), (0.95, service.p95)];
+        let tail = [(0.99, service.p99), (0.999, service.p999), (0.9999, service.p9999)];
+        Self {
+            target: Some(plan.url.clone()),
+            loop_kind: if open { LoopKind::Open } else { LoopKind::Closed },
+            connections: Some(f64::from(plan.connections.max(1))),
+            most_in_flight: Some(f64::from(plan.inflight_cap().max(1))),
+            rate_per_s: plan.rate_per_s,
+            min_ns: timed.then_some(service.min),
+            max_ns: timed.then_some(service.max),
+            quantiles: if timed {
+                percentiles.into_iter().chain(tail).collect()
+            } else {
+                Vec::new()
+            },
+            requests: Some(run.totals.requests),
+            success: run.rates.success_ratio,
+            keepalive: Some(plan.keepalive),
+            pauses: plan.pace_ns.is_some() || plan.think_ns.is_some(),
+            edges: window_edges(run),
+            validity: Some(run.validity.clone()),
+            ..Self::new(run.rates.requests_per_s, timed.then_some(service.mean))
+        }
+    }
+
+    /// Requests in flight by Little's law: QPS x mean.
+    pub fn in_flight(&self) -> Option<f64> {
+        self.mean_ns.map(|mean_ns| self.qps * mean_ns as f64 / 1e9)
+    }
+
+    /// The most requests that can be in flight.
+    pub fn in_flight_cap(&self) -> Option<f64> {
+        self.most_in_flight.or(self.connections)
+    }
+
+    /// Requests in flight over the most there can be.
+    pub fn ratio(&self) -> Option<f64> {
+        Some(self.in_flight()? / self.in_flight_cap()?)
+    }
+}
+
+/// By what factor QPS x mean service time of a run may exceed its connections honestly: up to
+/// connections x pipeline requests end after the window, each at most the longest service late,
+/// and as many began before it. 1 when nothing was timed.
+pub fn window_edges(run: &Run) -> f64 {
+    let (service, window_ns) = (&run.service_ns, run.totals.duration_ns as f64);
+    if service.count == 0 || window_ns == 0.0 {
+        return 1.0;
+    }
+    let begun_before = 1.0 + f64::from(run.plan.inflight_cap()) / service.count as f64;
+    let ended_after = 1.0 + service.max as f64 / window_ns;
+    begun_before * ended_after
+}
+
+/// All that one file claims.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claims {
+    /// The tool that made it.
+    pub maker: Maker,
+    /// What its success rates count.
+    pub success_means: String,
+    /// At least one row, in the file's order.
+    pub rows: Vec<Claim>,
+}
+
+impl Claims {
+    /// Rows of a maker whose success means the same in each result.
+    pub fn new(maker: Maker, rows: Vec<Claim>) -> Self {
+        Self { maker, success_means: maker.success().to_owned(), rows }
+    }
+
+    /// The claims of a run of ours.
+    pub fn of_run(run: &Run) -> Self {
+        Self::of_ours(std::iter::once(run))
+    }
+
+    /// The claims of a sweep of ours, a row a level.
+    pub fn of_sweep(sweep: &Sweep) -> Self {
+        Self::of_ours(sweep.levels.iter().map(|held| &held.run))
+    }
+
+    fn of_ours<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Self {
+        let statuses = runs.clone().next().map(|run| run.plan.success.to_string());
+        let rows = runs.map(Claim::of_run).collect();
+        let success_means = statuses.map_or_else(
+            || Maker::Plimsoll.success().to_owned(),
+            |statuses| format!("whole answers in time with a status in {statuses}"),
+        );
+        Self { maker: Maker::Plimsoll, success_means, rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn littles_law_counts_pipelines() {
+        let mut claim = Claim::new(2000.0, Some(5_000_000));
+        assert_eq!((claim.in_flight(), claim.ratio()), (Some(10.0), None));
+        claim.connections = Some(4.0);
+        assert_eq!(claim.ratio(), Some(2.5));
+        claim.most_in_flight = Some(20.0);
+        assert_eq!((claim.in_flight_cap(), claim.ratio()), (Some(20.0), Some(0.5)));
+        assert_eq!(Claim::new(2000.0, None).in_flight(), None);
+    }
+
+    #[test]
+    fn every_maker_is_described_once() {
+        for (at, maker) in Maker::ALL.into_iter().enumerate() {
+            let first = Maker::ALL.iter().position(|other| other.name() == maker.name());
+            assert_eq!(first, Some(at));
+            assert!(maker.form().contains(maker.name()), "{}", maker.form());
+            assert!(!maker.success().is_empty() && !maker.latency().is_empty());
+        }
+    }
+}
