@@ -4,15 +4,21 @@
 //! - [`dat`]: the four-column table of wrktest.sh, read and printed.
 //! - [`results`]: `run.json` and `sweep.json`.
 //! - [`mod@detect`]: which of them some bytes are.
+//! - [`mod@claims`]: results of any tool, ours too, as rows of what they claim.
 //!
-//! What is loaded goes on to `verdict` (comparison) and `report`. Every input is hostile: nothing
+//! What is loaded goes on to `verdict` (comparison, audit) and `report`. Every input is hostile: nothing
 //! here panics, and nothing from a file reaches an error message unescaped or at length.
 
+mod bad_file;
+pub mod claims;
 pub mod dat;
 pub mod detect;
+mod figure;
 mod quote;
 pub mod results;
 
+pub use bad_file::BadFile;
+pub use claims::{claims, known_formats};
 pub use dat::DatError;
 pub use detect::{Kind, detect};
 pub use results::{ResultError, load_run, load_sweep};

@@ -1,0 +1,187 @@
+//! Results of any tool as [`Claims`], for `verdict::audit` to judge.
+//!
+//! Owns telling the formats apart, each by its own marks and not by the file's name, and the bounds
+//! on what is read. Each format's own module turns text into rows.
+
+mod ab;
+mod blocks;
+mod hey;
+mod jtl;
+mod k6;
+mod oha;
+mod vegeta;
+mod wrk;
+
+use model::{Claim, Claims, Curve, Latency, LevelKind, LoopKind, Maker};
+use serde::de::DeserializeOwned;
+
+use crate::bad_file::BadFile;
+use crate::detect::{Kind, detect};
+use crate::results::without_bom;
+use crate::{dat, load_run, load_sweep};
+
+/// Rows read of one file at most.
+pub(crate) const MOST_ROWS: usize = 100_000;
+/// Bytes of a printout at most; JTL and JSON are bounded by the caller.
+const LARGEST_TEXT: usize = 64 << 20;
+/// How far into a file its marks are looked for.
+const HEAD: usize = 64 << 10;
+
+/// Reads a result of any known format.
+///
+/// # Errors
+/// When the format is not known (the known ones are listed), or the file is damaged.
+pub fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
+    let bytes = without_bom(bytes);
+    match form(bytes)? {
+        Form::Run => Ok(Claims::of_run(&load_run(bytes)?)),
+        Form::Sweep => {
+            let sweep = load_sweep(bytes)?;
+            if sweep.levels.is_empty() {
+                return Err(BadFile::whole("a sweep without any level"));
+            }
+            Ok(Claims::of_sweep(&sweep))
+        }
+        Form::Dat => Ok(of_table(&dat::parse("", bytes)?)),
+        Form::K6 => k6::claims(bytes),
+        Form::Vegeta => vegeta::claims(bytes),
+        Form::OhaJson => oha::from_json(bytes),
+        Form::JtlCsv => jtl::from_csv(bytes),
+        Form::JtlXml => jtl::from_xml(bytes),
+        Form::Wrk => blocks::read::<wrk::Wrk>(text(bytes)?, Maker::Wrk),
+        Form::Wrk2 => blocks::read::<wrk::Wrk>(text(bytes)?, Maker::Wrk2),
+        Form::Ab => blocks::read::<ab::Ab>(text(bytes)?, Maker::Ab),
+        Form::Hey => blocks::read::<hey::Hey>(text(bytes)?, Maker::Hey),
+        Form::OhaText => blocks::read::<oha::Oha>(text(bytes)?, Maker::Oha),
+    }
+}
+
+/// The formats in words, as a list.
+pub fn known_formats() -> String {
+    let forms: Vec<&str> = Maker::ALL.into_iter().map(Maker::form).collect();
+    let (last, others) = forms.split_last().expect("there are makers");
+    format!("{}; and {last}", others.join("; "))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Dat,
+    Run,
+    Sweep,
+    K6,
+    Vegeta,
+    OhaJson,
+    JtlCsv,
+    JtlXml,
+    Wrk,
+    Wrk2,
+    Ab,
+    Hey,
+    OhaText,
+}
+
+fn form(bytes: &[u8]) -> Result<Form, BadFile> {
+    if bytes.trim_ascii().is_empty() {
+        return Err(BadFile::whole("empty: there is no result in it"));
+    }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(BadFile::whole("in UTF-16: save it as UTF-8"));
+    }
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let found = match bytes.trim_ascii_start().first() {
+        Some(b'{' | b'[') => json_form(bytes, head),
+        Some(b'<') => has(head, "<testResults").then_some(Form::JtlXml),
+        _ => text_form(head),
+    };
+    found.ok_or_else(|| {
+        BadFile::whole(format!("in no known format; what is read: {}", known_formats()))
+    })
+}
+
+fn json_form(bytes: &[u8], head: &[u8]) -> Option<Form> {
+    match detect(bytes) {
+        Kind::Run => return Some(Form::Run),
+        Kind::Sweep => return Some(Form::Sweep),
+        Kind::Dat | Kind::OtherJson => {}
+    }
+    // Marks and not whole documents, so that one that was cut short is told as what it was.
+    let tail = &bytes[bytes.len() - bytes.len().min(HEAD)..];
+    let names = |name: &str| has(head, name) || has(tail, name);
+    if names("\"latencies\"") && (names("\"throughput\"") || names("\"bytes_in\"")) {
+        Some(Form::Vegeta)
+    } else if names("\"requestsPerSec\"") || names("\"latencyPercentiles\"") {
+        Some(Form::OhaJson)
+    } else if names("\"metrics\"") && (names("\"http_req") || names("\"root_group\"")) {
+        Some(Form::K6)
+    } else {
+        None
+    }
+}
+
+fn text_form(head: &[u8]) -> Option<Form> {
+    let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or(head));
+    if has(head, "Running ") && has(head, " test @ ") {
+        let two = has(head, "Thread calibration:") || has(head, "HdrHistogram");
+        Some(if two { Form::Wrk2 } else { Form::Wrk })
+    } else if has(head, "ApacheBench") || has(head, "Concurrency Level:") {
+        Some(Form::Ab)
+    } else if has(head, "Summary:") && has(head, "Slowest:") {
+        Some(if has(head, "Success rate:") { Form::OhaText } else { Form::Hey })
+    } else if first.contains("timeStamp") && first.contains("elapsed") {
+        Some(Form::JtlCsv)
+    } else {
+        starts_with_a_number(head).then_some(Form::Dat)
+    }
+}
+
+/// Whether the first line that is neither blank nor a comment begins with a number, or there are
+/// only comments.
+fn starts_with_a_number(head: &[u8]) -> bool {
+    let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut told = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let Some(first) = told.next() else { return head.starts_with(b"#") };
+    let word = first.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
+}
+
+fn has(bytes: &[u8], mark: &str) -> bool {
+    memchr::memmem::find(bytes, mark.as_bytes()).is_some()
+}
+
+fn text(bytes: &[u8]) -> Result<&str, BadFile> {
+    if bytes.len() > LARGEST_TEXT {
+        return Err(BadFile::whole(format!("{} bytes are more than a printout has", bytes.len())));
+    }
+    utf8(bytes)
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, BadFile> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        BadFile::at(line, "not text in UTF-8: the file is damaged, or of another encoding")
+    })
+}
+
+pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, BadFile> {
+    serde_json::from_slice(bytes).map_err(|error| BadFile::json(&error))
+}
+
+/// The rows of a `.dat`: concurrencies are a closed loop's, rates an open one's.
+fn of_table(curve: &Curve) -> Claims {
+    let open = curve.kind == LevelKind::Rate;
+    let rows = curve.rows.iter().map(|row| {
+        let mut claim = Claim::new(row.qps, Some(row.mean_ns));
+        if open {
+            (claim.loop_kind, claim.latency) = (LoopKind::Open, Latency::Response);
+            claim.rate_per_s = Some(row.level);
+        } else {
+            claim.connections = Some(row.level);
+        }
+        claim.success = row.success;
+        claim
+    });
+    Claims::new(Maker::Wrktest, rows.collect())
+}
+
+#[cfg(test)]
+mod tests;

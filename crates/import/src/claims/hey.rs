@@ -1,0 +1,128 @@
+//! hey's printout. It does not say how many connections there were.
+//!
+//! hey keeps a million results and counts statuses among those only, but its rate counts all.
+
+use model::Claim;
+use model::units::Nanos;
+
+use super::blocks::{Block, word_after};
+use crate::bad_file::BadFile;
+use crate::figure::{self, Printed, count, in_unit};
+
+#[derive(Debug, Default)]
+pub(super) struct Hey {
+    total: Option<Printed>,
+    slowest: Option<Printed>,
+    fastest: Option<Printed>,
+    average: Option<Printed>,
+    /// Answers and errors per second.
+    rate: Option<f64>,
+    quantiles: Vec<(f64, Nanos)>,
+    statuses: u64,
+    succeeded: u64,
+    errors: u64,
+    in_statuses: bool,
+    in_errors: bool,
+}
+
+impl Block for Hey {
+    fn opens(line: &str) -> bool {
+        line.trim_end() == "Summary:"
+    }
+
+    fn line(&mut self, number: usize, line: &str) -> Result<(), BadFile> {
+        // Without an answer the average is NaN.
+        let timed = |label: &str| {
+            let word = word_after(line, label).filter(|word| *word != "NaN")?;
+            Some(in_unit(number, label.trim_end_matches(':'), word, "secs"))
+        };
+        for (label, slot) in [
+            ("Total:", &mut self.total),
+            ("Slowest:", &mut self.slowest),
+            ("Fastest:", &mut self.fastest),
+            ("Average:", &mut self.average),
+        ] {
+            if slot.is_none()
+                && let Some(printed) = timed(label)
+            {
+                *slot = Some(printed?);
+                return Ok(());
+            }
+        }
+        if let Some(word) = word_after(line, "Requests/sec:") {
+            self.rate = Some(figure::number(number, "Requests/sec", word)?);
+        } else if line.starts_with("Status code distribution:") {
+            self.in_statuses = true;
+        } else if line.starts_with("Error distribution:") {
+            self.in_errors = true;
+        } else {
+            self.counted(number, line)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Claim, &'static str> {
+        let rate = self.rate.ok_or("`Requests/sec:` line")?;
+        let total = self.total.ok_or("`Total:` line")?;
+        if self.slowest.is_none() || (self.average.is_none() && self.statuses > 0) {
+            return Err("`Average:` line");
+        }
+        if !self.in_statuses {
+            return Err("`Status code distribution:`");
+        }
+        let attempts = rate * total.ns as f64 / 1e9;
+        let answers = (attempts - self.errors as f64).max(0.0);
+        let answered = if attempts > 0.0 { answers / attempts } else { 0.0 };
+        let good = self.succeeded as f64 / (self.statuses as f64).max(1.0);
+        let timed = self.average.filter(|_| self.statuses > 0);
+        Ok(Claim {
+            min_ns: timed.and(self.fastest).map(|printed| printed.ns),
+            max_ns: timed.and(self.slowest).map(|printed| printed.ns),
+            error_ns: timed.map_or(0, |printed| printed.error_ns),
+            quantiles: self.quantiles,
+            requests: Some(answers.round() as u64),
+            duration_ns: Some(total.ns),
+            success: (attempts > 0.0).then_some(answered * good),
+            ..Claim::new(rate * answered, timed.map(|printed| printed.ns))
+        })
+    }
+}
+
+impl Hey {
+    fn counted(&mut self, line: usize, text: &str) -> Result<(), BadFile> {
+        if let Some((share, value)) = percentile(text) {
+            let percent = figure::number(line, "percentile", share)?;
+            let latency = in_unit(line, "percentile", value, "secs")?;
+            self.quantiles.push((percent / 100.0, latency.ns));
+        } else if let Some((inside, rest)) = bracketed(text) {
+            if self.in_errors {
+                self.errors = self.errors.saturating_add(count(line, "errors", inside)?);
+            } else if let Some(n) = rest.strip_suffix("responses") {
+                let n = count(line, "responses", n.trim())?;
+                let status = count(line, "status", inside)?;
+                self.statuses = self.statuses.saturating_add(n);
+                if status < 400 {
+                    self.succeeded = self.succeeded.saturating_add(n);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `50% in 0.0013 secs`; hey itself prints two percent signs.
+fn percentile(text: &str) -> Option<(&str, &str)> {
+    match text.split_whitespace().take(5).collect::<Vec<_>>().as_slice() {
+        [share, "in", value, "secs"] if share.ends_with('%') => {
+            Some((share.trim_end_matches('%'), value))
+        }
+        _ => None,
+    }
+}
+
+/// `[200] 68706 responses` is `200` and `68706 responses`. Lines of a histogram have their count in
+/// brackets too, but not first.
+pub(super) fn bracketed(text: &str) -> Option<(&str, &str)> {
+    let (inside, rest) = text.trim_start().strip_prefix('[')?.split_once(']')?;
+    Some((inside.trim(), rest.trim()))
+}

@@ -1,0 +1,90 @@
+//! JTL as CSV. The header line names the columns, which may come in any order.
+
+use model::Claims;
+
+use super::{Sample, Sum, TRANSACTION};
+use crate::bad_file::BadFile;
+use crate::quote::{plain, quote};
+
+/// Where the columns that matter are.
+#[derive(Debug)]
+struct Columns {
+    began: usize,
+    elapsed: usize,
+    success: Option<usize>,
+    message: Option<usize>,
+    thread: Option<usize>,
+    threads: Option<usize>,
+    url: Option<usize>,
+}
+
+/// Sums up a JTL in CSV.
+///
+/// # Errors
+/// On a header without the times, and on a line whose figures are none.
+pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter(bytes)).flexible(true).from_reader(bytes);
+    let columns = columns(reader.byte_headers().map_err(|error| unreadable(&error))?)?;
+    let mut sum = Sum::default();
+    let mut record = csv::ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(|error| unreadable(&error))? {
+        let line = record.position().map_or(0, |position| position.line() as usize);
+        let field = |at: Option<usize>| {
+            let bytes = at.and_then(|at| record.get(at)).unwrap_or_default();
+            std::str::from_utf8(bytes).unwrap_or_default()
+        };
+        if field(columns.message).starts_with(TRANSACTION) {
+            continue;
+        }
+        let sample = Sample {
+            began_ms: whole(line, "timeStamp", field(Some(columns.began)))?,
+            elapsed_ms: whole(line, "elapsed", field(Some(columns.elapsed)))?,
+            // Without the column nothing says that any failed.
+            succeeded: columns.success.is_none() || field(columns.success) == "true",
+            thread: field(columns.thread),
+            threads: match columns.threads {
+                Some(at) => whole(line, "allThreads", field(Some(at)))?,
+                None => 0,
+            },
+            url: field(columns.url),
+        };
+        sum.add(sample).map_err(|what| BadFile::at(line, what))?;
+    }
+    sum.claims()
+}
+
+/// What stands behind the first column's name.
+fn delimiter(bytes: &[u8]) -> u8 {
+    let after = bytes.iter().find(|byte| !byte.is_ascii_alphanumeric() && **byte != b'"');
+    *after.filter(|byte| matches!(byte, b',' | b';' | b'\t' | b'|')).unwrap_or(&b',')
+}
+
+fn columns(header: &csv::ByteRecord) -> Result<Columns, BadFile> {
+    let named = |name: &str| header.iter().position(|field| field.trim_ascii() == name.as_bytes());
+    let needed = |name: &str| {
+        let missing = || BadFile::at(1, format!("a JTL without the column `{name}`"));
+        named(name).ok_or_else(missing)
+    };
+    Ok(Columns {
+        began: needed("timeStamp")?,
+        elapsed: needed("elapsed")?,
+        success: named("success"),
+        message: named("responseMessage"),
+        thread: named("threadName"),
+        threads: named("allThreads"),
+        url: named("URL"),
+    })
+}
+
+fn whole(line: usize, column: &str, word: &str) -> Result<u64, BadFile> {
+    word.parse().map_err(|_| {
+        let cut = if word.is_empty() { " (is the line cut short?)" } else { "" };
+        let what = format!("{column}: {} is not a whole number of ms{cut}", quote(word));
+        BadFile::at(line, what)
+    })
+}
+
+fn unreadable(error: &csv::Error) -> BadFile {
+    BadFile::whole(plain(&error.to_string(), 200))
+}

@@ -1,0 +1,64 @@
+//! vegeta's JSON report. It says neither how many connections nor how many workers there were.
+//!
+//! Its `rate` is what was sent, over the time of sending; the answers per second read here are over
+//! the time until the last answer.
+
+use std::collections::BTreeMap;
+
+use model::{Claim, Claims, LoopKind, Maker};
+use serde::Deserialize;
+
+use super::json;
+use crate::bad_file::BadFile;
+use crate::figure::{json_nanos, plain_number};
+
+#[derive(Debug, Deserialize)]
+struct Document {
+    latencies: BTreeMap<String, f64>,
+    requests: f64,
+    rate: f64,
+    /// From the first request to the last, in nanoseconds.
+    duration: f64,
+    /// From the last request to its answer, in nanoseconds.
+    wait: f64,
+    success: f64,
+}
+
+/// Percentiles by vegeta's names.
+const QUANTILES: [(&str, f64); 4] = [("50th", 0.5), ("90th", 0.9), ("95th", 0.95), ("99th", 0.99)];
+
+pub(super) fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
+    let document: Document = json(bytes)?;
+    let requests = plain_number("requests", document.requests)?;
+    let duration_ns = json_nanos("duration", document.duration, 1)?.saturating_add(json_nanos(
+        "wait",
+        document.wait,
+        1,
+    )?);
+    if plain_number("success", document.success)? > 1.0 {
+        let what = format!("`success` is a share above 1: {}", document.success);
+        return Err(BadFile::whole(what));
+    }
+    let latency = |name: &str| {
+        let value = document.latencies.get(name);
+        value.map(|&value| json_nanos(name, value, 1)).transpose()
+    };
+    let mut quantiles = Vec::new();
+    for (name, share) in QUANTILES {
+        quantiles.extend(latency(name)?.map(|ns| (share, ns)));
+    }
+    let timed = |value| if requests > 0.0 { value } else { None };
+    let qps = if duration_ns > 0 { requests / (duration_ns as f64 / 1e9) } else { 0.0 };
+    let row = Claim {
+        loop_kind: LoopKind::Open,
+        rate_per_s: Some(plain_number("rate", document.rate)?).filter(|&rate| rate > 0.0),
+        min_ns: timed(latency("min")?),
+        max_ns: timed(latency("max")?),
+        quantiles: if requests > 0.0 { quantiles } else { Vec::new() },
+        requests: Some(requests as u64),
+        duration_ns: Some(duration_ns),
+        success: (requests > 0.0).then_some(document.success),
+        ..Claim::new(qps, timed(latency("mean")?))
+    };
+    Ok(Claims::new(Maker::Vegeta, vec![row]))
+}

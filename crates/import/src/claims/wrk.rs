@@ -1,0 +1,119 @@
+//! wrk's block, wrk2's, and Plimsoll's own, which begins with wrk's.
+
+use model::units::Nanos;
+use model::{Claim, Latency, LoopKind};
+
+use super::blocks::{Block, labelled, word_after};
+use crate::bad_file::BadFile;
+use crate::figure::{Printed, count, duration, number};
+
+#[derive(Debug, Default)]
+pub(super) struct Wrk {
+    target: Option<String>,
+    connections: Option<u64>,
+    latency: Option<(Printed, Printed)>,
+    quantiles: Vec<(f64, Nanos)>,
+    /// wrk2 prints a second distribution, without the wait for a connection, which is not read.
+    distributions: u32,
+    requests: Option<u64>,
+    duration: Option<Printed>,
+    refused: u64,
+    connect_errors: u64,
+    other_errors: u64,
+    qps: Option<f64>,
+    open: bool,
+}
+
+impl Block for Wrk {
+    fn opens(line: &str) -> bool {
+        line.trim_start().starts_with("Running ") && line.contains(" test @ ")
+    }
+
+    fn line(&mut self, number: usize, line: &str) -> Result<(), BadFile> {
+        let words: Vec<&str> = line.split_whitespace().take(9).collect();
+        match words.as_slice() {
+            ["Running", _, "test", "@", url, ..] => self.target = Some((*url).to_owned()),
+            [_, "threads", "and", n, "connections"] => {
+                self.connections = Some(count(number, "connections", n)?);
+            }
+            ["Latency", "Distribution", rest @ ..] => {
+                self.distributions += 1;
+                self.open |= rest.first() == Some(&"(HdrHistogram");
+            }
+            // wrk2 alone calibrates: it is told by that from wrk, whose lines are the same.
+            ["Thread", "calibration:", ..] => self.open = true,
+            ["Latency", mean, _, max, _] if self.latency.is_none() => {
+                let mean = duration(number, "mean latency", mean)?;
+                self.latency = Some((mean, duration(number, "greatest latency", max)?));
+            }
+            [share, value] if self.distributions == 1 && share.ends_with('%') => {
+                self.quantile(number, share, value)?;
+            }
+            [n, "requests", "in", time, ..] => {
+                self.requests = Some(count(number, "requests", n)?);
+                self.duration = Some(duration(number, "duration", time.trim_end_matches(','))?);
+            }
+            ["Socket", "errors:", ..] => self.socket_errors(number, line)?,
+            // Plimsoll's own text goes on with what drove the load.
+            ["Load", "open", "loop,", ..] => self.open = true,
+            _ => self.totals(number, line)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Claim, &'static str> {
+        let qps = self.qps.ok_or("`Requests/sec:` line")?;
+        let (mean, max) = self.latency.ok_or("`Latency` line")?;
+        let requests = self.requests.ok_or("line of requests")?;
+        let connections = self.connections.ok_or("line of threads and connections")?;
+        let attempts = requests as f64 + self.connect_errors as f64 + self.other_errors as f64;
+        let succeeded = requests.saturating_sub(self.refused) as f64;
+        let timed = (requests > 0).then_some(mean.ns);
+        Ok(Claim {
+            target: self.target,
+            connections: Some(connections as f64).filter(|&n| n > 0.0),
+            loop_kind: if self.open { LoopKind::Open } else { LoopKind::Closed },
+            latency: if self.open { Latency::Response } else { Latency::Service },
+            error_ns: mean.error_ns,
+            max_ns: timed.map(|_| max.ns),
+            quantiles: self.quantiles,
+            requests: Some(requests),
+            duration_ns: self.duration.map(|time| time.ns),
+            success: (attempts > 0.0).then(|| succeeded / attempts),
+            connect_errors: self.connect_errors,
+            ..Claim::new(qps, timed)
+        })
+    }
+}
+
+impl Wrk {
+    fn quantile(&mut self, line: usize, share: &str, value: &str) -> Result<(), BadFile> {
+        let percent = number(line, "percentile", share.trim_end_matches('%'))?;
+        // The hundredth is the greatest latency, which another line has.
+        if percent < 100.0 {
+            self.quantiles.push((percent / 100.0, duration(line, "percentile", value)?.ns));
+        }
+        Ok(())
+    }
+
+    fn socket_errors(&mut self, line: usize, text: &str) -> Result<(), BadFile> {
+        let text = labelled(text, "Socket errors:").unwrap_or_default();
+        for part in text.split(',').take(8) {
+            let Some((class, n)) = part.trim().split_once(' ') else { continue };
+            let n = count(line, "socket errors", n.trim())?;
+            let sum =
+                if class == "connect" { &mut self.connect_errors } else { &mut self.other_errors };
+            *sum = sum.saturating_add(n);
+        }
+        Ok(())
+    }
+
+    fn totals(&mut self, line: usize, text: &str) -> Result<(), BadFile> {
+        if let Some(word) = word_after(text, "Requests/sec:") {
+            self.qps = Some(number(line, "Requests/sec", word)?);
+        } else if let Some(word) = word_after(text, "Non-2xx or 3xx responses:") {
+            self.refused = count(line, "Non-2xx or 3xx responses", word)?;
+        }
+        Ok(())
+    }
+}
