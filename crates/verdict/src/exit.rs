@@ -2,6 +2,8 @@
 
 use model::{LevelKind, Run, Sweep, Verdict};
 
+use crate::audit::{Audit, Severity};
+
 /// Done: `VALID`, or `LOWER_BOUND` in a closed loop ("at least").
 pub const DONE: u8 = 0;
 /// Could not run.
@@ -30,6 +32,11 @@ pub fn exit_code(run: &Run) -> u8 {
 /// climb often is) leaves the others their worth, so only a sweep without any that can fails.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
     if sweep.levels.iter().any(|held| believable(&held.run)) { DONE } else { NOT_BELIEVABLE }
+}
+
+/// The code of an audit: one impossible row is enough. What is doubtful is said and not failed.
+pub fn exit_code_of_audit(audit: &Audit) -> u8 {
+    if audit.worst() == Some(Severity::Impossible) { NOT_BELIEVABLE } else { DONE }
 }
 
 /// Whether a figure at this level says something of the server: `VALID`, or "at least" where a

@@ -1,5 +1,6 @@
 //! What we think of results. Pure: values of `model` in, judgements and sentences out.
 //!
+//! - [`mod@audit`]: can results that others made be believed? Another table of rules.
 //! - [`validity`]: may a run's figures be believed? One table of rules.
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
@@ -10,6 +11,7 @@
 //!
 //! Nothing here shows anything: texts and figures go on to the command line and to `report`.
 
+pub mod audit;
 pub mod comparison;
 pub mod curve;
 pub mod diff;
@@ -21,9 +23,10 @@ pub mod ladder;
 pub mod statistics;
 pub mod validity;
 
+pub use audit::{Audit, audit};
 pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
-pub use exit::{exit_code, exit_code_of_sweep};
+pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep};
 pub use ladder::{Ladder, Outcome, Step};
 pub use validity::judge;

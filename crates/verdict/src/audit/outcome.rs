@@ -1,0 +1,94 @@
+//! What came of the requests, and what the tool itself is known for.
+
+use model::units::{Nanos, show_duration};
+use model::{Claim, Maker, Verdict};
+
+use super::{Found, Severity};
+use crate::curve::SOUND;
+use crate::figures::{grouped, percent, share};
+
+/// Results that hey keeps.
+pub(super) const HEY_KEEPS: u64 = 1_000_000;
+/// Answers below which fewer than ten are above p99.
+const ENOUGH_FOR_P99: u64 = 1_000;
+/// Share of the connections that may fail to open before concurrency is another.
+const CONNECTS: f64 = 0.01;
+/// Share of a schedule's arrivals that may be left out.
+const DROPPED: f64 = 0.001;
+
+fn doubtful(evidence: String) -> Option<Found> {
+    Some((Severity::Doubtful, evidence, None))
+}
+
+pub(super) fn hey_million(maker: Maker, claim: &Claim) -> Option<Found> {
+    let requests = claim.requests.filter(|&n| maker == Maker::Hey && n > HEY_KEEPS)?;
+    let mean_ns = claim.mean_ns?;
+    let corrected = mean_ns as f64 * HEY_KEEPS as f64 / requests as f64;
+    doubtful(format!(
+        "of {} answers the mean is {}, not {}",
+        grouped(requests as f64, 0),
+        show_duration(corrected as Nanos),
+        show_duration(mean_ns)
+    ))
+}
+
+pub(super) fn nothing(_: Maker, claim: &Claim) -> Option<Found> {
+    if claim.qps > 0.0 && claim.requests != Some(0) && claim.mean_ns.is_some() {
+        return None;
+    }
+    let what = if claim.qps > 0.0 { "no latency in the file" } else { "no answer came" };
+    doubtful(what.to_owned())
+}
+
+pub(super) fn failing(_: Maker, claim: &Claim) -> Option<Found> {
+    let success = claim.success.filter(|&success| success < SOUND)?;
+    let carried = crate::figures::rate(claim.qps * success);
+    doubtful(format!("{} succeeded: {carried}/s were carried", share(success)))
+}
+
+pub(super) fn connects(_: Maker, claim: &Claim) -> Option<Found> {
+    if claim.connect_errors == 0 {
+        return None;
+    }
+    let failed = claim.connect_errors as f64;
+    let connections = claim.connections.unwrap_or(0.0);
+    let severity =
+        if failed >= CONNECTS * connections { Severity::Doubtful } else { Severity::Note };
+    let of = grouped(connections, 0);
+    let evidence = format!("{} connects failed, of {of} connections", grouped(failed, 0));
+    Some((severity, evidence, None))
+}
+
+pub(super) fn dropped(_: Maker, claim: &Claim) -> Option<Found> {
+    let dropped = claim.dropped as f64;
+    let arrivals = dropped + claim.requests.unwrap_or(0) as f64;
+    if dropped <= DROPPED * arrivals {
+        return None;
+    }
+    doubtful(format!(
+        "{} arrivals, {}, were left out",
+        grouped(dropped, 0),
+        percent(dropped / arrivals)
+    ))
+}
+
+pub(super) fn own_verdict(_: Maker, claim: &Claim) -> Option<Found> {
+    let validity = claim.validity.as_ref().filter(|v| v.verdict != Verdict::Valid)?;
+    let reasons = validity.reasons.iter().filter(|reason| reason.consequence != Verdict::Valid);
+    let codes: Vec<&str> = reasons.map(|reason| reason.code.name()).collect();
+    doubtful(format!("{} by its own rules: {}", validity.verdict.name(), codes.join(", ")))
+}
+
+pub(super) fn no_keepalive(_: Maker, claim: &Claim) -> Option<Found> {
+    (claim.keepalive == Some(false))
+        .then(|| (Severity::Note, "a connection for each request".to_owned(), None))
+}
+
+pub(super) fn few(_: Maker, claim: &Claim) -> Option<Found> {
+    let requests = claim.requests.filter(|&n| n > 0 && n < ENOUGH_FOR_P99)?;
+    let quoted = claim.quantiles.iter().any(|&(share, _)| share >= 0.99);
+    quoted.then(|| {
+        let evidence = format!("{} answers are too few to quote p99", grouped(requests as f64, 0));
+        (Severity::Note, evidence, None)
+    })
+}
