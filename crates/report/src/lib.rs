@@ -4,10 +4,12 @@
 //! the same result always makes the same bytes.
 //!
 //! - [`wrk`], [`text`], [`live`], [`table`]: what a terminal shows.
+//! - [`audit`]: other tools' results judged, as text, CSV and JSON.
 //! - [`timeline`], [`hgrm`], and the CSV of [`table`]: what other programs read.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
 //! - [`html`]: one self-contained page.
 
+pub mod audit;
 pub mod chart;
 pub mod charts;
 mod figure;

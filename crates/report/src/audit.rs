@@ -1,0 +1,190 @@
+//! An audit for people: each file's rows with what is in flight, then what was found, then files of
+//! the same load side by side. As CSV and JSON in [`data`].
+//!
+//! Owns words and layout. What is impossible or doubtful is `verdict`'s and printed as found.
+
+mod data;
+mod side;
+
+use model::claim::{Claim, LoopKind};
+use model::units::show_duration;
+use verdict::audit::{Audit, Audited, Finding, Severity};
+
+pub use data::{csv, document};
+
+use crate::figure::{clean, level, rate, share, wrap};
+use crate::grid::{Grid, Lean};
+use crate::text::{COLUMNS, Style, Tone};
+
+/// Rows whose evidence is told one by one, for each code.
+const TOLD: usize = 30;
+/// Longest a file's name or a target is shown.
+const NAME: usize = 70;
+/// Longest a sentence may be.
+const LONGEST: usize = 1000;
+
+/// Everything an audit has to say.
+pub fn text(audit: &Audit, style: Style) -> String {
+    let mut parts: Vec<String> = audit.files.iter().map(|file| of_file(file, style)).collect();
+    parts.extend(audit.groups.iter().map(|group| side::group(audit, group, style)));
+    parts.push(conclusion(audit, style));
+    parts.join("\n")
+}
+
+fn of_file(file: &Audited, style: Style) -> String {
+    let rows = &file.claims.rows;
+    let mut head = format!("{}: {}", clean(&file.name, NAME), file.claims.maker.name());
+    if let Some(first) = rows.first() {
+        head += &format!(", {}", first.loop_kind.name());
+        if let Some(target) = first.target.as_ref().filter(|_| same_target(rows)) {
+            head += &format!(", {}", clean(target, NAME));
+        }
+    }
+    let mut out = style.paint(Tone::Strong, &head) + "\n" + &table(file, style) + "\n";
+    for code in codes(file) {
+        out += &finding(file, code, style);
+    }
+    let (latency, success) = (file.claims.maker.latency(), &file.claims.success_means);
+    out += &indented(&format!("Latencies: {latency}."), 2);
+    out + &indented(&format!("Success: {}.", clean(success, LONGEST)), 2)
+}
+
+fn same_target(rows: &[Claim]) -> bool {
+    rows.windows(2).all(|pair| pair[0].target == pair[1].target)
+}
+
+fn table(file: &Audited, style: Style) -> String {
+    let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left]));
+    grid.row(["load", "QPS", "mean", "in flight", "ratio", "success", ""]);
+    for (at, row) in file.claims.rows.iter().enumerate() {
+        grid.row(cells(row).into_iter().chain([mark(file.worst_of(at)).to_owned()]));
+    }
+    let table = grid.print();
+    let mut lines = table.lines();
+    let mut out = style.paint(Tone::Strong, lines.next().unwrap_or("")) + "\n";
+    for (at, line) in lines.enumerate() {
+        out += &match file.worst_of(at) {
+            Some(Severity::Impossible) => style.paint(Tone::Bad, line),
+            Some(Severity::Doubtful) => style.paint(Tone::Doubtful, line),
+            _ => line.to_owned(),
+        };
+        out.push('\n');
+    }
+    out
+}
+
+/// Only what matters is marked in the table; notes are told below it.
+fn mark(worst: Option<Severity>) -> &'static str {
+    match worst {
+        Some(severity) if severity >= Severity::Doubtful => severity.name(),
+        _ => "",
+    }
+}
+
+fn missing() -> String {
+    "-".to_owned()
+}
+
+/// Load, QPS, mean, in flight, ratio, success.
+fn cells(row: &Claim) -> [String; 6] {
+    let in_flight = |n: f64| if n < 10.0 { format!("{n:.2}") } else { level(n.round()) };
+    [
+        load(row),
+        rate(row.qps),
+        row.mean_ns.map_or_else(missing, show_duration),
+        row.in_flight().map_or_else(missing, in_flight),
+        row.ratio().map_or_else(missing, |ratio| format!("{ratio:.2}")),
+        row.success.map_or_else(missing, share),
+    ]
+}
+
+/// The level of a row: connections, users or a rate.
+fn load(row: &Claim) -> String {
+    match (row.connections, row.rate_per_s) {
+        (_, Some(rate_per_s)) => format!("{}/s", rate(rate_per_s)),
+        (Some(n), None) if row.loop_kind == LoopKind::Users => format!("{} users", level(n)),
+        (Some(n), None) => level(n),
+        (None, None) => missing(),
+    }
+}
+
+/// The codes found in a file, worst first, each once.
+fn codes(file: &Audited) -> Vec<&'static str> {
+    let mut all: Vec<&Finding> = file.findings.iter().flatten().collect();
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let mut codes: Vec<&str> = Vec::new();
+    for finding in all {
+        if !codes.contains(&finding.code) {
+            codes.push(finding.code);
+        }
+    }
+    codes
+}
+
+/// One code: its evidence row by row, the likely cause, and what to do.
+fn finding(file: &Audited, code: &str, style: Style) -> String {
+    let of_row = |found: &'_ [Finding]| found.iter().position(|finding| finding.code == code);
+    let found: Vec<(usize, &Finding)> = file
+        .findings
+        .iter()
+        .enumerate()
+        .filter_map(|(at, found)| Some((at, &found[of_row(found)?])))
+        .collect();
+    let Some(worst) = found.iter().map(|(_, finding)| finding.severity).max() else {
+        return String::new();
+    };
+    let (all, alone) = (file.claims.rows.len(), file.claims.rows.len() == 1);
+    let count = if alone { String::new() } else { format!(": {} of {all} rows", found.len()) };
+    let tone = if worst == Severity::Impossible { Tone::Bad } else { Tone::Strong };
+    let mut out = format!("  {}{count}\n", style.paint(tone, &format!("{}, {code}", worst.name())));
+    for (at, finding) in found.iter().take(TOLD) {
+        let row = if alone { String::new() } else { format!("{}: ", name(file, *at)) };
+        out += &indented(&format!("{row}{}", finding.evidence), 4);
+    }
+    if found.len() > TOLD {
+        out += &format!("    and {} more rows; --format json has all\n", found.len() - TOLD);
+    }
+    let first = found[0].1;
+    if let Some(cause) = &first.cause {
+        out += &indented(&format!("Likely cause: {cause}."), 4);
+    }
+    out + &indented(first.advice, 4)
+}
+
+/// A row's name: its label, its load, or its place.
+fn name(file: &Audited, at: usize) -> String {
+    let row = &file.claims.rows[at];
+    match &row.label {
+        Some(label) => clean(label, 24),
+        None if row.connections.is_some() || row.rate_per_s.is_some() => load(row),
+        None => format!("row {}", at + 1),
+    }
+}
+
+/// A text in lines that fit, moved in.
+fn indented(text: &str, by: usize) -> String {
+    let lines = wrap(&clean(text, LONGEST), COLUMNS - by);
+    lines.iter().map(|line| format!("{}{line}\n", " ".repeat(by))).collect()
+}
+
+fn conclusion(audit: &Audit, style: Style) -> String {
+    let rows = |file: &Audited| (0..file.claims.rows.len()).map(|at| file.worst_of(at)).collect();
+    let worst: Vec<Option<Severity>> =
+        audit.files.iter().flat_map(|f| -> Vec<_> { rows(f) }).collect();
+    let of = |severity| worst.iter().filter(|found| **found == Some(severity)).count();
+    let (impossible, doubtful, all) =
+        (of(Severity::Impossible), of(Severity::Doubtful), worst.len());
+    let words = match (impossible, doubtful) {
+        (0, 0) => {
+            format!("Nothing against any of {all} rows: they are possible. That is no proof.")
+        }
+        (0, _) => format!("{doubtful} of {all} rows are doubtful; none is impossible."),
+        (_, 0) => format!("{impossible} of {all} rows are impossible."),
+        (_, _) => format!("{impossible} of {all} rows are impossible, {doubtful} doubtful."),
+    };
+    let tone = if impossible > 0 { Tone::Bad } else { Tone::Strong };
+    style.paint(tone, &words) + "\n"
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+use model::claim::{Claims, Maker};
+use model::units::MILLISECOND;
+
+use super::*;
+
+fn row(connections: f64, qps: f64, mean_ms: f64, success: f64) -> Claim {
+    let mean_ns = (mean_ms * MILLISECOND as f64) as u64;
+    let success = Some(success);
+    let connections = Some(connections);
+    Claim { connections, success, ..Claim::new(qps, Some(mean_ns)) }
+}
+
+fn table() -> (String, Claims) {
+    let rows = vec![
+        row(3000.0, 599_781.96, 27.75, 1.0),
+        row(15_000.0, 644_269.17, 222.44, 1.0),
+        row(100_000.0, 572_197.78, 118.41, 0.9984),
+        row(1_000_000.0, 20_954.71, 198.87, 0.8315),
+    ];
+    ("native.dat".to_owned(), Claims::new(Maker::Wrktest, rows))
+}
+
+fn printout(name: &str, maker: Maker, qps: f64, mean_ms: f64) -> (String, Claims) {
+    let target = Some("http://127.0.0.1:8080/healthz".to_owned());
+    let claim = Claim { target, ..row(50.0, qps, mean_ms, 1.0) };
+    (name.to_owned(), Claims::new(maker, vec![claim]))
+}
+
+fn all() -> Audit {
+    let wrk = printout("wrk.txt", Maker::Wrk, 82_981.09, 1.12);
+    let hey = printout("hey.txt", Maker::Hey, 22_887.46, 2.2);
+    verdict::audit(vec![table(), wrk, hey], false)
+}
+
+#[test]
+fn tables_findings_and_files_side_by_side() {
+    insta::assert_snapshot!(text(&all(), Style::default()));
+}
+
+#[test]
+fn nothing_found_is_said_and_no_more() {
+    let sound = verdict::audit(vec![printout("a", Maker::Wrk, 1000.0, 49.0)], false);
+    let told = text(&sound, Style::default());
+    assert!(
+        told.ends_with("Nothing against any of 1 rows: they are possible. That is no proof.\n")
+    );
+    assert!(!told.contains("IMPOSSIBLE") && !told.contains("doubtful"), "{told}");
+}
+
+#[test]
+fn long_and_hostile_text_breaks_no_line() {
+    let hostile = "\u{1b}[2J\u{202e}".repeat(40);
+    let mut files =
+        vec![printout(&hostile, Maker::Wrk, 9e14, 9e6), printout("b", Maker::Hey, 1.0, 1.0)];
+    for (_, claims) in &mut files {
+        claims.rows[0].target = Some(hostile.clone());
+        claims.success_means.clone_from(&hostile);
+    }
+    let audit = verdict::audit(files, false);
+    let told = text(&audit, Style::default()) + &csv(&audit);
+    assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
+    let plain = text(&audit, Style::default());
+    assert!(plain.lines().all(|line| line.chars().count() <= COLUMNS), "{plain}");
+    assert!(text(&audit, Style { colour: true }).contains('\u{1b}'));
+}
+
+#[test]
+fn evidence_of_many_rows_is_cut_and_said_to_be() {
+    let rows = (1..=200u32).map(|n| row(f64::from(n), 1000.0 * f64::from(n), 90.0, 1.0)).collect();
+    let many = ("x".to_owned(), Claims::new(Maker::Wrktest, rows));
+    let told = text(&verdict::audit(vec![many], false), Style::default());
+    assert!(told.contains("and 170 more rows; --format json has all"), "{told}");
+}
+
+#[test]
+fn csv_has_as_many_fields_in_every_row() {
+    let csv = csv(&all());
+    let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
+    assert_eq!(lines.len(), 7);
+    assert!(lines.iter().all(|line| line.split(',').count() == 13), "{csv}");
+    assert!(lines[2].contains(",impossible,little_law"), "{csv}");
+    let formula = printout("=1+1", Maker::Wrk, 1.0, 1.0);
+    let guarded = super::csv(&verdict::audit(vec![formula], false));
+    assert!(guarded.contains("\r\n\"'=1+1\",wrk"), "{guarded}");
+}
+
+#[test]
+fn json_has_every_figure_and_finding() {
+    let json = document(&all());
+    assert_eq!(json["schema"], "plimsoll.audit/1");
+    assert_eq!(json["verdict"], "impossible");
+    let row = &json["files"][0]["rows"][1];
+    assert_eq!(
+        (&row["requests_per_s"], &row["verdict"]),
+        (&644_269.17.into(), &"impossible".into())
+    );
+    assert_eq!(row["findings"][0]["code"], "little_law");
+    assert_eq!(format!("{:.2}", row["in_flight_ratio"].as_f64().unwrap()), "9.55");
+    let side = &json["side_by_side"][0]["rows"];
+    assert_eq!((&side[0]["file"], &side[1]["disagrees"]), (&"wrk.txt".into(), &true.into()));
+    let empty = verdict::audit(vec![printout("a", Maker::Wrk, 1000.0, 49.0)], false);
+    assert_eq!(document(&empty)["verdict"], "possible");
+}
