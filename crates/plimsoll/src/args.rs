@@ -1,6 +1,7 @@
 //! The command line as written: one table of flags, from which help, man pages, completions and the
 //! reference are made. What it means is worked out in [`crate::resolve`].
 
+mod audit;
 mod load;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::units::{parse_count, parse_duration, parse_rate};
 use model::{Arrivals, Nanos};
 
+pub use audit::AuditArgs;
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
@@ -35,6 +37,8 @@ pub enum Command {
     Sweep(Box<SweepArgs>),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
+    /// Judge results that any tool made: what in them is impossible or doubtful, and why
+    Audit(AuditArgs),
     /// The founding script's command line: `wrktest URL`, `wrktest diff A B`
     Wrktest(Box<WrktestArgs>),
     /// Make the results of a run or sweep anew from its folder, also after a kill

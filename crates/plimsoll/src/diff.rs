@@ -17,11 +17,12 @@ use verdict::figures::level;
 
 use crate::args::{DiffArgs, TableFormat};
 use crate::failure::{Failure, usage};
+use crate::input::RUN_JSON;
 use crate::output;
 use crate::secrets;
 use crate::sweep::files::{SWEEP_JSON, drawn};
 
-use inputs::{Inputs, RUN_JSON};
+use inputs::Inputs;
 
 /// Runs the command; the exit code.
 ///

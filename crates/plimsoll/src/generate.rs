@@ -23,6 +23,7 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
     put(&dir.join("schema/plimsoll.run-1.json"), (json(&run) + "\n").as_bytes())?;
     put(&dir.join("schema/plimsoll.sweep-1.json"), (json(&sweep) + "\n").as_bytes())?;
     put(&dir.join("validity.md"), verdict::validity::rules_as_markdown().as_bytes())?;
+    put(&dir.join("audit.md"), verdict::audit::as_markdown().as_bytes())?;
     let mut command = Cli::command();
     command.build();
     put(&dir.join("cli.md"), reference(&mut command).as_bytes())?;

@@ -3,11 +3,13 @@
 
 mod address;
 mod args;
+mod audit;
 mod diff;
 mod environment;
 mod execute;
 mod failure;
 mod generate;
+mod input;
 mod journal;
 mod live;
 mod output;
@@ -75,6 +77,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Generate(args) => generate::generate(args),
         Command::Sweep(args) => sweep::sweep(args),
         Command::Diff(args) => diff::diff(args),
+        Command::Audit(args) => audit::audit(args),
         Command::Wrktest(args) => wrktest::wrktest(args),
     }
 }

@@ -8,12 +8,9 @@ use import::Kind;
 use model::Curve;
 
 use crate::failure::{Failure, cannot_run, usage};
+use crate::input::{self, RUN_JSON};
 use crate::sweep::files::SWEEP_JSON;
 
-/// A run in a folder of its own.
-pub const RUN_JSON: &str = "run.json";
-/// Bytes of one file at most: a sweep of a thousand levels takes less.
-const LARGEST: u64 = 1 << 30;
 /// Longest part of a file's name, in bytes, well below what file systems take.
 const LONGEST_NAME: usize = 160;
 
@@ -45,8 +42,7 @@ fn find(path: &Path) -> Result<PathBuf, Failure> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    let known = [SWEEP_JSON, RUN_JSON].map(|name| path.join(name));
-    if let Some(found) = known.into_iter().find(|file| file.exists()) {
+    if let Some(found) = input::in_folder(path) {
         return Ok(found);
     }
     let shown = path.display();
@@ -64,11 +60,7 @@ fn find(path: &Path) -> Result<PathBuf, Failure> {
 fn load(file: &Path) -> Result<Curve, Failure> {
     let shown = file.display();
     let wrong = |what: String| Failure::CannotRun(format!("{shown}: {what}"));
-    let about = fs::metadata(file).map_err(|error| wrong(error.to_string()))?;
-    if about.len() > LARGEST {
-        return Err(wrong(format!("{} bytes are more than any result has", about.len())));
-    }
-    let bytes = fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let bytes = input::read(file).map_err(wrong)?;
     let name = stem(file);
     match import::detect(&bytes) {
         Kind::Dat => import::dat::parse(&name, &bytes).map_err(|error| wrong(error.to_string())),

@@ -2,10 +2,11 @@
 //!
 //! - [`harness`]: a folder, a server and a way to run the program in three lines.
 //! - `sweep`, `wrktest`: levels one after another, and what they leave.
-//! - `diff`: results side by side.
+//! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `refused`: what is wrong with inputs, said in one line.
 
+mod audit;
 mod diff;
 mod harness;
 mod refused;
