@@ -1,0 +1,17 @@
+//! Results of ours from anybody's hand: read or refused, judged and shown, whatever their figures.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use model::Claims;
+
+fuzz_target!(|data: &[u8]| {
+    let _ = import::detect(data);
+    if let Ok(run) = import::load_run(data) {
+        let _ = (verdict::judge(&run), verdict::exit_code(&run), Claims::of_run(&run));
+        let _ = report::text::run(&run, report::text::Style::default());
+    }
+    if let Ok(sweep) = import::load_sweep(data) {
+        let _ = Claims::of_sweep(&sweep);
+    }
+});
