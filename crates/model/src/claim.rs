@@ -168,8 +168,6 @@ pub enum Latency {
 /// One load as its file tells of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// What the file calls this row, where it has a name for it.
-    pub label: Option<String>,
     /// What was loaded, as the file writes it.
     pub target: Option<String>,
     /// What drove the load.
@@ -219,7 +217,6 @@ impl Claim {
     /// A row of a closed loop that says nothing yet.
     pub fn new(qps: f64, mean_ns: Option<Nanos>) -> Self {
         Self {
-            label: None,
             target: None,
             loop_kind: LoopKind::Closed,
             connections: None,

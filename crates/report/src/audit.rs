@@ -123,13 +123,10 @@ fn codes(file: &Audited) -> Vec<&'static str> {
 
 /// One code: its evidence row by row, the likely cause, and what to do.
 fn finding(file: &Audited, code: &str, style: Style) -> String {
-    let of_row = |found: &'_ [Finding]| found.iter().position(|finding| finding.code == code);
-    let found: Vec<(usize, &Finding)> = file
-        .findings
-        .iter()
-        .enumerate()
-        .filter_map(|(at, found)| Some((at, &found[of_row(found)?])))
-        .collect();
+    let mut found: Vec<(usize, &Finding)> = Vec::new();
+    for (at, all) in file.findings.iter().enumerate() {
+        found.extend(all.iter().filter(|finding| finding.code == code).map(|f| (at, f)));
+    }
     let Some(worst) = found.iter().map(|(_, finding)| finding.severity).max() else {
         return String::new();
     };
@@ -151,14 +148,11 @@ fn finding(file: &Audited, code: &str, style: Style) -> String {
     out + &indented(first.advice, 4)
 }
 
-/// A row's name: its label, its load, or its place.
+/// A row's name: its load, or its place.
 fn name(file: &Audited, at: usize) -> String {
     let row = &file.claims.rows[at];
-    match &row.label {
-        Some(label) => clean(label, 24),
-        None if row.connections.is_some() || row.rate_per_s.is_some() => load(row),
-        None => format!("row {}", at + 1),
-    }
+    let named = row.connections.is_some() || row.rate_per_s.is_some();
+    if named { load(row) } else { format!("row {}", at + 1) }
 }
 
 /// A text in lines that fit, moved in.
@@ -168,20 +162,17 @@ fn indented(text: &str, by: usize) -> String {
 }
 
 fn conclusion(audit: &Audit, style: Style) -> String {
-    let rows = |file: &Audited| (0..file.claims.rows.len()).map(|at| file.worst_of(at)).collect();
+    let rows = audit.files.iter().flat_map(|file| &file.findings);
     let worst: Vec<Option<Severity>> =
-        audit.files.iter().flat_map(|f| -> Vec<_> { rows(f) }).collect();
+        rows.map(|found| found.first().map(|finding| finding.severity)).collect();
     let of = |severity| worst.iter().filter(|found| **found == Some(severity)).count();
-    let (impossible, doubtful, all) =
-        (of(Severity::Impossible), of(Severity::Doubtful), worst.len());
-    let words = match (impossible, doubtful) {
-        (0, 0) => {
-            format!("Nothing against any of {all} rows: they are possible. That is no proof.")
-        }
-        (0, _) => format!("{doubtful} of {all} rows are doubtful; none is impossible."),
-        (_, 0) => format!("{impossible} of {all} rows are impossible."),
-        (_, _) => format!("{impossible} of {all} rows are impossible, {doubtful} doubtful."),
-    };
+    let (impossible, doubtful) = (of(Severity::Impossible), of(Severity::Doubtful));
+    let rows = if worst.len() == 1 { "row" } else { "rows" };
+    let mut words =
+        format!("{} {rows} judged: {impossible} impossible, {doubtful} doubtful.", worst.len());
+    if impossible + doubtful == 0 {
+        words += " That figures are possible is no proof of them.";
+    }
     let tone = if impossible > 0 { Tone::Bad } else { Tone::Strong };
     style.paint(tone, &words) + "\n"
 }

@@ -88,7 +88,6 @@ fn row(claim: &Claim, found: &[Finding]) -> Value {
         .map(|(share, ns)| json!({ "share": share, "latency_ns": ns }))
         .collect();
     json!({
-        "label": claim.label,
         "target": claim.target,
         "loop": claim.loop_kind.name(),
         "connections": claim.connections,
