@@ -11,23 +11,26 @@ pub const RUN_JSON: &str = "run.json";
 /// Bytes of one file at most: a sweep of a thousand levels takes less.
 const LARGEST: u64 = 1 << 30;
 
-/// Reads a file. The bound holds for what has no length beforehand too, such as a pipe.
+/// Reads a file.
 ///
 /// # Errors
 /// A sentence without the file's name, when it cannot be read or is too large.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    read_at_most(path, LARGEST)
+}
+
+/// The bound holds for what has no length beforehand too, such as a pipe or a device.
+fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
-    let about = file.metadata().map_err(|error| error.to_string())?;
-    if about.is_dir() {
-        return Err("is a folder".to_owned());
-    }
+    let told = file.metadata().map_err(|error| error.to_string())?.len();
     let mut bytes = Vec::new();
-    let too_large = || format!("more than {} MiB, which no result has", LARGEST >> 20);
-    if about.len() > LARGEST {
-        return Err(too_large());
+    if told <= most {
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     }
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST { Err(too_large()) } else { Ok(bytes) }
+    if told > most || bytes.len() as u64 > most {
+        return Err(format!("more than {most} bytes, which no result has"));
+    }
+    Ok(bytes)
 }
 
 /// The result of ours that a folder holds; a path that is no folder is itself.
@@ -36,4 +39,19 @@ pub fn in_folder(path: &Path) -> Option<PathBuf> {
         return Some(path.to_owned());
     }
     [SWEEP_JSON, RUN_JSON].map(|name| path.join(name)).into_iter().find(|file| file.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_refused_all_the_same() {
+        let endless = read_at_most(Path::new("/dev/zero"), 4096);
+        assert_eq!(endless, Err("more than 4096 bytes, which no result has".to_owned()));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), b"12345").unwrap();
+        assert_eq!(read_at_most(file.path(), 5), Ok(b"12345".to_vec()));
+        assert!(read_at_most(file.path(), 4).is_err());
+    }
 }
