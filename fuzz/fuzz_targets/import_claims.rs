@@ -1,5 +1,5 @@
 //! Results of any tool are read or refused, never panicked over; what is read keeps its bounds, and
-//! can be judged and shown.
+//! can be judged.
 
 #![no_main]
 
@@ -15,6 +15,5 @@ fuzz_target!(|data: &[u8]| {
     }
     let twice = ["a", "b"].map(|name| (name.to_owned(), claims.clone()));
     let audit = verdict::audit(twice.to_vec(), true);
-    assert!(!report::audit::text(&audit, report::text::Style::default()).contains('\u{1b}'));
-    let _ = (report::audit::csv(&audit), report::audit::document(&audit));
+    assert_eq!(audit.files[0].findings.len(), claims.rows.len());
 });
