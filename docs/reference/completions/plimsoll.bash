@@ -16,6 +16,9 @@ _plimsoll() {
             ",$1")
                 cmd="plimsoll"
                 ;;
+            plimsoll,audit)
+                cmd="plimsoll__subcmd__audit"
+                ;;
             plimsoll,diff)
                 cmd="plimsoll__subcmd__diff"
                 ;;
@@ -39,6 +42,9 @@ _plimsoll() {
                 ;;
             plimsoll,wrktest)
                 cmd="plimsoll__subcmd__wrktest"
+                ;;
+            plimsoll__subcmd__help,audit)
+                cmd="plimsoll__subcmd__help__subcmd__audit"
                 ;;
             plimsoll__subcmd__help,diff)
                 cmd="plimsoll__subcmd__help__subcmd__diff"
@@ -86,12 +92,38 @@ _plimsoll() {
 
     case "${cmd}" in
         plimsoll)
-            opts="-V -v -h --version --help run sweep diff wrktest report target generate help"
+            opts="-V -v -h --version --help run sweep diff audit wrktest report target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__audit)
+            opts="-c -h --connections --same-target --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text csv json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -136,8 +168,22 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help)
-            opts="run sweep diff wrktest report target generate help"
+            opts="run sweep diff audit wrktest report target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__audit)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

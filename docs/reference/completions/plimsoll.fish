@@ -29,6 +29,7 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -s h -l help -d 'Print h
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "run" -d 'Drive one load at a URL and say what came back'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
@@ -127,6 +128,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'Wh
 csv\t'Comma-separated values'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where a closed loop\'s file does not say them (hey, oha)' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
+csv\t'Comma-separated values'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l same-target -d 'All files measured the same target: compare also those that do not name theirs'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s n -d 'Name of the job and of its files' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s d -d 'Folder for the results' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l levels -d 'Levels of concurrency instead of the script\'s' -r
@@ -158,12 +165,13 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'C
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

@@ -165,6 +165,19 @@ json\:"JSON"))' \
 '*::files -- .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without any\: the last two sweeps of the same target:_files' \
 && ret=0
 ;;
+(audit)
+_arguments "${_arguments_options[@]}" : \
+'-c+[Connections, where a closed loop'\''s file does not say them (hey, oha)]:N:_default' \
+'--connections=[Connections, where a closed loop'\''s file does not say them (hey, oha)]:N:_default' \
+'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
+csv\:"Comma-separated values"
+json\:"JSON"))' \
+'--same-target[All files measured the same target\: compare also those that do not name theirs]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::files -- Results of any tool; several of the same target and concurrency are set side by side:_files' \
+&& ret=0
+;;
 (wrktest)
 _arguments "${_arguments_options[@]}" : \
 '-n+[Name of the job and of its files]:NAME:_default' \
@@ -282,6 +295,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(audit)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (wrktest)
 _arguments "${_arguments_options[@]}" : \
 ":: :_plimsoll__subcmd__help__subcmd__wrktest_commands" \
@@ -333,6 +350,7 @@ _plimsoll_commands() {
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
+'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'report:Make the results of a run or sweep anew from its folder, also after a kill' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
@@ -340,6 +358,11 @@ _plimsoll_commands() {
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'plimsoll commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__audit_commands] )) ||
+_plimsoll__subcmd__audit_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll audit commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__diff_commands] )) ||
 _plimsoll__subcmd__diff_commands() {
@@ -357,6 +380,7 @@ _plimsoll__subcmd__help_commands() {
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
+'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'report:Make the results of a run or sweep anew from its folder, also after a kill' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
@@ -364,6 +388,11 @@ _plimsoll__subcmd__help_commands() {
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'plimsoll help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__audit_commands] )) ||
+_plimsoll__subcmd__help__subcmd__audit_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help audit commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__diff_commands] )) ||
 _plimsoll__subcmd__help__subcmd__diff_commands() {
