@@ -119,8 +119,9 @@ impl Maker {
             }
             Self::Wrk2 => "response times of an open loop, from the instant each request was due",
             Self::Ab => "service times of a closed loop, printed in whole milliseconds",
-            Self::Hey | Self::Oha => {
-                "service times of a closed loop (with oha's --latency-correction, response times)"
+            Self::Hey => "service times of a closed loop",
+            Self::Oha => {
+                "service times of a closed loop (with --latency-correction, response times)"
             }
             Self::K6 => "service times, without connecting, of users who may pause",
             Self::Vegeta => "service times of an open loop, waiting for a worker left out",

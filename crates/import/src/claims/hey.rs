@@ -70,7 +70,8 @@ impl Block for Hey {
         if !self.in_statuses {
             return Err("`Status code distribution:`");
         }
-        let attempts = rate * total.ns as f64 / 1e9;
+        // The file has the rate and not the count, which is whole.
+        let attempts = (rate * total.ns as f64 / 1e9).round();
         let answers = (attempts - self.errors as f64).max(0.0);
         let answered = if attempts > 0.0 { answers / attempts } else { 0.0 };
         let good = self.succeeded as f64 / (self.statuses as f64).max(1.0);
