@@ -40,6 +40,7 @@ fn of_file(file: &Audited, style: Style) -> String {
             head += &format!(", {}", clean(target, NAME));
         }
     }
+    let head = wrap(&head, COLUMNS).join("\n");
     let mut out = style.paint(Tone::Strong, &head) + "\n" + &table(file, style) + "\n";
     for code in codes(file) {
         out += &finding(file, code, style);

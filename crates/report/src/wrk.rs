@@ -105,7 +105,7 @@ fn distribution(run: &Run) -> String {
 fn errors(run: &Run, answers: u64) -> String {
     let Socket { connect, read, write, timeout } = Socket::of(&run.totals.errors);
     let mut out = String::new();
-    if connect + read + write + timeout > 0 {
+    if [connect, read, write, timeout].iter().any(|&n| n > 0) {
         out += &format!(
             "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}\n"
         );
@@ -131,8 +131,8 @@ struct Socket {
 impl Socket {
     const fn of(errors: &ErrorCounts) -> Self {
         Self {
-            connect: errors.dns + errors.connect + errors.tls,
-            read: errors.read + errors.protocol,
+            connect: errors.dns.saturating_add(errors.connect).saturating_add(errors.tls),
+            read: errors.read.saturating_add(errors.protocol),
             write: errors.write,
             timeout: errors.timeout,
         }

@@ -166,8 +166,6 @@ fn counts_as_high_as_they_go_break_no_command() {
             format!("audit {dir}"),
             format!("audit {dir} --format json"),
             format!("diff {name} {name} --out diffed"),
-            format!("report {dir}"),
-            format!("report {dir} --format wrk"),
         ] {
             let ended = folder.plimsoll(&line);
             assert!(ended.code != 101 && !ended.stderr.contains("panicked"), "{line}: {ended:#?}");

@@ -6,9 +6,9 @@ use verdict::audit::side::Group;
 use verdict::figures::percent;
 
 use super::{NAME, indented, missing};
-use crate::figure::{clean, level, rate, share};
+use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
-use crate::text::{Style, Tone};
+use crate::text::{COLUMNS, Style, Tone};
 
 /// Longest a file's name is shown in the table.
 const SHORT: usize = 30;
@@ -31,6 +31,7 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
             row.success.map_or_else(missing, share),
         ]);
     }
+    let head = wrap(&head, COLUMNS).join("\n");
     let mut out = style.paint(Tone::Strong, &head) + "\n" + &grid.print() + "\n";
     let mut agree = true;
     for standing in &group.standings {

@@ -64,7 +64,7 @@ fn nothing_found_is_said_and_no_more() {
 fn long_and_hostile_text_breaks_no_line() {
     let hostile = "\u{1b}[2J\u{202e}".repeat(40);
     let mut files =
-        vec![printout(&hostile, Maker::Wrk, 9e14, 9e6), printout("b", Maker::Hey, 1.0, 1.0)];
+        vec![printout(&hostile, Maker::Wrk, 9e9, 9e3), printout("b", Maker::Hey, 1.0, 1.0)];
     for (_, claims) in &mut files {
         claims.rows[0].target = Some(hostile.clone());
         claims.success_means.clone_from(&hostile);
