@@ -2,6 +2,7 @@
 //! reference are made. What it means is worked out in [`crate::resolve`].
 
 mod audit;
+mod compare;
 mod load;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use model::units::{parse_count, parse_duration, parse_rate};
 use model::{Arrivals, Nanos};
 
 pub use audit::AuditArgs;
+pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
@@ -39,6 +41,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Judge results that any tool made: what in them is impossible or doubtful, and why
     Audit(AuditArgs),
+    /// Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL
+    Compare(Box<CompareArgs>),
     /// The founding script's command line: `wrktest URL`, `wrktest diff A B`
     Wrktest(Box<WrktestArgs>),
     /// Make the results of a run or sweep anew from its folder, also after a kill
@@ -148,6 +152,12 @@ pub struct DiffArgs {
     /// .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without
     /// any: the last two sweeps of the same target
     pub files: Vec<PathBuf>,
+    /// Changes up to this share count as none when runs are judged
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
+    pub margin: f64,
+    /// Judge even where environments, answers or loads differ, or a run is not VALID
+    #[arg(long)]
+    pub anyway: bool,
     /// Folder for charts and report [default: the first file's folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use model::Curve;
 use report::html::Comparison;
 use verdict::Diff;
+use verdict::comparison::levels::{self, AtLevel};
 use verdict::figures::level;
 
 use crate::args::{DiffArgs, TableFormat};
@@ -37,11 +38,13 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     } else {
         args.files.clone()
     };
-    let compared = Compared::read(&files)?;
+    let compared = Compared::read(&files, args.margin, args.anyway)?;
     output::print(&match args.format {
         TableFormat::Text => compared.text(),
         TableFormat::Csv => report::table::diff_csv(&compared.diff),
-        TableFormat::Json => output::json(&json::document(&compared.diff)) + "\n",
+        TableFormat::Json => {
+            output::json(&json::document(&compared.diff, &compared.judgements)) + "\n"
+        }
     });
     let dir = args.out.clone().unwrap_or_else(|| compared.folder.clone());
     let written = compared.write(&dir);
@@ -56,6 +59,8 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
 pub struct Compared {
     curves: Vec<Curve>,
     diff: Diff,
+    /// Each curve but the last judged against the last, level by level.
+    judgements: Vec<Vec<AtLevel>>,
     /// The names in a row, as the charts' files are called.
     stem: String,
     /// The first file's folder.
@@ -63,18 +68,26 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Reads files and folders.
+    /// Reads files and folders, and judges at this margin; where they are not alike only if it is
+    /// wanted anyway.
     ///
     /// # Errors
     /// On fewer than two, on those that cannot be read, and on rates beside concurrencies.
-    pub fn read(files: &[PathBuf]) -> Result<Self, Failure> {
+    pub fn read(files: &[PathBuf], margin: f64, anyway: bool) -> Result<Self, Failure> {
         if files.len() < 2 {
             return usage("diff takes two results or more: .dat, sweep.json, run.json or folders");
         }
-        let Inputs { curves, folder } = inputs::read(files)?;
+        let Inputs { curves, runs, folder } = inputs::read(files)?;
         let diff = Diff::of(&curves).map_err(|error| Failure::Usage(error.to_string()))?;
         let stem: Vec<String> = diff.names.iter().map(|name| inputs::file_name(name)).collect();
-        Ok(Self { stem: inputs::shortened(&stem.join("_")), curves, diff, folder })
+        let last = runs.len() - 1;
+        let against_last = |of: usize| {
+            let names = [diff.names[last].as_str(), diff.names[of].as_str()];
+            levels::judge(names, &runs[last], &runs[of], margin, anyway)
+        };
+        let judgements = (0..last).map(against_last).collect();
+        let stem = inputs::shortened(&stem.join("_"));
+        Ok(Self { stem, curves, diff, judgements, folder })
     }
 
     /// The comparison for people.
@@ -87,6 +100,9 @@ impl Compared {
             if !levels.is_empty() {
                 text += &format!("{name} has levels that not all have: {}\n", levels.join("; "));
             }
+        }
+        for judged in &self.judgements {
+            text += &report::comparison::levels(judged, self.diff.kind, output::style());
         }
         text
     }
@@ -105,6 +121,7 @@ impl Compared {
         let page = report::html::diff(&Comparison {
             curves: &self.curves,
             diff: &self.diff,
+            judgements: &self.judgements,
             command: &command,
         });
         let mut files = drawn(&self.chart("qps.ttlb"), &qps);

@@ -4,6 +4,7 @@
 mod address;
 mod args;
 mod audit;
+mod compare;
 mod diff;
 mod environment;
 mod execute;
@@ -76,6 +77,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Report(args) => report_command::report(args),
         Command::Generate(args) => generate::generate(args),
         Command::Sweep(args) => sweep::sweep(args),
+        Command::Compare(args) => compare::compare(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
         Command::Wrktest(args) => wrktest::wrktest(args),

@@ -126,12 +126,12 @@ fn folder(args: &SweepArgs) -> Result<PathBuf, Failure> {
 }
 
 /// `20261121-074500`, in UTC.
-fn folder_name() -> String {
+pub fn folder_name() -> String {
     jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
 }
 
 /// `parent/name`, or the first of `parent/name-2`, `-3` ... that does not exist.
-fn unused(parent: &Path, name: &str) -> PathBuf {
+pub fn unused(parent: &Path, name: &str) -> PathBuf {
     let numbered = (2..).map(|n| parent.join(format!("{name}-{n}")));
     let mut candidates = std::iter::once(parent.join(name)).chain(numbered);
     candidates.find(|dir| !dir.exists()).expect("some number is free")

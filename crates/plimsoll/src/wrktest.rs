@@ -10,6 +10,7 @@ use model::LevelKind;
 use model::units::exact_duration;
 use net::limits;
 
+use crate::args::DEFAULT_MARGIN;
 use crate::args::{LoadArgs, WrktestArgs, WrktestCommand};
 use crate::diff::Compared;
 use crate::execute::stop_on_signal;
@@ -85,7 +86,7 @@ fn close(data: &Path, qps: &Path, success: &Path) {
 }
 
 fn diff(files: &[std::path::PathBuf]) -> Result<u8, Failure> {
-    let compared = Compared::read(files)?;
+    let compared = Compared::read(files, DEFAULT_MARGIN, false)?;
     output::print(&compared.text());
     let dir = compared.folder();
     let written = compared.write(dir);

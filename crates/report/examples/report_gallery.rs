@@ -44,7 +44,8 @@ fn main() -> std::io::Result<()> {
     let command = ["plimsoll", "diff", "before.dat", "after.dat", "native.dat"].map(String::from);
     for (name, curves) in [("diff", &curves[..]), ("diff-two", &curves[1..])] {
         let diff = Diff::of(curves).expect("they are comparable");
-        let page = html::diff(&Comparison { curves, diff: &diff, command: &command });
+        let page =
+            html::diff(&Comparison { curves, diff: &diff, judgements: &[], command: &command });
         save(folder, &format!("{name}.html"), &page)?;
         save(folder, &format!("{name}.txt"), &table::diff(&diff, COLOUR))?;
     }

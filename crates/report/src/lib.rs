@@ -6,12 +6,14 @@
 //! - [`wrk`], [`text`], [`live`], [`table`]: what a terminal shows.
 //! - [`audit`]: other tools' results judged, as text, CSV and JSON.
 //! - [`timeline`], [`hgrm`], and the CSV of [`table`]: what other programs read.
+//! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
 //! - [`html`]: one self-contained page.
 
 pub mod audit;
 pub mod chart;
 pub mod charts;
+pub mod comparison;
 mod figure;
 mod grid;
 pub mod hgrm;

@@ -9,6 +9,7 @@
 //! is the command's, showing them `report`'s.
 
 pub mod blocks;
+pub mod levels;
 pub mod likeness;
 mod measure;
 pub mod rounds;
@@ -16,6 +17,8 @@ pub mod rounds;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::statistics::student::reach;
 
 pub use measure::{Measure, measures, reading};
 
@@ -139,8 +142,6 @@ impl Effect {
     }
 }
 
-use crate::statistics::student::reach;
-
 /// The word for a ratio's interval. Beyond the margin is above 1 + m or below 1 / (1 + m), so that A
 /// against B and B against A agree.
 fn word(measure: Measure, low: f64, high: f64, margin: f64) -> Word {
@@ -191,6 +192,15 @@ impl Comparison {
         Self { names, margin, by, effects, word, withheld: Vec::new(), notes }
     }
 
+    /// Takes the judgement back for these reasons; when it is wanted anyway, they become notes.
+    pub fn withhold(&mut self, reasons: Vec<String>, anyway: bool) {
+        if anyway {
+            self.notes.extend(reasons.iter().map(|reason| format!("judged although {reason}")));
+        } else {
+            self.withheld.extend(reasons);
+        }
+    }
+
     /// The word to go by: none while it is withheld.
     pub fn judgement(&self) -> Option<Word> {
         self.withheld.is_empty().then_some(self.word)
@@ -225,8 +235,8 @@ impl Comparison {
             return ": too little was measured".to_owned();
         };
         let seen = format!(
-            ": changes below {} could not have been seen in {}",
-            crate::figures::percent(widest.smallest_seen),
+            ": changes below {:.1} % could not have been seen in {}",
+            100.0 * widest.smallest_seen,
             widest.measure.name()
         );
         let needed = self.effects.iter().filter_map(|effect| effect.rounds_needed).max();

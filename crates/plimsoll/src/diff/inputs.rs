@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use import::Kind;
-use model::Curve;
+use model::{Curve, Run};
 
 use crate::failure::{Failure, cannot_run, usage};
 use crate::input::{self, RUN_JSON};
@@ -19,6 +19,8 @@ const LONGEST_NAME: usize = 160;
 pub struct Inputs {
     /// In the order named, under names that differ.
     pub curves: Vec<Curve>,
+    /// The runs behind each curve by level; none of a table, whose environment is not known.
+    pub runs: Vec<Vec<(f64, Run)>>,
     /// The first file's folder.
     pub folder: PathBuf,
 }
@@ -29,12 +31,13 @@ pub struct Inputs {
 /// On one that cannot be read or is no result.
 pub fn read(paths: &[PathBuf]) -> Result<Inputs, Failure> {
     let files = paths.iter().map(|path| find(path)).collect::<Result<Vec<_>, _>>()?;
-    let mut curves = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
+    let loaded = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
+    let (mut curves, runs): (Vec<_>, Vec<_>) = loaded.into_iter().unzip();
     for (curve, name) in curves.iter_mut().zip(names(&files)) {
         curve.name = name;
     }
     let folder = files.first().map_or_else(PathBuf::new, |file| folder_of(file));
-    Ok(Inputs { curves, folder })
+    Ok(Inputs { curves, runs, folder })
 }
 
 /// The result that a path names: itself, or the one in the folder it is.
@@ -57,20 +60,28 @@ fn find(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-fn load(file: &Path) -> Result<Curve, Failure> {
+fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
     let shown = file.display();
     let wrong = |what: String| Failure::CannotRun(format!("{shown}: {what}"));
     let bytes = input::read(file).map_err(wrong)?;
     let name = stem(file);
     match import::detect(&bytes) {
-        Kind::Dat => import::dat::parse(&name, &bytes).map_err(|error| wrong(error.to_string())),
-        Kind::Run => import::load_run(&bytes)
-            .map(|run| Curve::from_run(&name, &run))
-            .map_err(|error| wrong(error.to_string())),
+        Kind::Dat => {
+            let curve = import::dat::parse(&name, &bytes).map_err(|e| wrong(e.to_string()))?;
+            Ok((curve, Vec::new()))
+        }
+        Kind::Run => {
+            let run = import::load_run(&bytes).map_err(|error| wrong(error.to_string()))?;
+            let curve = Curve::from_run(&name, &run);
+            let level = curve.rows[0].level;
+            Ok((curve, vec![(level, run)]))
+        }
         // What is JSON and no result of ours gets the sweep's error, which says what was wanted.
         Kind::Sweep | Kind::OtherJson => {
             let sweep = import::load_sweep(&bytes).map_err(|error| wrong(error.to_string()))?;
-            Curve::from_sweep(&sweep).map_err(|level| wrong(format!("level {} twice", level.0)))
+            let curve = Curve::from_sweep(&sweep)
+                .map_err(|level| wrong(format!("level {} twice", level.0)))?;
+            Ok((curve, sweep.levels.into_iter().map(|held| (held.level, held.run)).collect()))
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use verdict::Diff;
+use verdict::comparison::levels::AtLevel;
 
 /// Every figure of the comparison. Times in nanoseconds, ratios as fractions of the last curve.
-pub fn document(diff: &Diff) -> Value {
+pub fn document(diff: &Diff, judgements: &[Vec<AtLevel>]) -> Value {
     let curves: Vec<Value> = (0..diff.names.len())
         .map(|of| {
             json!({
@@ -39,5 +40,6 @@ pub fn document(diff: &Diff) -> Value {
         "levels": levels,
         "sentences": sentences,
         "notes": diff.notes,
+        "judgements": judgements,
     })
 }

@@ -3,10 +3,12 @@
 //! - [`harness`]: a folder, a server and a way to run the program in three lines.
 //! - `sweep`, `wrktest`: levels one after another, and what they leave.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
+//! - `compare`: one server judged against another.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `refused`: what is wrong with inputs, said in one line.
 
 mod audit;
+mod compare;
 mod diff;
 mod harness;
 mod refused;

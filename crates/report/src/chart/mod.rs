@@ -1,7 +1,7 @@
 //! Charts: typed figures in, SVG text or PNG bytes out, and the same figures as a table.
 //!
-//! Owns how results look: five kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Timeline`],
-//! [`Spectrum`]), each a plain struct of numbers with a `chart()` method, their axes, colours,
+//! Owns how results look: six kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
+//! [`Timeline`], [`Spectrum`]), each a plain struct of numbers with a `chart()` method, their axes, colours,
 //! words and layout. Does not own what the numbers mean: best levels, validity and dips are judged
 //! elsewhere and handed in. The SVG goes into the HTML report ([`Theme::Inline`]) or a file
 //! ([`Theme::Standalone`], and from there through [`to_png`]); the [`Table`] goes beside it,
@@ -37,6 +37,7 @@ mod clock;
 mod curve;
 mod diff;
 mod draw;
+mod effects;
 mod frame;
 mod levels;
 mod number;
@@ -59,6 +60,7 @@ mod timeline;
 pub use axis::LevelScale;
 pub use curve::{Curve, CurveLevel, LevelMark, Overlay};
 pub use diff::{Diff, DiffLevel, DiffSeries};
+pub use effects::{EffectRow, Effects};
 pub use levels::LevelKind;
 pub use parts::Validity;
 pub use png::{ChartError, MOST_PIXELS, to_png};

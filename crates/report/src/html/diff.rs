@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use model::curve::Curve;
 use model::units::show_duration;
 use verdict::Diff;
+use verdict::comparison::levels::AtLevel;
 use verdict::figures::{level_of, percent};
 
 use super::{Section, Title, page, parts};
@@ -18,6 +19,9 @@ pub struct Comparison<'a> {
     pub curves: &'a [Curve],
     /// The same curves joined on the level.
     pub diff: &'a Diff,
+    /// Each curve but the last judged against the last, level by level; empty where there are no
+    /// runs to judge.
+    pub judgements: &'a [Vec<AtLevel>],
     /// The command line.
     pub command: &'a [String],
 }
@@ -36,15 +40,34 @@ pub fn diff(comparison: &Comparison) -> String {
         diff.kind.name(),
         names.last().map_or("", String::as_str)
     )];
-    let sections = [
+    let mut sections = vec![
         Section { id: "summary", heading: "Summary", body: summary(diff) },
         Section { id: "curve", heading: "Curves", body: drawn(curves, &name) },
         Section { id: "levels", heading: "Levels", body: levels(diff) },
         Section { id: "environment", heading: "Environment", body: environment(curves) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(comparison.command) },
     ];
+    if comparison.judgements.iter().any(|judged| !judged.is_empty()) {
+        let body = judged(comparison);
+        sections.insert(1, Section { id: "judgement", heading: "Judgement", body });
+    }
     let json = serde_json::to_string(curves).unwrap_or_else(|_| "null".to_owned());
     page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-diff", &json))
+}
+
+fn judged(comparison: &Comparison) -> Markup {
+    html! {
+        @for judged in comparison.judgements {
+            @if let [one] = judged.as_slice() {
+                (parts::chart(&crate::comparison::chart(&one.comparison).chart()))
+            }
+            ul {
+                @for line in crate::comparison::level_sentences(judged, comparison.diff.kind) {
+                    li { (parts::outside(&line)) }
+                }
+            }
+        }
+    }
 }
 
 fn banner(comparison: &Comparison) -> Markup {

@@ -24,7 +24,7 @@ fn sweep_page() -> String {
 fn diff_page() -> String {
     let curves = curves();
     let joined = verdict::Diff::of(&curves).unwrap();
-    diff(&Comparison { curves: &curves, diff: &joined, command: &[] })
+    diff(&Comparison { curves: &curves, diff: &joined, judgements: &[], command: &[] })
 }
 
 fn pages() -> Vec<String> {

@@ -15,8 +15,8 @@ pub fn differences(a: &Run, b: &Run) -> Vec<String> {
     found.extend(answers(a, b));
     found.extend(loads(a, b));
     for (run, name) in [(a, "A"), (b, "B")] {
-        if run.validity.verdict == Verdict::Invalid {
-            found.push(format!("a run of {name} is INVALID"));
+        if run.validity.verdict != Verdict::Valid {
+            found.push(format!("a run of {name} is {}", run.validity.verdict.name()));
         }
     }
     found

@@ -1,0 +1,73 @@
+//! Flags of `plimsoll compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use model::Nanos;
+use model::units::{parse_count, parse_duration, parse_rate};
+
+use super::{LoadArgs, parse_percent};
+
+/// What counts as no change unless told otherwise, as a share.
+pub const DEFAULT_MARGIN: f64 = 0.02;
+
+/// `plimsoll compare`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Rounds are run in turns (A B, B A, A B, ...), so that what drifts on the machine \
+hits both alike. Exit codes: 0 SAME or FASTER; 98 CANNOT_TELL, or judgement withheld; 99 SLOWER; 1, 2 \
+and 130 as everywhere."
+)]
+pub struct CompareArgs {
+    /// URL of the server to compare with, and URL of the one to judge; with --baseline the latter
+    /// alone
+    #[arg(required = true, num_args = 1..=2, value_name = "URL")]
+    pub urls: Vec<String>,
+    /// Judge against this earlier run (run.json or its folder), under its connections, rate and
+    /// window unless told otherwise
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Rounds: each is one run of every URL
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "6")]
+    pub rounds: u64,
+    /// Changes up to this share count as none
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
+    pub margin: f64,
+    /// Judge even where environments, answers or loads differ, or a run is not VALID
+    #[arg(long)]
+    pub anyway: bool,
+    /// Connections: users in a closed loop, the cap in an open loop [default: 10]
+    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    pub connections: Option<u64>,
+    /// Measured window of each run [default: 10s]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub duration: Option<Nanos>,
+    /// Open loop: this many arrivals per second, such as 1000 or 20k
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
+    pub rate: Option<f64>,
+    /// Rest between runs
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "1s")]
+    pub rest: Nanos,
+    /// What is sent and how
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    pub format: CompareFormat,
+    /// Folder for every run, compare.json, effects.csv, the picture and report.html
+    /// [default: plimsoll-out/compare/DATE-TIME]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Print nothing while running
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// How the comparison is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// Table and judgement
+    Text,
+    /// JSON (plimsoll.compare/1)
+    Json,
+}

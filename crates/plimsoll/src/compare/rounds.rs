@@ -1,0 +1,151 @@
+//! The rounds of a comparison: runs in turns, each kept in a folder of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use model::{Nanos, Run};
+
+use super::files::Files;
+use crate::args::CompareArgs;
+use crate::environment;
+use crate::execute::{execute, stopped};
+use crate::failure::Failure;
+use crate::live::Live;
+use crate::output;
+use crate::resolve::{Prepared, Shape};
+
+/// How often a rest looks for Ctrl-C.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// One of the servers.
+#[derive(Debug)]
+pub struct Contestant {
+    /// `A` or `B`.
+    pub letter: &'static str,
+    /// Where to, and what is sent.
+    pub prepared: Prepared,
+}
+
+/// The rounds so far. Histograms by the second are dropped once a run is on disk: what is held in
+/// memory is what judging takes.
+#[derive(Debug)]
+pub struct Rounds {
+    contestants: Vec<Contestant>,
+    shape: Shape,
+    rest_ns: Nanos,
+    stop: Arc<AtomicBool>,
+    live: Live,
+    of: u64,
+    /// A run of each contestant a round, in the contestants' order.
+    runs: Vec<Vec<Run>>,
+    kept: Vec<(String, String)>,
+}
+
+impl Rounds {
+    /// Before the first.
+    pub fn new(
+        contestants: Vec<Contestant>,
+        shape: Shape,
+        args: &CompareArgs,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            contestants,
+            shape,
+            rest_ns: args.rest,
+            stop,
+            live: Live::new(args.quiet, shape.rate_per_s.is_some()),
+            of: args.rounds,
+            runs: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// Runs one round, odd ones in the opposite order; whether it came to its end.
+    ///
+    /// # Errors
+    /// When a run could not be made.
+    pub fn run(&mut self, round: u64, files: &Files) -> Result<bool, Failure> {
+        let mut order: Vec<usize> = (0..self.contestants.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        let mut made: Vec<(usize, Run)> = Vec::new();
+        for at in order {
+            if !(round == 0 && made.is_empty() || self.rest()) {
+                return Ok(false);
+            }
+            let run = self.one(round, at, files)?;
+            if run.interrupted {
+                return Ok(false);
+            }
+            made.push((at, run));
+        }
+        made.sort_by_key(|(at, _)| *at);
+        self.runs.push(made.into_iter().map(|(_, run)| judged_by(run)).collect());
+        Ok(true)
+    }
+
+    fn one(&mut self, round: u64, at: usize, files: &Files) -> Result<Run, Failure> {
+        let contestant = &self.contestants[at];
+        let (launch, notices) = contestant.prepared.level(self.shape, true, &self.stop)?;
+        if round == 0 {
+            notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+        }
+        let number = round + 1;
+        self.live.set_prefix(format!("[{number}/{} {}] ", self.of, contestant.letter));
+        let environment = environment::read(contestant.prepared.files);
+        let run = execute(&launch, environment, None, &mut self.live)?;
+        let name = format!("round-{number:02}-{}", contestant.letter);
+        let dir = files.dir().join(&name);
+        output::make_folder(&dir)?;
+        if output::write_run(&dir, &run) {
+            self.kept.push((name.clone(), format!("{name}/report.html")));
+        }
+        Ok(run)
+    }
+
+    /// Leaves the servers alone for a while; whether Ctrl-C stayed away.
+    fn rest(&self) -> bool {
+        let until = Instant::now() + Duration::from_nanos(self.rest_ns);
+        while !stopped(&self.stop) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(LOOK_EVERY));
+        }
+        false
+    }
+
+    /// Both runs of each whole round.
+    pub fn pairs(&self) -> Vec<[Run; 2]> {
+        let pair = |round: &Vec<Run>| <[Run; 2]>::try_from(round.clone()).ok();
+        self.runs.iter().filter_map(pair).collect()
+    }
+
+    /// The runs of a lone contestant.
+    pub fn singles(&self) -> Vec<Run> {
+        self.runs.iter().flatten().cloned().collect()
+    }
+
+    /// Each run's folder, and the page in it.
+    pub fn kept(&self) -> &[(String, String)] {
+        &self.kept
+    }
+
+    /// Raised by Ctrl-C.
+    pub fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+}
+
+/// Without what judging by rounds does not read; the run on disk has it.
+fn judged_by(mut run: Run) -> Run {
+    run.timeline = Vec::new();
+    run.blocks = Vec::new();
+    run.histograms.clear();
+    run
+}

@@ -1,0 +1,84 @@
+//! `plimsoll compare`.
+
+use serde_json::Value;
+
+use crate::harness::{Folder, Target};
+
+const SHORT: &str = "--rounds 3 -d 1s --rest 0s -c 50 -R 100 -q";
+
+#[test]
+fn a_slower_server_is_told_and_ends_with_99() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let (fast, slow) = (target.url("/delay/20ms"), target.url("/delay/200ms"));
+    // Tests share their machine, so the runs need not be VALID.
+    let line = format!("compare {SHORT} --anyway --out cmp {fast} {slow}");
+    folder.plimsoll(&line).ends(99).prints("SLOWER").prints("interval (95 %)");
+    folder.has(&[
+        "cmp/compare.json",
+        "cmp/effects.csv",
+        "cmp/effects.png",
+        "cmp/effects.svg",
+        "cmp/report.html",
+        "cmp/round-01-A/run.json",
+        "cmp/round-03-B/run.json",
+    ]);
+    let found: Value = serde_json::from_str(&folder.text("cmp/compare.json")).unwrap();
+    assert_eq!(found["schema"], "plimsoll.compare/1");
+    assert_eq!(found["judgement"], "SLOWER");
+    let effects = found["comparison"]["effects"].as_array().unwrap();
+    // In an open loop the schedule sets QPS, so it is not compared.
+    assert!(effects.iter().all(|effect| effect["measure"] != "qps"), "{effects:?}");
+    assert!(effects.iter().all(|effect| effect["ratio"].as_f64().unwrap() > 2.0), "{effects:?}");
+
+    let line = format!("compare --baseline cmp/round-01-B {SHORT} --anyway --out back {fast}");
+    folder.plimsoll(&line).ok().prints("FASTER").prints("the baseline is one run");
+    folder.plimsoll(&line).refuses(2, "holds a comparison already");
+}
+
+#[test]
+fn different_answers_are_shown_and_not_judged() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let (a, b) = (target.url("/bytes/100"), target.url("/bytes/200"));
+    let line = format!("compare {SHORT} --out cmp {a} {b} --format json");
+    let printed = folder.plimsoll(&line).ends(98);
+    let found: Value = serde_json::from_str(&printed.stdout).unwrap();
+    assert_eq!(found["judgement"], Value::Null);
+    assert!(found["sentence"].as_str().unwrap().contains("they answered differently"), "{found}");
+    assert!(!found["comparison"]["effects"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = Folder::new();
+    folder.put_founding(&["native.dat"]);
+    for (line, code, needle) in [
+        ("compare http://127.0.0.1:1/", 2, "two URLs, or one and an earlier run"),
+        ("compare --baseline x http://127.0.0.1:1/ http://127.0.0.1:2/", 2, "one URL only"),
+        ("compare --rounds 0 http://127.0.0.1:1/ http://127.0.0.1:2/", 2, "at least one round"),
+        ("compare --margin x http://127.0.0.1:1/ http://127.0.0.1:2/", 2, "percentage"),
+        ("compare --baseline native.dat http://127.0.0.1:1/", 1, "never judged"),
+        ("compare --baseline none.json http://127.0.0.1:1/", 1, "none.json"),
+    ] {
+        folder.plimsoll(line).refuses(code, needle);
+    }
+}
+
+#[test]
+fn diff_judges_runs_by_their_blocks_and_tables_never() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for (name, path) in [("fast", "/delay/5ms"), ("slow", "/delay/50ms")] {
+        let url = target.url(path);
+        let line = format!("run -c 8 -R 100 -d 7s -q --out {name} {url}");
+        let ended = folder.plimsoll(&line);
+        assert!([0, 98].contains(&ended.code), "{ended:?}");
+    }
+    folder
+        .plimsoll("diff slow fast --anyway --out d")
+        .ok()
+        .prints("SLOWER: slow against fast")
+        .prints("judged within the runs");
+    folder.put_founding(&["native.dat", "apiserver_after.dat"]);
+    let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["judgements"], serde_json::json!([[]]));
+}

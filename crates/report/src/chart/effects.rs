@@ -1,0 +1,130 @@
+//! What changed, figure by figure: each change with its interval, beside the margin that counts as
+//! none.
+
+use super::Chart;
+use super::axis::{Axis, Tick};
+use super::number::significant;
+use super::palette::{Dash, Shape};
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Stretch, Style, Validity};
+use super::scale::{Scale, linear_ticks};
+use super::table::{Table, cell};
+
+/// Pixels that one figure takes.
+const ROW: f64 = 34.0;
+/// Changes beyond this many per cent are drawn at the edge; the table has them.
+const FARTHEST: f64 = 1000.0;
+
+/// One figure's change, as ratios of new over old.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EffectRow {
+    /// What the figure is called.
+    pub name: String,
+    /// New over old.
+    pub ratio: f64,
+    /// Lowest ratio in keeping with the measurements.
+    pub low: f64,
+    /// Highest one.
+    pub high: f64,
+    /// What was said of it.
+    pub word: String,
+}
+
+/// The figures of a chart of changes.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// Heading.
+    pub title: String,
+    /// What to read from the chart.
+    pub subtitle: String,
+    /// Changes up to this share count as none.
+    pub margin: f64,
+    /// From top to bottom.
+    pub rows: Vec<EffectRow>,
+}
+
+impl Effects {
+    /// The chart.
+    pub fn chart(&self) -> Chart {
+        let n = self.rows.len();
+        let ticks = self.rows.iter().enumerate().map(|(i, row)| Tick {
+            at: (n - 1 - i) as f64,
+            label: row.name.clone(),
+            rank: 0,
+        });
+        let left = Axis::of(Scale::linear(-0.6, n as f64 - 0.4), ticks.collect(), (0.0, 0.0));
+        let height = ROW * n.max(1) as f64;
+        let key = Style { colour: 0, dash: Dash::Solid, shape: Some(Shape::Square), thin: false };
+        let mut panel = Panel::plain(height, Vec::new(), left, self.marks());
+        panel.names_lines = false;
+        Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            desc: format!("Changes with their intervals of {n} figures. {}", self.subtitle),
+            keys: vec![Key::line(key, "change, with its interval at 95 % confidence")],
+            x: self.axis(),
+            x_title: "change in per cent".into(),
+            panels: vec![panel],
+            stretches: self.stretches(),
+            notes: Vec::new(),
+            table: self.table(),
+        }
+    }
+
+    fn axis(&self) -> Axis {
+        let ends = self.rows.iter().flat_map(|row| [row.low, row.high]).map(percent);
+        let ends = ends.filter(|end| end.is_finite());
+        let own = 100.0 * self.margin;
+        let (low, high) = ends.fold((-own, own), |(low, high), end| (low.min(end), high.max(end)));
+        let ticks = linear_ticks(low.min(-1.0), high.max(1.0), 7);
+        let scale = Scale::linear(ticks[0], ticks[ticks.len() - 1]);
+        let tick = |&at: &f64| {
+            let sign = if at > 0.0 { "+" } else { "" };
+            Tick { at, label: format!("{sign}{}", significant(at, 3)), rank: 0 }
+        };
+        Axis::of(scale, ticks.iter().map(tick).collect(), (8.0, 8.0))
+    }
+
+    fn stretches(&self) -> Vec<Stretch> {
+        let own = 100.0 * self.margin;
+        let zero = Stretch { from: 0.0, to: 0.0, label: String::new(), alarming: false };
+        if own <= 0.0 {
+            return vec![zero];
+        }
+        let label = format!("margin {} %", significant(own, 2));
+        vec![Stretch { from: -own / (1.0 + self.margin), to: own, label, alarming: false }]
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let n = self.rows.len();
+        let rows = self.rows.iter().enumerate();
+        rows.flat_map(|(i, row)| {
+            let y = (n - 1 - i) as f64;
+            let bar = [row.low, row.high].map(|end| Point::bare(percent(end), Some(y)));
+            let tip = format!("{}: {:+.2} %, {}", row.name, percent(row.ratio), row.word);
+            let at = Point { x: percent(row.ratio), y, validity: Validity::Valid, tip };
+            [line(bar.to_vec(), None), line(vec![at], Some(Shape::Square))]
+        })
+        .collect()
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(["figure", "ratio", "lowest ratio", "highest ratio", "word"]);
+        for row in &self.rows {
+            let figures = [row.ratio, row.low, row.high].map(cell);
+            let mut cells = vec![row.name.clone()];
+            cells.extend(figures);
+            cells.push(row.word.clone());
+            table.push(cells);
+        }
+        table
+    }
+}
+
+fn percent(ratio: f64) -> f64 {
+    (100.0 * (ratio - 1.0)).min(FARTHEST)
+}
+
+fn line(points: Vec<Point>, shape: Option<Shape>) -> Mark {
+    let style = Style { colour: 0, dash: Dash::Solid, shape, thin: false };
+    Mark::Line(Line { side: Side::Left, style, name: String::new(), points })
+}

@@ -1,0 +1,205 @@
+//! One server judged against another: the table and the judgement for a terminal, CSV for other
+//! programs, the picture of its effects.
+//!
+//! Owns words and layout. What was found out is `verdict`'s and comes in as a [`Comparison`].
+
+use model::LevelKind;
+use model::units::show_duration;
+use verdict::comparison::levels::AtLevel;
+use verdict::comparison::{Comparison, Effect, Measure, Word, change};
+use verdict::figures::level_of;
+
+use crate::chart::{EffectRow, Effects};
+use crate::figure::{clean, rate, wrap};
+use crate::grid::{Grid, Lean};
+use crate::text::{COLUMNS, Style, Tone};
+
+const LONGEST: usize = 2000;
+
+/// The table, the judgement, and what goes with it.
+pub fn text(comparison: &Comparison, style: Style) -> String {
+    let mut out = table(comparison, style);
+    out += &format!("Judged by {}.\n\n", comparison.by);
+    out += &style.paint(Tone::Strong, paragraph(&comparison.sentence(), "").trim_end());
+    out.push('\n');
+    out + &comparison.notes.iter().map(|note| paragraph(note, "- ")).collect::<String>()
+}
+
+/// A line an effect; nothing without effects.
+fn table(comparison: &Comparison, style: Style) -> String {
+    if comparison.effects.is_empty() {
+        return String::new();
+    }
+    let figures = std::iter::repeat_n(Lean::Right, 5);
+    let mut grid = Grid::new([Lean::Left].into_iter().chain(figures).chain([Lean::Left]));
+    let [a, b] = comparison.names.each_ref().map(|name| clean(name, 24));
+    grid.row(["", &a, &b, "change", "interval (95 %)", "could see", "alone"]);
+    comparison.effects.iter().for_each(|effect| grid.row(cells(effect)));
+    let table = grid.print();
+    let (headings, rows) = table.split_once('\n').unwrap_or((&table, ""));
+    format!("{}\n{rows}\n", style.paint(Tone::Strong, headings))
+}
+
+/// Judgements level by level: for one level everything, for several a line each.
+pub fn levels(judged: &[AtLevel], kind: LevelKind, style: Style) -> String {
+    match judged {
+        [] => String::new(),
+        [one] => format!("\n{}", text(&one.comparison, style)),
+        several => {
+            let lines = level_sentences(several, kind);
+            let lines: String = lines.iter().map(|line| paragraph(line, "- ")).collect();
+            format!("\n{}\n{lines}", style.paint(Tone::Strong, "Judged level by level:"))
+        }
+    }
+}
+
+/// Each level's sentence; levels without a judgement for the same reasons together.
+pub(crate) fn level_sentences(judged: &[AtLevel], kind: LevelKind) -> Vec<String> {
+    let mut lines: Vec<(Vec<String>, String)> = Vec::new();
+    for at in judged {
+        let sentence = at.comparison.sentence();
+        let place = level_of(kind, at.level);
+        match lines.last_mut() {
+            Some((places, told)) if *told == sentence => places.push(place),
+            _ => lines.push((vec![place], sentence)),
+        }
+    }
+    let notes = judged.first().map_or(&[][..], |at| &at.comparison.notes);
+    let lines = lines.into_iter().map(|(places, told)| format!("{}: {told}", places.join(", ")));
+    lines.chain(notes.iter().cloned()).collect()
+}
+
+/// An effect's figures as text, in the order of the table's columns.
+pub(crate) fn cells(effect: &Effect) -> [String; 7] {
+    [
+        effect.measure.name().to_owned(),
+        figure(effect.measure, effect.a),
+        figure(effect.measure, effect.b),
+        change(effect.ratio),
+        format!("{} .. {}", change(effect.low), change(effect.high)),
+        format!("{:.1} %", 100.0 * effect.smallest_seen),
+        effect.word.name().to_owned(),
+    ]
+}
+
+fn figure(measure: Measure, value: f64) -> String {
+    if measure == Measure::Qps { rate(value) } else { show_duration(value.round() as u64) }
+}
+
+fn paragraph(text: &str, mark: &str) -> String {
+    let width = mark.chars().count();
+    let lines = wrap(&clean(text, LONGEST), COLUMNS - width);
+    let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
+    lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
+}
+
+/// The effects as CSV: answers per second and nanoseconds, ratios as plain numbers.
+pub fn csv(comparison: &Comparison) -> String {
+    let mut out = "figure,a,b,ratio,low,high,smallest_seen,rounds_needed,word\r\n".to_owned();
+    for effect in &comparison.effects {
+        let numbers =
+            [effect.a, effect.b, effect.ratio, effect.low, effect.high, effect.smallest_seen];
+        let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
+        let rounds = effect.rounds_needed.map_or_else(String::new, |rounds| rounds.to_string());
+        let (name, word) = (effect.measure.name(), effect.word);
+        out += &format!("{name},{},{rounds},{word}\r\n", numbers.join(","));
+    }
+    out
+}
+
+/// The picture of effects and intervals.
+pub fn chart(comparison: &Comparison) -> Effects {
+    let [a, b] = &comparison.names;
+    let row = |effect: &Effect| EffectRow {
+        name: effect.measure.name().to_owned(),
+        ratio: effect.ratio,
+        low: effect.low,
+        high: effect.high,
+        word: effect.word.name().to_owned(),
+    };
+    Effects {
+        title: format!("{} against {}", clean(b, 60), clean(a, 60)),
+        subtitle: clean(&comparison.sentence(), LONGEST),
+        margin: comparison.margin,
+        rows: comparison.effects.iter().map(row).collect(),
+    }
+}
+
+/// How a word looks on a page: class and sign.
+pub(crate) const fn look(word: Option<Word>) -> (&'static str, &'static str) {
+    match word {
+        Some(Word::Same | Word::Faster) => ("valid", "✓"),
+        Some(Word::Slower) => ("invalid", "✕"),
+        Some(Word::CannotTell) | None => ("bound", "?"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Theme;
+
+    fn comparison() -> Comparison {
+        let effect = |measure, a: f64, b: f64, low, high, word| Effect {
+            measure,
+            a,
+            b,
+            ratio: b / a,
+            low,
+            high,
+            word,
+            smallest_seen: 0.031,
+            rounds_needed: Some(9),
+        };
+        Comparison {
+            names: ["old".into(), "new <b>".into()],
+            margin: 0.02,
+            by: "6 interleaved rounds".into(),
+            effects: vec![
+                effect(Measure::Qps, 12_000.0, 10_800.0, 0.88, 0.92, Word::Slower),
+                effect(Measure::P99, 8e6, 8.1e6, 0.97, 1.05, Word::CannotTell),
+            ],
+            word: Word::Slower,
+            withheld: Vec::new(),
+            notes: vec!["the machine was busy".into()],
+        }
+    }
+
+    #[test]
+    fn the_text_says_effect_interval_and_word() {
+        let text = text(&comparison(), Style { colour: false });
+        for needle in [
+            "QPS",
+            "-10.0 %",
+            "-12.0 % .. -8.0 %",
+            "SLOWER: new <b> against old: QPS -10.0 %",
+            "- the machine was busy",
+        ] {
+            assert!(text.contains(needle), "{needle} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn csv_and_picture_have_a_row_an_effect() {
+        let csv = csv(&comparison());
+        assert_eq!(csv.lines().count(), 3);
+        assert!(csv.contains("QPS,12000,10800,0.9,0.88,0.92,0.031,9,SLOWER"), "{csv}");
+        let chart = chart(&comparison()).chart();
+        assert_eq!(chart.table().rows.len(), 2);
+        let svg = chart.to_svg(Theme::Standalone);
+        assert!(svg.contains("margin 2 %") && svg.contains("p99") && svg.contains("-10"), "{svg}");
+    }
+
+    #[test]
+    fn the_page_escapes_names_and_withholds_aloud() {
+        let mut comparison = comparison();
+        comparison.withheld = vec!["they answered differently".into()];
+        let page = crate::html::comparison(&crate::html::Compared {
+            comparison: &comparison,
+            command: &["plimsoll".into()],
+            rounds: &[],
+        });
+        assert!(page.contains("not judged, because they answered differently"), "{page}");
+        assert!(!page.contains("<b>"), "{page}");
+    }
+}

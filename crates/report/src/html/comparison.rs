@@ -1,0 +1,72 @@
+//! The page of one server judged against another.
+
+use maud::{Markup, html};
+use verdict::comparison::Comparison;
+
+use super::{Section, Title, page, parts};
+use crate::comparison::{cells, chart, look};
+use crate::figure::clean;
+
+/// What the page shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Compared<'a> {
+    /// What was found out.
+    pub comparison: &'a Comparison,
+    /// The command line.
+    pub command: &'a [String],
+    /// Each round's runs: its name, and where its own report lies.
+    pub rounds: &'a [(String, String)],
+}
+
+/// Longest a name is shown.
+const NAME: usize = 60;
+
+/// The page of a comparison.
+pub fn comparison(compared: &Compared) -> String {
+    let comparison = compared.comparison;
+    let [a, b] = comparison.names.each_ref().map(|name| clean(name, NAME));
+    let name = format!("{b} against {a}");
+    let lines = vec![format!("Judged by {}", comparison.by)];
+    let mut sections = vec![
+        Section { id: "effects", heading: "Effects", body: effects(comparison, &a, &b) },
+        Section { id: "reproduce", heading: "Reproduce", body: parts::command(compared.command) },
+    ];
+    if !compared.rounds.is_empty() {
+        let body = rounds(compared.rounds);
+        sections.insert(1, Section { id: "rounds", heading: "Rounds", body });
+    }
+    let json = serde_json::to_string(comparison).unwrap_or_else(|_| "null".to_owned());
+    page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-compare", &json))
+}
+
+fn banner(comparison: &Comparison) -> Markup {
+    let (class, sign) = look(comparison.judgement());
+    html! {
+        div class={ "verdict " (class) } role="note" aria-label="Judgement" {
+            p.word {
+                span.sign aria-hidden="true" { (sign) } " "
+                strong { (parts::outside(&comparison.sentence())) }
+            }
+            @if !comparison.notes.is_empty() {
+                ul { @for note in &comparison.notes { li { (parts::outside(note)) } } }
+            }
+        }
+    }
+}
+
+fn effects(comparison: &Comparison, a: &str, b: &str) -> Markup {
+    let headers = ["", a, b, "change", "interval (95 %)", "could see", "alone"];
+    let rows = comparison.effects.iter().map(|e| cells(e).map(|cell| html! { (cell) }).into());
+    html! {
+        (parts::chart(&chart(comparison).chart()))
+        (parts::rows(&headers, rows))
+        p.soft {
+            "Could see: the smallest change that would have been told from none in 80 % of such \
+             comparisons. Alone: the word for that figure by itself; the judgement is over all."
+        }
+    }
+}
+
+fn rounds(rounds: &[(String, String)]) -> Markup {
+    html! { ul { @for (name, path) in rounds { li { a href=(path) { (name) } } } } }
+}

@@ -1,0 +1,35 @@
+//! Judging results level by level: sweeps, and runs as sweeps of one level.
+
+use model::Run;
+use serde::{Deserialize, Serialize};
+
+use super::{Comparison, blocks, likeness};
+
+/// B against A at one level.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AtLevel {
+    /// Connections, or arrivals per second.
+    pub level: f64,
+    /// What was found out there.
+    pub comparison: Comparison,
+}
+
+/// Levels with their runs.
+pub type Runs = [(f64, Run)];
+
+/// Judges B against A at every level that both have, within the runs. Each level is judged by itself:
+/// of twenty, one may well be called different though nothing is.
+pub fn judge(names: [&str; 2], a: &Runs, b: &Runs, margin: f64, anyway: bool) -> Vec<AtLevel> {
+    let pairs = b.iter().filter_map(|(level, ours)| {
+        let (_, theirs) = a.iter().find(|(other, _)| other == level)?;
+        Some((*level, theirs, ours))
+    });
+    pairs
+        .map(|(level, theirs, ours)| {
+            let names = names.map(str::to_owned);
+            let mut comparison = blocks::judge(names, [theirs, ours], margin);
+            comparison.withhold(likeness::differences(theirs, ours), anyway);
+            AtLevel { level, comparison }
+        })
+        .collect()
+}
