@@ -68,7 +68,7 @@ fn diff_judges_runs_by_their_blocks_and_tables_never() {
     let (folder, target) = (Folder::new(), Target::start());
     for (name, path) in [("fast", "/delay/5ms"), ("slow", "/delay/50ms")] {
         let url = target.url(path);
-        let line = format!("run -c 8 -R 100 -d 7s -q --out {name} {url}");
+        let line = format!("run -c 8 -R 100 -d 20s -q --out {name} {url}");
         let ended = folder.plimsoll(&line);
         assert!([0, 98].contains(&ended.code), "{ended:?}");
     }
