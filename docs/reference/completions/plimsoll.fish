@@ -30,6 +30,7 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "run" -d 'Drive on
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
@@ -123,10 +124,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Sen
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l margin -d 'Changes up to this share count as none when runs are judged' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the first file\'s folder]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
 csv\t'Comma-separated values'
 json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l anyway -d 'Judge even where environments, answers or loads differ, or a run is not VALID'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where a closed loop\'s file does not say them (hey, oha)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
@@ -134,6 +137,51 @@ csv\t'Comma-separated values'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l same-target -d 'All files measured the same target: compare also those that do not name theirs'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l baseline -d 'Judge against this earlier run (run.json or its folder), under its connections, rate and window unless told otherwise' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rounds -d 'Rounds: each is one run of every URL' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l margin -d 'Changes up to this share count as none' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s d -l duration -d 'Measured window of each run [default: 10s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s R -l rate -d 'Open loop: this many arrivals per second, such as 1000 or 20k' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rest -d 'Rest between runs' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l warmup -d 'Send for this long before the measured window' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cert -d 'Client certificate chain in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l key -d 'Its key in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l format -d 'What goes to standard output' -r -f -a "text\t'Table and judgement'
+json\t'JSON (plimsoll.compare/1)'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l out -d 'Folder for every run, compare.json, effects.csv, the picture and report.html [default: plimsoll-out/compare/DATE-TIME]' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 'Judge even where environments, answers or loads differ, or a run is not VALID'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l no-keepalive -d 'Open a new connection for each request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s q -l quiet -d 'Print nothing while running'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s n -d 'Name of the job and of its files' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s d -d 'Folder for the results' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l levels -d 'Levels of concurrency instead of the script\'s' -r
@@ -165,13 +213,14 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'C
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

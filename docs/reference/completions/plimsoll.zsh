@@ -156,10 +156,12 @@ epoll\:"epoll"))' \
 ;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
+'--margin=[Changes up to this share count as none when runs are judged]:PERCENT:_default' \
 '--out=[Folder for charts and report \[default\: the first file'\''s folder\]]:DIR:_files' \
 '--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
 csv\:"Comma-separated values"
 json\:"JSON"))' \
+'--anyway[Judge even where environments, answers or loads differ, or a run is not VALID]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '*::files -- .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without any\: the last two sweeps of the same target:_files' \
@@ -176,6 +178,68 @@ json\:"JSON"))' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '*::files -- Results of any tool; several of the same target and concurrency are set side by side:_files' \
+&& ret=0
+;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+'--baseline=[Judge against this earlier run (run.json or its folder), under its connections, rate and window unless told otherwise]:FILE:_files' \
+'--rounds=[Rounds\: each is one run of every URL]:N:_default' \
+'--margin=[Changes up to this share count as none]:PERCENT:_default' \
+'-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10\]]:N:_default' \
+'-d+[Measured window of each run \[default\: 10s\]]:TIME:_default' \
+'--duration=[Measured window of each run \[default\: 10s\]]:TIME:_default' \
+'-R+[Open loop\: this many arrivals per second, such as 1000 or 20k]:RATE:_default' \
+'--rate=[Open loop\: this many arrivals per second, such as 1000 or 20k]:RATE:_default' \
+'--rest=[Rest between runs]:TIME:_default' \
+'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'(--body-file)-b+[Body to send]:TEXT:_default' \
+'(--body-file)--body=[Body to send]:TEXT:_default' \
+'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--success=[Statuses that count as success]:RANGES:_default' \
+'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--warmup=[Send for this long before the measured window]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
+'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of every draw]:N:_default' \
+'--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
+'--cert=[Client certificate chain in PEM form]:FILE:_files' \
+'--key=[Its key in PEM form]:FILE:_files' \
+'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--format=[What goes to standard output]:FORMAT:((text\:"Table and judgement"
+json\:"JSON (plimsoll.compare/1)"))' \
+'--out=[Folder for every run, compare.json, effects.csv, the picture and report.html \[default\: plimsoll-out/compare/DATE-TIME\]]:DIR:_files' \
+'--anyway[Judge even where environments, answers or loads differ, or a run is not VALID]' \
+'--no-keepalive[Open a new connection for each request]' \
+'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'-k[Do not check the server'\''s certificate]' \
+'--insecure[Do not check the server'\''s certificate]' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::urls -- URL of the server to compare with, and URL of the one to judge; with --baseline the latter alone:_default' \
 && ret=0
 ;;
 (wrktest)
@@ -299,6 +363,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (wrktest)
 _arguments "${_arguments_options[@]}" : \
 ":: :_plimsoll__subcmd__help__subcmd__wrktest_commands" \
@@ -351,6 +419,7 @@ _plimsoll_commands() {
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
+'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'report:Make the results of a run or sweep anew from its folder, also after a kill' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
@@ -363,6 +432,11 @@ _plimsoll_commands() {
 _plimsoll__subcmd__audit_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll audit commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__compare_commands] )) ||
+_plimsoll__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll compare commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__diff_commands] )) ||
 _plimsoll__subcmd__diff_commands() {
@@ -381,6 +455,7 @@ _plimsoll__subcmd__help_commands() {
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
+'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'report:Make the results of a run or sweep anew from its folder, also after a kill' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
@@ -393,6 +468,11 @@ _plimsoll__subcmd__help_commands() {
 _plimsoll__subcmd__help__subcmd__audit_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help audit commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__compare_commands] )) ||
+_plimsoll__subcmd__help__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help compare commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__diff_commands] )) ||
 _plimsoll__subcmd__help__subcmd__diff_commands() {
