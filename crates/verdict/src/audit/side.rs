@@ -50,9 +50,12 @@ pub struct Standing {
     pub why: Option<String>,
 }
 
+/// A row: its file, and its place there.
+type At = (usize, usize);
+
 /// The groups that files form.
 pub(super) fn groups(files: &[Audited], same_target: bool) -> Vec<Group> {
-    let mut by_load: BTreeMap<(Option<String>, u64), Vec<(usize, usize)>> = BTreeMap::new();
+    let mut by_load: BTreeMap<(Option<String>, u64), Vec<At>> = BTreeMap::new();
     for (file, audited) in files.iter().enumerate() {
         for (row, claim) in audited.claims.rows.iter().enumerate() {
             let target = if same_target { None } else { claim.target.as_deref().map(canonical) };
@@ -72,11 +75,11 @@ fn group(
     files: &[Audited],
     target: Option<String>,
     connections: f64,
-    mut rows: Vec<(usize, usize)>,
+    mut rows: Vec<At>,
 ) -> Group {
-    let claim = |&(file, row): &(usize, usize)| &files[file].claims.rows[row];
+    let claim = |&(file, row): &At| &files[file].claims.rows[row];
     rows.sort_by(|a, b| claim(b).qps.total_cmp(&claim(a).qps));
-    let sound = |at: &(usize, usize)| claim(at).success.is_none_or(|success| success >= SOUND);
+    let sound = |at: &At| claim(at).success.is_none_or(|success| success >= SOUND);
     let reference = rows.iter().position(sound).unwrap_or(0);
     let most = claim(&rows[reference]);
     let name = &files[rows[reference].0].name;
