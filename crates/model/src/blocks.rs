@@ -242,6 +242,7 @@ mod tests {
             due: 0,
             tally,
             workers: Vec::new(),
+            machine: None,
         }
     }
 

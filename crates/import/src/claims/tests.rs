@@ -155,7 +155,7 @@ fn hey_says_no_connections() {
     let hey = row(HEY);
     assert_eq!((hey.connections, hey.mean_ns), (None, Some(2_200_000)));
     assert_eq!((hey.error_ns, at(&hey, 99.0)), (50_000, Some(12 * MILLISECOND)));
-    close(Some(hey.qps), 22_887.4583);
+    close(Some(hey.qps), 22_887.458_3);
     close(hey.success, 1.0);
     assert_eq!(row(HEY_503).success, Some(0.0));
     let million = row(HEY_MILLION);
@@ -178,7 +178,7 @@ fn what_the_end_of_an_oha_run_cut_off_is_no_answer() {
     assert!(cut.in_flight().unwrap() < 8.0, "{cut:?}");
     let json = row(OHA_JSON);
     assert_eq!((json.requests, json.mean_ns), (Some(2000), Some(10_043_241)));
-    close(Some(json.qps), 4591.784_903_750_403);
+    close(Some(json.qps), 4_591.784_903_750_403);
     assert_eq!(at(&json, 99.9), Some(72_085_206));
     for refused in [row(OHA_REFUSED), row(OHA_REFUSED_JSON)] {
         assert_eq!((refused.qps, refused.mean_ns), (0.0, None));
