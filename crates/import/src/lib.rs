@@ -1,10 +1,11 @@
-//! Files to results. Bytes in, values of `model` or an error that says what is wrong and where;
+//! Files to results and to workloads. Bytes in, values of `model` or an error that says what is wrong and where;
 //! the caller reads the file and puts its name before the error.
 //!
 //! - [`dat`]: the four-column table of wrktest.sh, read and printed.
 //! - [`results`]: `run.json` and `sweep.json`.
 //! - [`mod@detect`]: which of them some bytes are.
 //! - [`mod@claims`]: results of any tool, ours too, as rows of what they claim.
+//! - [`foreign`]: other tools' requests (curl, vegeta, HAR, OpenAPI, Postman) to a workload.
 //!
 //! What is loaded goes on to `verdict` (comparison, audit) and `report`. Every input is hostile: nothing
 //! here panics, and nothing from a file reaches an error message unescaped or at length.
@@ -14,6 +15,7 @@ pub mod claims;
 pub mod dat;
 pub mod detect;
 mod figure;
+pub mod foreign;
 mod quote;
 pub mod results;
 

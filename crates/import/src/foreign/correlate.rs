@@ -1,0 +1,484 @@
+//! Values that a server made and its client sent back: found by comparing each request of a
+//! recording with the answers before it, and turned into extractions and placeholders.
+//!
+//! A value of an answer counts if no earlier request had it (the client would have known it before
+//! the server said it) and if it is named or formed like an identifier or a token. In requests, whole
+//! values are compared only: segments of the path, query values, fields, cookies, members of a body.
+//! The work is one look-up a value. Cookies that an answer set are left to the flow, which keeps
+//! cookies for each of its users.
+
+use std::collections::{HashMap, HashSet};
+
+use model::workload::{Body, Extractor, Literal};
+
+use super::assembly::Assembly;
+use super::draft::Draft;
+use super::note::Kind;
+use super::secret::is_secret_name;
+use super::template::{hole, identifier, literal};
+
+/// Values of answers held at most.
+const MOST_VALUES: usize = 500_000;
+/// Bytes of a value at most.
+const LONGEST_VALUE: usize = 8 << 10;
+/// Bytes of an answer searched at most.
+const LONGEST_ANSWER: usize = 16 << 20;
+
+/// A request and what came back.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) draft: Draft,
+    pub(super) answer: Answer,
+    /// The page it belongs to.
+    pub(super) page: String,
+    /// When it began and ended, in nanoseconds.
+    pub(super) start: i128,
+    pub(super) end: i128,
+}
+
+/// What of an answer is searched.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) headers: Vec<(String, String)>,
+    /// The body, if it is JSON.
+    pub(super) json: Option<String>,
+}
+
+/// Puts extractions and placeholders into the requests. Gives the group of each exchange: exchanges
+/// of one page, and pages between which values or cookies travel, are one group.
+pub(super) fn correlate(exchanges: &mut [Exchange], assembly: &mut Assembly) -> Vec<usize> {
+    let mut groups = Groups::by_page(exchanges);
+    let mut known = Known::default();
+    for at in 0..exchanges.len() {
+        let mut used = Vec::new();
+        known.replace(&mut exchanges[at].draft, &mut used);
+        for (step, name, extractor) in used {
+            groups.join(at, step);
+            if let Some(name) = name {
+                exchanges[step].draft.extract.insert(name, extractor);
+            }
+        }
+        known.learn(at, &exchanges[at].answer);
+    }
+    if known.cookies_left > 0 {
+        let what = format!(
+            "{} cookies were set by earlier answers: the flow keeps them for each user",
+            known.cookies_left
+        );
+        assembly.note(Kind::Assumed, "", what);
+    }
+    if known.full {
+        let what = "values of later answers: too many to compare with requests";
+        assembly.note(Kind::NotCarriedOver, "", what);
+    }
+    (0..exchanges.len()).map(|at| groups.of(at)).collect()
+}
+
+/// Where a value came from.
+#[derive(Debug)]
+struct Source {
+    step: usize,
+    extractor: Extractor,
+    /// What it is called there.
+    called: String,
+    /// The variable it became, once a request used it.
+    variable: Option<String>,
+}
+
+/// An answer's step, the variable to extract there if it is a value, and how.
+type Use = (usize, Option<String>, Extractor);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By value, as template text.
+    values: HashMap<String, Source>,
+    /// Values that requests had before any answer did.
+    clients: HashSet<String>,
+    /// The step that set a cookie last, by its name.
+    jar: HashMap<String, usize>,
+    variables: HashSet<String>,
+    cookies_left: usize,
+    full: bool,
+}
+
+impl Known {
+    /// Puts placeholders where the request repeats an answer.
+    fn replace(&mut self, draft: &mut Draft, used: &mut Vec<Use>) {
+        draft.path = self.path(&draft.path, used);
+        for (name, value) in &mut draft.headers.0 {
+            if name.eq_ignore_ascii_case("cookie") {
+                *value = self.cookies(value, used);
+            } else {
+                self.field(name, value, used);
+            }
+        }
+        draft
+            .headers
+            .0
+            .retain(|(name, value)| !(name.eq_ignore_ascii_case("cookie") && value.is_empty()));
+        match &mut draft.body {
+            Some(Body::Form(fields)) => {
+                fields.0.iter_mut().for_each(|(name, value)| self.value(name, false, value, used));
+            }
+            Some(Body::Json(literal)) => self.literal("", literal, used),
+            Some(Body::Multipart(parts)) => {
+                for part in parts {
+                    if let Some(text) = &mut part.text {
+                        self.value(&part.name, false, text, used);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn path(&mut self, path: &str, used: &mut Vec<Use>) -> String {
+        let (path, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
+        let mut segments = Vec::new();
+        for segment in path.split('/') {
+            segments.push(self.escaped("", true, segment, used));
+        }
+        let Some(query) = query else { return segments.join("/") };
+        let mut pairs = Vec::new();
+        for pair in query.split('&') {
+            pairs.push(match pair.split_once('=') {
+                Some((name, value)) => format!("{name}={}", self.escaped(name, false, value, used)),
+                None => pair.to_owned(),
+            });
+        }
+        format!("{}?{}", segments.join("/"), pairs.join("&"))
+    }
+
+    /// A value that stands escaped in a URL; it stays so unless a placeholder takes its place.
+    fn escaped(&mut self, name: &str, segment: bool, text: &str, used: &mut Vec<Use>) -> String {
+        let plain = text.replace('+', " ");
+        let Ok(decoded) = percent_encoding::percent_decode_str(&plain).decode_utf8() else {
+            return text.to_owned();
+        };
+        let mut value = decoded.clone().into_owned();
+        self.value(name, segment, &mut value, used);
+        if value == decoded { text.to_owned() } else { value }
+    }
+
+    fn cookies(&mut self, value: &str, used: &mut Vec<Use>) -> String {
+        let mut own = Vec::new();
+        for pair in value.split(';').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if let Some(step) = self.jar.get(name) {
+                used.push((*step, None, Extractor::Cookie(name.to_owned())));
+                self.cookies_left += 1;
+                continue;
+            }
+            let mut value = value.to_owned();
+            self.value(name, false, &mut value, used);
+            own.push(format!("{name}={value}"));
+        }
+        own.join("; ")
+    }
+
+    /// A field's value, or what follows its scheme.
+    fn field(&mut self, name: &str, value: &mut String, used: &mut Vec<Use>) {
+        let whole = value.clone();
+        self.value(name, false, value, used);
+        if *value == whole
+            && let Some((scheme, credential)) = whole.split_once(' ')
+        {
+            let mut credential = credential.to_owned();
+            self.value(name, false, &mut credential, used);
+            *value = format!("{scheme} {credential}");
+        }
+    }
+
+    fn literal(&mut self, name: &str, literal: &mut Literal, used: &mut Vec<Use>) {
+        match literal {
+            Literal::Text(text) => self.value(name, false, text, used),
+            Literal::Int(number) => {
+                let mut text = number.to_string();
+                self.value(name, false, &mut text, used);
+                if text.starts_with("${") {
+                    *literal = Literal::Text(text);
+                }
+            }
+            Literal::List(items) => {
+                items.iter_mut().for_each(|item| self.literal(name, item, used))
+            }
+            Literal::Object(members) => {
+                members.iter_mut().for_each(|(name, value)| self.literal(name, value, used));
+            }
+            _ => {}
+        }
+    }
+
+    /// Replaces one value if an answer had it, and remembers it as the client's own otherwise.
+    fn value(&mut self, name: &str, segment: bool, value: &mut String, used: &mut Vec<Use>) {
+        let Some(source) = self.values.get_mut(value.as_str()) else {
+            if !value.is_empty() && value.len() <= LONGEST_VALUE {
+                self.clients.insert(value.clone());
+            }
+            return;
+        };
+        // Short values meet by chance: a page's number is no user's.
+        if value.len() < 4 && !segment && !is_identifier(name) {
+            return;
+        }
+        let variable = source.variable.get_or_insert_with(|| {
+            let base = identifier(&source.called);
+            let numbered = (2..).map(|number| format!("{base}_{number}"));
+            let mut names = std::iter::once(base.clone()).chain(numbered);
+            let free = names.find(|name| !self.variables.contains(name)).unwrap_or(base);
+            self.variables.insert(free.clone());
+            free
+        });
+        used.push((source.step, Some(variable.clone()), source.extractor.clone()));
+        *value = hole(variable);
+    }
+
+    /// Remembers what an answer holds.
+    fn learn(&mut self, step: usize, answer: &Answer) {
+        for (name, value) in &answer.headers {
+            if name.eq_ignore_ascii_case("set-cookie") {
+                self.learn_cookies(step, value);
+            } else if is_identifier(name) || is_secret_name(name, false) || looks_random(value) {
+                let extractor = || Extractor::Header(name.to_ascii_lowercase());
+                self.learn_value(step, value, &name.to_ascii_lowercase(), extractor);
+            }
+        }
+        let text = answer.json.as_deref().filter(|text| text.len() <= LONGEST_ANSWER);
+        if let Some(literal) = text.and_then(|text| serde_json::from_str::<Literal>(text).ok()) {
+            self.learn_literal(step, &literal, &mut Vec::new());
+        }
+    }
+
+    fn learn_cookies(&mut self, step: usize, fields: &str) {
+        for field in fields.lines() {
+            let pair = field.split(';').next().unwrap_or_default();
+            if let Some((name, value)) = pair.split_once('=') {
+                let name = name.trim();
+                self.jar.insert(name.to_owned(), step);
+                if is_identifier(name) || is_secret_name(name, false) || looks_random(value) {
+                    self.learn_value(step, value.trim(), name, || {
+                        Extractor::Cookie(name.to_owned())
+                    });
+                }
+            }
+        }
+    }
+
+    fn learn_literal<'l>(&mut self, step: usize, literal: &'l Literal, path: &mut Vec<Key<'l>>) {
+        match literal {
+            Literal::Text(text) => self.learn_member(step, text, path),
+            Literal::Int(number) => self.learn_member(step, &number.to_string(), path),
+            Literal::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    path.push(Key::Index(at));
+                    self.learn_literal(step, item, path);
+                    path.pop();
+                }
+            }
+            Literal::Object(members) => {
+                for (name, value) in members {
+                    path.push(Key::Name(name));
+                    self.learn_literal(step, value, path);
+                    path.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn learn_member(&mut self, step: usize, value: &str, path: &[Key]) {
+        let names = || path.iter().rev().filter_map(Key::name);
+        let own = names().next().unwrap_or_default();
+        if is_identifier(own) || is_secret_name(own, false) || looks_random(value) {
+            let parent = names().nth(1).filter(|_| own.len() <= 4);
+            let called = parent.map_or(own.to_owned(), |parent| format!("{parent}_{own}"));
+            self.learn_value(step, value, &called, || Extractor::Json(pointer(path)));
+        }
+    }
+
+    fn learn_value(
+        &mut self,
+        step: usize,
+        value: &str,
+        called: &str,
+        extractor: impl FnOnce() -> Extractor,
+    ) {
+        let trivial = matches!(value, "" | "true" | "false" | "null");
+        let value = literal(value);
+        if trivial || value.len() > LONGEST_VALUE || self.clients.contains(&value) {
+            return;
+        }
+        if self.values.len() >= MOST_VALUES {
+            self.full = true;
+            return;
+        }
+        let called = called.to_owned();
+        self.values.entry(value).or_insert_with(|| Source {
+            step,
+            extractor: extractor(),
+            called,
+            variable: None,
+        });
+    }
+}
+
+/// A step down into a JSON value.
+#[derive(Debug, Clone, Copy)]
+enum Key<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+impl<'a> Key<'a> {
+    fn name(&self) -> Option<&'a str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Index(_) => None,
+        }
+    }
+}
+
+/// A JSON pointer (RFC 6901).
+fn pointer(path: &[Key]) -> String {
+    let token = |key: &Key| match key {
+        Key::Name(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+        Key::Index(at) => format!("/{at}"),
+    };
+    path.iter().map(token).collect()
+}
+
+/// Whether a name is one that identifiers have: its last word says so.
+fn is_identifier(name: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "id", "ids", "uuid", "guid", "key", "token", "code", "hash", "nonce", "state", "cursor",
+        "slug", "session", "csrf", "xsrf", "ticket", "ref", "etag",
+    ];
+    let mut last = String::new();
+    let mut before = ' ';
+    for c in name.chars() {
+        let begins = c.is_ascii_uppercase() && before.is_ascii_lowercase();
+        if begins || !c.is_ascii_alphanumeric() {
+            last.clear();
+        }
+        if c.is_ascii_alphanumeric() {
+            last.push(c.to_ascii_lowercase());
+        }
+        before = c;
+    }
+    WORDS.contains(&last.as_str())
+}
+
+/// Whether a value is long and mixed enough that nobody typed it.
+fn looks_random(value: &str) -> bool {
+    let one_word = |c: char| c.is_ascii_alphanumeric() || "-_.~+/=:".contains(c);
+    value.len() >= 16
+        && value.chars().all(one_word)
+        && value.chars().any(|c| c.is_ascii_digit())
+        && value.chars().any(|c| c.is_ascii_alphabetic())
+}
+
+/// Which exchanges belong together: a forest of sets.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn by_page(exchanges: &[Exchange]) -> Self {
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        let each = exchanges.iter().enumerate();
+        Self(each.map(|(at, exchange)| *first.entry(&exchange.page).or_insert(at)).collect())
+    }
+
+    /// The first exchange of the group.
+    fn of(&mut self, mut at: usize) -> usize {
+        while self.0[at] != at {
+            self.0[at] = self.0[self.0[at]];
+            at = self.0[at];
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.of(a), self.of(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(page: &str, method: &str, url: &str, json: &str) -> Exchange {
+        let mut draft = Draft::new("", method);
+        draft.put_url(url).unwrap();
+        let json = Some(json.to_owned());
+        let answer = Answer { json, ..Answer::default() };
+        Exchange { draft, answer, page: page.to_owned(), start: 0, end: 0 }
+    }
+
+    fn correlated(exchanges: &mut [Exchange]) -> Vec<usize> {
+        correlate(exchanges, &mut Assembly::new(None, false))
+    }
+
+    #[test]
+    fn an_identifier_travels_from_an_answer_into_a_path() {
+        let mut exchanges = [
+            exchange("a", "POST", "http://h/orders", r#"{"order":{"id":71,"total":5}}"#),
+            exchange("b", "GET", "http://h/orders/71?page=5", "{}"),
+            exchange("c", "GET", "http://h/other", "{}"),
+        ];
+        assert_eq!(correlated(&mut exchanges), [0, 0, 2]);
+        assert_eq!(exchanges[1].draft.path, "/orders/${order_id}?page=5");
+        let extract = &exchanges[0].draft.extract;
+        assert_eq!(extract["order_id"], Extractor::Json("/order/id".into()));
+    }
+
+    #[test]
+    fn what_the_client_knew_before_is_its_own() {
+        let mut exchanges = [
+            exchange("a", "GET", "http://h/users/ann-lee-7?session=x", r#"{"id":"ann-lee-7"}"#),
+            exchange("a", "GET", "http://h/users/ann-lee-7", "{}"),
+        ];
+        correlated(&mut exchanges);
+        assert_eq!(exchanges[1].draft.path, "/users/ann-lee-7");
+    }
+
+    #[test]
+    fn a_short_number_is_no_identifier_by_chance() {
+        let mut exchanges = [
+            exchange("a", "GET", "http://h/me", r#"{"id":2}"#),
+            exchange("a", "GET", "http://h/list?page=2&user_id=2", "{}"),
+        ];
+        correlated(&mut exchanges);
+        assert_eq!(exchanges[1].draft.path, "/list?page=2&user_id=${id}");
+    }
+
+    #[test]
+    fn tokens_travel_into_fields_and_cookies_stay_with_the_flow() {
+        let mut exchanges = [
+            exchange("a", "POST", "http://h/login", r#"{"access_token":"t0ken-abcdef"}"#),
+            exchange("a", "GET", "http://h/me", "{}"),
+        ];
+        exchanges[0].answer.headers.push(("Set-Cookie".into(), "sid=1; Path=/".into()));
+        exchanges[0].answer.headers.push(("X-CSRF-Token".into(), "csrf-value".into()));
+        exchanges[1].draft.put_header("Authorization", "Bearer t0ken-abcdef");
+        exchanges[1].draft.put_header("Cookie", "sid=1; own=2");
+        exchanges[1].draft.put_header("X-CSRF", "csrf-value");
+        correlated(&mut exchanges);
+        let told: Vec<_> = exchanges[1].draft.headers.iter().collect();
+        let expected = [
+            ("Authorization", "Bearer ${access_token}"),
+            ("Cookie", "own=2"),
+            ("X-CSRF", "${x_csrf_token}"),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn names_of_identifiers() {
+        for name in ["id", "userId", "order_id", "X-Request-Id", "uuid", "access_token"] {
+            assert!(is_identifier(name), "{name}");
+        }
+        for name in ["paid", "grid", "total", "", "tokens_used"] {
+            assert!(!is_identifier(name), "{name}");
+        }
+    }
+}

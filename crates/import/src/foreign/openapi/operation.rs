@@ -1,0 +1,363 @@
+//! One operation made a request: parameters, body, credentials.
+
+use model::workload::{Body, Fields, Literal, Part, Pool};
+
+use super::super::assembly::Assembly;
+use super::super::body::{FORM, JSON, essence, grouped, put_text};
+use super::super::draft::{Draft, encode_path};
+use super::super::note::Kind;
+use super::super::template::{hole, identifier, literal};
+use super::document::Document;
+use super::sample::{Sample, example, sample, whole};
+use super::{Place, members};
+use crate::quote::quote;
+
+/// Reads an operation's path, parameters and body into the draft.
+pub(super) fn read(document: &Document, place: &Place, draft: &mut Draft, assembly: &mut Assembly) {
+    if place.of.member("deprecated") == Some(&Literal::Bool(true)) {
+        draft.note(Kind::Assumed, "the operation is deprecated");
+    }
+    for (name, _) in members(place.of.member("callbacks")) {
+        let what = format!("the callback {}: a request that the server makes", quote(name));
+        draft.note(Kind::NotCarriedOver, what);
+    }
+    let parameters = parameters(document, place, draft);
+    draft.path = path(document, place.path, &parameters, draft, assembly);
+    let mut optional = Vec::new();
+    for parameter in &parameters {
+        if !put_parameter(document, parameter, draft) {
+            optional.push(text_of(parameter, "name"));
+        }
+    }
+    if !optional.is_empty() {
+        let what = format!("optional parameters without an example: {}", optional.join(", "));
+        draft.note(Kind::NotCarriedOver, what);
+    }
+    if let Some(body) = place.of.member("requestBody") {
+        put_body(document, body, draft);
+    }
+}
+
+/// The operation's parameters and those of its path that it does not replace.
+fn parameters<'a>(
+    document: &Document<'a>,
+    place: &Place<'a>,
+    draft: &mut Draft,
+) -> Vec<&'a Literal> {
+    let mut all: Vec<&Literal> = Vec::new();
+    for holder in [place.of, place.item] {
+        let Some(Literal::List(own)) = holder.member("parameters") else { continue };
+        for parameter in own.iter().take(500) {
+            let Some(parameter) = document.resolve(parameter) else {
+                let what = format!("the parameter {}", document.reference(parameter));
+                draft.note(Kind::NotCarriedOver, what);
+                continue;
+            };
+            let key = |parameter: &Literal| (text_of(parameter, "in"), text_of(parameter, "name"));
+            if !all.iter().any(|other| key(other) == key(parameter)) {
+                all.push(parameter);
+            }
+        }
+    }
+    all
+}
+
+fn text_of(object: &Literal, name: &str) -> String {
+    object.member(name).map(|value| value.plain().into_owned()).unwrap_or_default()
+}
+
+/// The path with each `{name}` drawn from a pool of its example values, for whoever runs it to
+/// fill up.
+fn path(
+    document: &Document,
+    template: &str,
+    parameters: &[&Literal],
+    draft: &mut Draft,
+    assembly: &mut Assembly,
+) -> String {
+    let mut path = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else { break };
+        path += &encode_path(&literal(before));
+        let of = |p: &&&Literal| text_of(p, "in") == "path" && text_of(p, "name") == name;
+        let value = match parameters.iter().find(of) {
+            Some(parameter) => value(document, parameter, draft),
+            None => {
+                draft.note(Kind::Assumed, format!("{{{name}}} is described nowhere; it is 1"));
+                Literal::Int(1)
+            }
+        };
+        path += &hole(&pool(name, value, assembly));
+        rest = after;
+    }
+    let path = path + &encode_path(&literal(rest));
+    if path.starts_with('/') { path } else { format!("/{path}") }
+}
+
+/// The pool of this value: parameters of one name and value share it.
+fn pool(name: &str, value: Literal, assembly: &mut Assembly) -> String {
+    let value = match value {
+        Literal::List(items) => Literal::Text(joined(&items)),
+        Literal::Object(_) | Literal::Null => Literal::Text(value.to_string()),
+        simple => whole(simple),
+    };
+    let values = Some(vec![value]);
+    let base = identifier(name);
+    let mut number = 1;
+    loop {
+        let name = if number == 1 { base.clone() } else { format!("{base}_{number}") };
+        match assembly.pools.get(&name) {
+            Some(pool) if pool.values == values => return name,
+            Some(_) => number += 1,
+            None => {
+                assembly.pools.insert(name.clone(), Pool { values, ..Pool::default() });
+                return name;
+            }
+        }
+    }
+}
+
+/// A parameter's value: its example, or one made of its schema.
+fn value(document: &Document, parameter: &Literal, draft: &mut Draft) -> Literal {
+    if let Some(value) = example(document, parameter) {
+        return value.clone();
+    }
+    let content = members(parameter.member("content")).first().map(|(_, media)| media);
+    let schema = parameter.member("schema").or_else(|| content?.member("schema"));
+    let name = text_of(parameter, "name");
+    let made = schema.map(|schema| sample(document, schema));
+    let Some(made) = made else {
+        draft.note(Kind::Assumed, format!("{} has no schema; it is 1", quote(&name)));
+        return Literal::Int(1);
+    };
+    tell(&made, &format!("the parameter {}", quote(&name)), draft);
+    made.value
+}
+
+fn tell(made: &Sample, of: &str, draft: &mut Draft) {
+    if made.made_up {
+        draft
+            .note(Kind::Assumed, format!("{of} has no example; its value is made from the schema"));
+    }
+    for lost in &made.lost {
+        draft.note(Kind::NotCarriedOver, format!("{of}: {lost}"));
+    }
+}
+
+/// Puts a query, header or cookie parameter into the draft; whether it is there.
+fn put_parameter(document: &Document, parameter: &Literal, draft: &mut Draft) -> bool {
+    let place = text_of(parameter, "in");
+    if place == "path" {
+        return true;
+    }
+    let required = parameter.member("required") == Some(&Literal::Bool(true));
+    let exampled = example(document, parameter).is_some()
+        || parameter.member("schema").and_then(|schema| document.resolve(schema)).is_some_and(
+            |schema| example(document, schema).is_some() || schema.member("default").is_some(),
+        );
+    if !required && !exampled {
+        return false;
+    }
+    let name = text_of(parameter, "name");
+    let value = value(document, parameter, draft);
+    match place.as_str() {
+        "query" => put_query(parameter, &name, &value, draft),
+        // OpenAPI has other members for these three.
+        "header"
+            if !matches!(
+                name.to_ascii_lowercase().as_str(),
+                "accept" | "content-type" | "authorization"
+            ) =>
+        {
+            draft.put_header(&name, &literal(&flat(&value)));
+        }
+        "header" => {}
+        "cookie" => put_cookie(draft, &name, &literal(&flat(&value))),
+        other => {
+            let what = format!("the parameter {} in {}", quote(&name), quote(other));
+            draft.note(Kind::NotCarriedOver, what);
+        }
+    }
+    true
+}
+
+/// The styles of query parameters (OpenAPI 3.1, Style Values).
+fn put_query(parameter: &Literal, name: &str, value: &Literal, draft: &mut Draft) {
+    let style = text_of(parameter, "style");
+    let explode = parameter.member("explode") != Some(&Literal::Bool(false));
+    let name = literal(name);
+    match value {
+        Literal::List(items) if explode => {
+            items.iter().for_each(|item| draft.query.push(name.clone(), literal(&flat(item))));
+        }
+        Literal::List(items) => {
+            let between = match style.as_str() {
+                "spaceDelimited" => " ",
+                "pipeDelimited" => "|",
+                _ => ",",
+            };
+            let each: Vec<String> = items.iter().map(flat).collect();
+            draft.query.push(name, literal(&each.join(between)));
+        }
+        Literal::Object(members) if style == "deepObject" => {
+            for (member, value) in members {
+                draft.query.push(format!("{name}[{}]", literal(member)), literal(&flat(value)));
+            }
+        }
+        Literal::Object(members) if explode => {
+            for (member, value) in members {
+                draft.query.push(literal(member), literal(&flat(value)));
+            }
+        }
+        other => draft.query.push(name, literal(&flat(other))),
+    }
+    draft.query = grouped(std::mem::take(&mut draft.query));
+}
+
+/// A value on one line: text and numbers as they are, members and items between commas.
+fn flat(value: &Literal) -> String {
+    match value {
+        Literal::List(items) => joined(items),
+        Literal::Object(members) => {
+            let each = members.iter().map(|(name, value)| format!("{name},{}", value.plain()));
+            each.collect::<Vec<_>>().join(",")
+        }
+        other => other.plain().into_owned(),
+    }
+}
+
+fn joined(items: &[Literal]) -> String {
+    items.iter().map(|item| item.plain().into_owned()).collect::<Vec<_>>().join(",")
+}
+
+fn put_cookie(draft: &mut Draft, name: &str, value: &str) {
+    let pair = format!("{}={value}", literal(name));
+    let earlier = draft.header("cookie").map(|earlier| format!("{earlier}; {pair}"));
+    draft.remove_header("cookie");
+    draft.put_header("Cookie", &earlier.unwrap_or(pair));
+}
+
+/// Puts the body of the first media type that one can be made for.
+fn put_body(document: &Document, body: &Literal, draft: &mut Draft) {
+    let Some(target) = document.resolve(body) else {
+        let what = format!("the body {}", document.reference(body));
+        return draft.note(Kind::NotCarriedOver, what);
+    };
+    let media = members(target.member("content"));
+    let rank = |name: &str| match essence(name).as_str() {
+        JSON => 0,
+        other if other.ends_with("+json") => 1,
+        FORM => 2,
+        "multipart/form-data" => 3,
+        other if other.starts_with("text/") => 4,
+        _ => 5,
+    };
+    let Some((name, of)) = media.iter().min_by_key(|(name, _)| rank(name)) else { return };
+    let given = example(document, of);
+    if rank(name) == 5 && given.is_none_or(|value| !matches!(value, Literal::Text(_))) {
+        let what = format!("the body: none can be made of {}", quote(name));
+        return draft.note(Kind::NotCarriedOver, what);
+    }
+    let value = given.cloned().unwrap_or_else(|| {
+        let made = of.member("schema").map(|schema| sample(document, schema));
+        made.map_or(Literal::Object(Vec::new()), |made| {
+            tell(&made, "the body", draft);
+            made.value
+        })
+    });
+    match rank(name) {
+        0 | 1 => {
+            draft.put_header("Content-Type", &literal(&essence(name)));
+            let text = match value {
+                Literal::Text(text) if text.trim_start().starts_with(['{', '[']) => text,
+                value => value.to_string(),
+            };
+            put_text(draft, &literal(&text));
+        }
+        2 => draft.body = Some(Body::Form(form(&value))),
+        3 => draft.body = Some(Body::Multipart(parts(&value))),
+        _ => {
+            draft.put_header("Content-Type", &literal(name));
+            put_text(draft, &literal(&value.plain()));
+        }
+    }
+}
+
+fn form(value: &Literal) -> Fields {
+    let mut fields = Fields::default();
+    for (name, value) in members(Some(value)) {
+        match value {
+            Literal::List(items) => {
+                items.iter().for_each(|item| fields.push(literal(name), literal(&item.plain())));
+            }
+            other => fields.push(literal(name), literal(&other.plain())),
+        }
+    }
+    grouped(fields)
+}
+
+fn parts(value: &Literal) -> Vec<Part> {
+    let part = |(name, value): &(String, Literal)| Part {
+        name: literal(name),
+        text: Some(literal(&value.plain())),
+        ..Part::default()
+    };
+    members(Some(value)).iter().map(part).collect()
+}
+
+/// Puts the credentials of the first way to be let in.
+pub(super) fn secure(
+    document: &Document,
+    place: &Place,
+    draft: &mut Draft,
+    assembly: &mut Assembly,
+) {
+    let wanted = place.of.member("security").or_else(|| document.root.member("security"));
+    let Some(Literal::List(ways)) = wanted else { return };
+    let schemes = document.root.member("components").and_then(|c| c.member("securitySchemes"));
+    for (name, _) in members(ways.first()) {
+        let scheme = schemes.and_then(|all| document.resolve(all.member(name)?));
+        match scheme {
+            Some(scheme) => put_credential(name, scheme, draft, assembly),
+            None => {
+                let what = format!("the security scheme {}: it is described nowhere", quote(name));
+                draft.note(Kind::NotCarriedOver, what);
+            }
+        }
+    }
+}
+
+fn put_credential(name: &str, scheme: &Literal, draft: &mut Draft, assembly: &mut Assembly) {
+    let kind = text_of(scheme, "type");
+    let way = text_of(scheme, "scheme").to_ascii_lowercase();
+    let purpose = format!("the security scheme {}", quote(name));
+    match (kind.as_str(), way.as_str()) {
+        ("http", "basic") => {
+            let purpose = format!("base64 of user:password for {purpose}");
+            let credential = assembly.vault.wanted(name, &purpose);
+            draft.put_header("Authorization", &format!("Basic {credential}"));
+        }
+        ("http", "bearer") | ("oauth2" | "openIdConnect", _) => {
+            if kind != "http" {
+                let what = format!("{purpose}: no token is asked for, the environment holds it");
+                assembly.note_once(Kind::NotCarriedOver, "", what);
+            }
+            let token = assembly.vault.wanted(name, &format!("the token for {purpose}"));
+            draft.put_header("Authorization", &format!("Bearer {token}"));
+        }
+        ("apiKey", _) => {
+            let key = assembly.vault.wanted(name, &format!("the key for {purpose}"));
+            let field = text_of(scheme, "name");
+            match text_of(scheme, "in").as_str() {
+                "query" => draft.query.push(literal(&field), key),
+                "cookie" => put_cookie(draft, &field, &key),
+                _ => draft.put_header(&field, &key),
+            }
+        }
+        _ => {
+            let what = format!("{purpose}: {} {}", quote(&kind), quote(&way));
+            draft.note(Kind::NotCarriedOver, what);
+        }
+    }
+}

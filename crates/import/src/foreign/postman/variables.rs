@@ -1,0 +1,234 @@
+//! Variables of a collection: `{{name}}` to `${name}`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::assembly::Assembly;
+use super::super::note::Kind;
+use super::super::secret::is_secret_name;
+use super::super::template::{hole, identifier, literal};
+use crate::quote::quote;
+
+/// Values filled into one another at most; more go in a circle.
+const DEEPEST: usize = 10;
+/// Bytes of a value filled in at most.
+const LONGEST: usize = 64 << 10;
+
+/// What a variable is.
+#[derive(Debug, Clone)]
+struct Variable {
+    /// As the collection has it, `{{...}}` included.
+    value: String,
+    /// Its name in the workload.
+    name: String,
+    used: bool,
+}
+
+/// The variables of a collection and its folders.
+#[derive(Debug, Default)]
+pub(super) struct Variables {
+    by_name: BTreeMap<String, Variable>,
+}
+
+impl Variables {
+    /// Reads a list of variables. A folder's variable holds from there on where its name is new.
+    pub(super) fn define(&mut self, list: &Value, place: &str, assembly: &mut Assembly) {
+        for variable in list.as_array().into_iter().flatten() {
+            let name = variable["key"].as_str().or(variable["id"].as_str()).unwrap_or_default();
+            if name.is_empty() {
+                continue;
+            }
+            if variable["disabled"].as_bool() == Some(true) {
+                let what = format!("the variable {}: it is disabled", quote(name));
+                assembly.note(Kind::NotCarriedOver, place, what);
+                continue;
+            }
+            let value = match &variable["value"] {
+                Value::String(text) => text.clone(),
+                Value::Null => String::new(),
+                other => other.to_string(),
+            };
+            if self.by_name.get(name).is_some_and(|earlier| earlier.value != value) {
+                let what = format!("the variable {}: it has another value elsewhere", quote(name));
+                assembly.note(Kind::NotCarriedOver, place, what);
+                continue;
+            }
+            self.add(name, value);
+        }
+    }
+
+    fn add(&mut self, name: &str, value: String) {
+        let base = identifier(name);
+        let taken = |name: &String| {
+            name == "env" || self.by_name.values().any(|variable| variable.name == *name)
+        };
+        let numbered = (2..).map(|number| format!("{base}_{number}"));
+        let free = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name));
+        let variable = Variable { value, name: free.unwrap_or(base), used: false };
+        self.by_name.entry(name.to_owned()).or_insert(variable);
+    }
+
+    /// Text of the collection as template text.
+    pub(super) fn template(&mut self, text: &str, assembly: &mut Assembly) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, name, after)) = next_variable(rest) {
+            out += &literal(before);
+            out += &self.placeholder(name, assembly);
+            rest = after;
+        }
+        out + &literal(rest)
+    }
+
+    fn placeholder(&mut self, name: &str, assembly: &mut Assembly) -> String {
+        if let Some(made) = name.strip_prefix('$').and_then(generator) {
+            return hole(made);
+        }
+        match self.by_name.get_mut(name) {
+            Some(variable) if !variable.value.is_empty() => {
+                variable.used = true;
+                hole(&variable.name)
+            }
+            _ => {
+                let purpose = format!("the variable {} of a Postman environment", quote(name));
+                assembly.vault.wanted(name, &purpose)
+            }
+        }
+    }
+
+    /// Text with variables filled in, as far as the collection defines them: where a URL's server has
+    /// to be known.
+    pub(super) fn filled(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for _ in 0..DEEPEST {
+            let mut out = String::new();
+            let (mut rest, mut changed) = (text.as_str(), false);
+            while let Some((before, name, after)) = next_variable(rest) {
+                out += before;
+                match self.by_name.get(name).filter(|variable| !variable.value.is_empty()) {
+                    Some(variable) => {
+                        out += &variable.value;
+                        changed = true;
+                    }
+                    None => out += &format!("{{{{{name}}}}}"),
+                }
+                rest = after;
+                if out.len() > LONGEST {
+                    return text;
+                }
+            }
+            out += rest;
+            text = out;
+            if !changed {
+                break;
+            }
+        }
+        text
+    }
+
+    /// Writes the variables that requests use, and those that these use, into the workload.
+    pub(super) fn write(mut self, assembly: &mut Assembly) {
+        let mut written: BTreeMap<String, String> = BTreeMap::new();
+        loop {
+            let next = self
+                .by_name
+                .iter()
+                .find(|(_, variable)| variable.used && !written.contains_key(&variable.name));
+            let Some((name, variable)) = next.map(|(name, v)| (name.clone(), v.clone())) else {
+                break;
+            };
+            let template = if self.circles(&name) {
+                let what = format!("the variable {}: it is made of itself", quote(&name));
+                assembly.note(Kind::NotCarriedOver, "", what);
+                assembly.vault.wanted(&name, "a variable that is made of itself")
+            } else if is_secret_name(&name, false) && next_variable(&variable.value).is_none() {
+                assembly.vault.hidden(
+                    &literal(&variable.value),
+                    &name,
+                    "a variable of the collection",
+                )
+            } else {
+                self.template(&variable.value, assembly)
+            };
+            written.insert(variable.name, template);
+        }
+        for (name, _) in self.by_name.iter().filter(|(_, variable)| !variable.used) {
+            let what = format!("the variable {}: no request has it", quote(name));
+            assembly.note(Kind::NotCarriedOver, "", what);
+        }
+        assembly.variables = written;
+    }
+
+    /// Whether filling in the variable comes back to it.
+    fn circles(&self, name: &str) -> bool {
+        let mut open = vec![name.to_owned()];
+        let mut seen = std::collections::HashSet::new();
+        while let Some(at) = open.pop() {
+            let Some(variable) = self.by_name.get(&at) else { continue };
+            let mut rest = variable.value.as_str();
+            while let Some((_, inner, after)) = next_variable(rest) {
+                if inner == name {
+                    return true;
+                }
+                if seen.insert(inner.to_owned()) {
+                    open.push(inner.to_owned());
+                }
+                rest = after;
+            }
+        }
+        false
+    }
+}
+
+/// What stands before the first `{{name}}`, the name, and what stands behind.
+fn next_variable(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    Some((before, name.trim(), after))
+}
+
+/// The generators that Postman's dynamic variables have an equal of here.
+fn generator(name: &str) -> Option<&'static str> {
+    match name {
+        "guid" | "randomUUID" => Some("uuid()"),
+        "timestamp" => Some("unix()"),
+        "randomInt" => Some("int(0, 1000)"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn variables_become_placeholders() {
+        let mut assembly = Assembly::new(None, false);
+        let mut variables = Variables::default();
+        let list = json!([
+            {"key": "base url", "value": "http://{{host}}"}, {"key": "host", "value": "h"},
+            {"key": "a", "value": "{{b}}"}, {"key": "b", "value": "{{a}}"},
+            {"key": "unused", "value": "1"}, {"key": "apiToken", "value": "CLEAR"}]);
+        variables.define(&list, "", &mut assembly);
+        assert_eq!(variables.filled("{{base url}}/{{x}}"), "http://h/{{x}}");
+        let template =
+            variables.template("{{base url}}/{{other}}/${y}/{{a}}/{{apiToken}}", &mut assembly);
+        assert_eq!(template, "${base_url}/${env.OTHER}/$${y}/${a}/${apiToken}");
+        variables.write(&mut assembly);
+        let told: Vec<(&str, &str)> = assembly
+            .variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        let expected = [
+            ("a", "${env.A}"),
+            ("apiToken", "${env.API_TOKEN}"),
+            ("base_url", "http://${host}"),
+            ("host", "h"),
+        ];
+        assert_eq!(told, expected);
+    }
+}

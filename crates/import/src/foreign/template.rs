@@ -1,0 +1,148 @@
+//! Template text: what workload files hold, in which `${name}` is filled in and `$${` is a plain
+//! `${`. Text out of other tools' files becomes template text by [`literal`], so that nothing in it
+//! is taken for a placeholder.
+
+/// Text as template text that comes out as that text.
+pub(super) fn literal(text: &str) -> String {
+    text.replace("${", "$${")
+}
+
+/// A placeholder.
+pub(super) fn hole(name: &str) -> String {
+    format!("${{{name}}}")
+}
+
+/// The placeholder of an environment variable.
+pub(super) fn env(name: &str) -> String {
+    format!("${{env.{name}}}")
+}
+
+/// A stretch of template text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// Plain text, unescaped.
+    Text(String),
+    /// A placeholder with its brackets.
+    Hole(&'a str),
+}
+
+/// Cuts template text at its placeholders.
+pub(super) fn pieces(template: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some(at) = rest.find("${") {
+        if rest[..at].ends_with('$') {
+            text.push_str(&rest[..at - 1]);
+            text.push_str("${");
+            rest = &rest[at + 2..];
+            continue;
+        }
+        let Some(end) = rest[at..].find('}') else { break };
+        text.push_str(&rest[..at]);
+        if !text.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+        }
+        pieces.push(Piece::Hole(&rest[at..=at + end]));
+        rest = &rest[at + end + 1..];
+    }
+    text.push_str(rest);
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    pieces
+}
+
+/// Whether the text has a placeholder.
+pub(super) fn has_hole(template: &str) -> bool {
+    pieces(template).iter().any(|piece| matches!(piece, Piece::Hole(_)))
+}
+
+/// Template text with its plain stretches changed; `None` where one of them cannot be.
+pub(super) fn map_text(template: &str, change: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut out = String::with_capacity(template.len());
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(text) => out.push_str(&literal(&change(&text)?)),
+            Piece::Hole(hole) => out.push_str(hole),
+        }
+    }
+    Some(out)
+}
+
+/// Text made a name that a placeholder can hold: letters, digits and `_`, not a digit first, 40
+/// characters at most.
+pub(super) fn identifier(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        if name.len() >= 40 {
+            break;
+        }
+        if c.is_ascii_alphanumeric() {
+            name.push(c);
+        } else if !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    let name = name.trim_end_matches('_');
+    match name.chars().next() {
+        None => "value".to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("n{name}"),
+        Some(_) => name.to_owned(),
+    }
+}
+
+/// A name as environment variables have it: `petstoreAuth` becomes `PETSTORE_AUTH`.
+pub(super) fn environment_name(text: &str) -> String {
+    let mut name = String::new();
+    let mut before = ' ';
+    for c in identifier(text).chars() {
+        if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_uppercase());
+        before = c;
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_stays_plain() {
+        for text in ["", "a", "${x}", "$${x}", "$$${", "a${b${c", "cost: $5 {x}", "$", "${"] {
+            let joined: String = pieces(&literal(text))
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text,
+                    Piece::Hole(hole) => panic!("{text}: {hole}"),
+                })
+                .collect();
+            assert_eq!(joined, text);
+        }
+    }
+
+    #[test]
+    fn placeholders_are_told_from_text() {
+        let told = pieces("a${env.X}b$${c}${d}");
+        let text = |text: &str| Piece::Text(text.to_owned());
+        assert_eq!(told, [text("a"), Piece::Hole("${env.X}"), text("b${c}"), Piece::Hole("${d}")]);
+    }
+
+    #[test]
+    fn names_are_fit_for_placeholders() {
+        for (text, name) in [
+            ("user id", "user_id"),
+            ("", "value"),
+            ("7th", "n7th"),
+            ("--é--", "value"),
+            ("a-b!", "a_b"),
+        ] {
+            assert_eq!(identifier(text), name);
+        }
+        assert_eq!(environment_name("petstoreAuth"), "PETSTORE_AUTH");
+        assert_eq!(environment_name("X-API-Key"), "X_API_KEY");
+    }
+}
