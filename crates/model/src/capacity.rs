@@ -1,0 +1,204 @@
+//! A search for capacity as it is kept: `plimsoll.capacity/1`. What each step ran and what was
+//! thought of it, so that a search goes on after a kill from what it had learnt.
+//!
+//! Which step comes next and what they come to is `verdict`'s; the outcome that others read is the
+//! [`LoadLine`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::loadline::LoadLine;
+use crate::run::Program;
+use crate::sweep::LevelKind;
+use crate::units::Nanos;
+
+/// The schema's name and version.
+pub const SCHEMA: &str = "plimsoll.capacity/1";
+
+/// A search for capacity: its settings, its steps in the order they were run, its outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CapacitySearch {
+    /// `plimsoll.capacity/1`.
+    pub schema: String,
+    /// The program that measured.
+    pub plimsoll: Program,
+    /// What was searched.
+    pub url: String,
+    /// When the first step started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// The command line, secrets masked.
+    pub command: Vec<String>,
+    /// How the search was set up.
+    pub settings: Settings,
+    /// The objectives that a level must hold, as written.
+    pub objectives: Vec<String>,
+    /// Every step run so far.
+    pub steps: Vec<SearchStep>,
+    /// What came of it, in a sentence; absent while the search goes on.
+    pub outcome: Option<String>,
+    /// The load line found, as in `capacity.json`; absent while there is none.
+    pub load_line: Option<LoadLine>,
+}
+
+/// How a search is set up. Times in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// What is searched for: a rate, or a concurrency.
+    pub kind: LevelKind,
+    /// Connections at most.
+    pub connections: u32,
+    /// No level above this one is run, where the user drew the line; above 0.
+    pub most: Option<f64>,
+    /// Width of the interval over its middle that is narrow enough, above 0.
+    pub precision: f64,
+    /// Measured window of a step.
+    pub step_ns: Nanos,
+    /// Measured window of the confirming hold.
+    pub hold_ns: Nanos,
+    /// Load before each window that is not counted.
+    pub warmup_ns: Nanos,
+    /// Time without load between steps.
+    pub rest_ns: Nanos,
+    /// The whole search is over by then.
+    pub budget_ns: Nanos,
+}
+
+/// What a step is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// One connection with long pauses: how the server answers at rest, and whether it has come back
+    /// to that. Counts as no step of the search.
+    Idle,
+    /// A closed loop for a moment: about how much the server carries at most.
+    Probe,
+    /// A level approached from idle.
+    Search,
+    /// The long run that confirms a level.
+    Hold,
+    /// A level far above what held, to leave the server as an overload leaves it.
+    Overload,
+    /// A level approached from above, at once after an overload.
+    Return,
+}
+
+impl Purpose {
+    /// As reports print it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Probe => "probe",
+            Self::Search => "search",
+            Self::Hold => "hold",
+            Self::Overload => "overload",
+            Self::Return => "return",
+        }
+    }
+}
+
+/// A step of a search: what to run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// What for.
+    pub purpose: Purpose,
+    /// Connections for `idle` and `probe`, and in a search for concurrency; else arrivals per
+    /// second.
+    pub level: f64,
+    /// Time without load before it.
+    pub rest_ns: Nanos,
+    /// Load before the window that is not counted.
+    pub warmup_ns: Nanos,
+    /// The measured window.
+    pub window_ns: Nanos,
+}
+
+/// A step that was run, and what was thought of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchStep {
+    /// What was run.
+    pub step: Step,
+    /// What it came to.
+    pub judged: Judged,
+    /// Time it took in all, rest and drain included.
+    pub took_ns: Nanos,
+    /// The file of its run, in the folder of the search.
+    pub file: String,
+}
+
+/// Whether the objectives held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every objective held.
+    Held,
+    /// At least one did not.
+    Broke,
+    /// The run cannot tell.
+    Unclear,
+    /// The generator or its machine was the limit: nothing is known of the server.
+    Generator,
+}
+
+impl Outcome {
+    /// As reports print it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Broke => "broke",
+            Self::Unclear => "cannot tell",
+            Self::Generator => "generator's limit",
+        }
+    }
+}
+
+/// What a run came to under the objectives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judged {
+    /// Over all objectives.
+    pub outcome: Outcome,
+    /// Each objective with its value, guards included. Where the run broke, the one that broke most
+    /// comes first.
+    pub margins: Vec<Margin>,
+    /// Requests completed per second.
+    pub requests_per_s: f64,
+    /// Successes per second.
+    pub succeeded_per_s: f64,
+    /// Mean response time.
+    pub mean_ns: f64,
+    /// What else is to be said, such as how the generator was the limit.
+    pub note: Option<String>,
+}
+
+impl Judged {
+    /// The margin of an objective by its name.
+    pub fn margin(&self, objective: &str) -> Option<&Margin> {
+        self.margins.iter().find(|margin| margin.objective == objective)
+    }
+}
+
+/// The unit of a value under an objective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// 0..=1.
+    Ratio,
+    /// A number without a unit.
+    Count,
+}
+
+/// One objective on one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Margin {
+    /// As written, such as `p99<500ms`.
+    pub objective: String,
+    /// What was measured.
+    pub value: f64,
+    /// What is allowed.
+    pub limit: f64,
+    /// The unit of both.
+    pub unit: Unit,
+    /// Whether it held.
+    pub outcome: Outcome,
+}

@@ -1,0 +1,118 @@
+//! The load line: how much a target carries within its objectives, `plimsoll.loadline/1`. Written by
+//! a search for capacity as `capacity.json`, to be read by whatever holds traffic to it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Answer;
+use crate::environment::Environment;
+use crate::histogram::Summary;
+use crate::run::Program;
+use crate::sweep::LevelKind;
+use crate::units::Nanos;
+
+/// The schema's name and version.
+pub const SCHEMA: &str = "plimsoll.loadline/1";
+
+/// How much a target carries. Rates are arrivals per second.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadLine {
+    /// `plimsoll.loadline/1`.
+    pub schema: String,
+    /// The program that measured.
+    pub plimsoll: Program,
+    /// When the search started, RFC 3339 in UTC.
+    pub measured_at: String,
+    /// What was searched for. Where it was a concurrency, rates are those that came of it.
+    pub kind: LevelKind,
+    /// The capacity: the highest rate that held, approached from idle.
+    pub rate_per_s: f64,
+    /// The capacity is hardly below this.
+    pub rate_low_per_s: f64,
+    /// The capacity is hardly above this; absent where nothing above was measured.
+    pub rate_high_per_s: Option<f64>,
+    /// Whether more may be carried: the generator, or the highest level asked for, was the limit.
+    pub at_least: bool,
+    /// How long the rate was held to confirm it; absent where it was not.
+    pub confirmed_for_ns: Option<Nanos>,
+    /// Requests at once there, mean; connections where a concurrency was searched for.
+    pub concurrency: f64,
+    /// done - due at the capacity.
+    pub response_ns: Summary,
+    /// done - sent at the capacity.
+    pub service_ns: Summary,
+    /// Successes / attempts at the capacity, 0..=1.
+    pub success_ratio: Option<f64>,
+    /// The objectives that held, as written.
+    pub objectives: Vec<String>,
+    /// Why not more; absent where nothing above was measured.
+    pub limited_by: Option<LimitedBy>,
+    /// What an overload does to the target; absent where that was not tried.
+    pub overload: Option<Overload>,
+    /// Each endpoint's part in the load that was measured.
+    pub endpoints: Vec<EndpointShare>,
+    /// The generator's machine.
+    pub environment: Environment,
+    /// What was measured, so that another target is told apart.
+    pub target: TargetPrint,
+}
+
+/// The objective that keeps the capacity from being higher.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitedBy {
+    /// As written, such as `p99<500ms`.
+    pub objective: String,
+    /// At the capacity.
+    pub below: ValueAt,
+    /// At the lowest level above it that broke.
+    pub above: ValueAt,
+}
+
+/// A value under an objective, in nanoseconds or as a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ValueAt {
+    /// Arrivals per second, or connections where a concurrency was searched for.
+    pub level: f64,
+    /// The value there.
+    pub value: f64,
+}
+
+/// How the target does at its capacity once it was pushed above it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Overload {
+    /// What it was pushed to, in the unit of the search.
+    pub level: f64,
+    /// Whether it broke at its capacity, twice, when that was approached from above: a collapse.
+    pub collapses: bool,
+    /// The highest level tried at which it came back under load; absent where none did, or none was
+    /// tried.
+    pub recovers_at: Option<f64>,
+}
+
+/// One endpoint in the load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndpointShare {
+    /// Method and path template.
+    pub endpoint: String,
+    /// Its share of the requests, 0..=1.
+    pub share: f64,
+    /// Its mean service time at the capacity.
+    pub service_mean_ns: Nanos,
+    /// What one of its requests costs, by service time, where the mean over all requests costs 1.
+    pub cost: f64,
+}
+
+/// What tells targets apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetPrint {
+    /// The URL asked for.
+    pub url: String,
+    /// The HTTP method.
+    pub method: String,
+    /// Addresses connected to.
+    pub addresses: Vec<String>,
+    /// Whether TLS was spoken.
+    pub tls: bool,
+    /// The commonest answer.
+    pub answer: Option<Answer>,
+}
