@@ -4,6 +4,7 @@
 //! - [`validity`]: may a run's figures be believed? One table of rules.
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
+//! - [`capacity`]: the next step of a search for capacity, and what it found.
 //! - [`curve`]: the best levels of a curve, and what to read from it.
 //! - [`comparison`]: is one faster than the other, or can that not be told?
 //! - [`diff`]: several curves side by side.
@@ -12,6 +13,7 @@
 //! Nothing here shows anything: texts and figures go on to the command line and to `report`.
 
 pub mod audit;
+pub mod capacity;
 pub mod comparison;
 pub mod curve;
 pub mod diff;

@@ -1,0 +1,177 @@
+//! Which level a search for capacity runs next, when it is over, and what it found. A state machine
+//! fed with judged runs: it keeps only what was fed, so a search is resumed by feeding the steps
+//! already run, in their order.
+//!
+//! It runs nothing and reads no clock. The way of a search:
+//!
+//! 1. *Idle*: one connection with long pauses, to know how the server answers at rest. After every
+//!    step that may have hurt the server the search comes back to this and waits until it is so
+//!    again: each level is approached from idle.
+//! 2. *Probe*: a closed loop for a moment, to know about where to look ([`path`] has 1 to 5).
+//! 3. *Search*: the level at the median of the belief ([`estimate`]), again and again.
+//! 4. *Hold*: a long run near the lower end of what is believed; if it breaks, back to 3.
+//! 5. *Edges*: the level that is said not to hold is tried once more where the interval is wide.
+//! 6. *Overload and return* ([`reverse`]): what held from idle, approached from above.
+//!
+//! [`judge`] says whether a run held, [`answer`] what is known at any time, [`words`] says it.
+
+pub mod answer;
+pub mod estimate;
+pub mod judge;
+mod path;
+mod reverse;
+pub mod words;
+
+use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, Settings, Step};
+use model::{LevelKind, Nanos};
+
+pub use answer::{Answer, load_line};
+pub use judge::judge;
+pub use words::Reading;
+
+use estimate::{Estimate, Prior};
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// Run this step, judge it, feed it.
+    Run(Step),
+    /// The search is over.
+    Done(Ending),
+}
+
+/// How a search came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All steps were run; [`Search::answer`] has the capacity.
+    Found,
+    /// Not even the lowest level held.
+    NeverMet,
+    /// The target stopped answering and did not come back.
+    Died,
+    /// Every hold broke that was to confirm a level.
+    Unconfirmed,
+    /// The time allowed is over; what is known is known.
+    OutOfBudget,
+}
+
+/// A step that was fed.
+#[derive(Debug, Clone, PartialEq)]
+struct Fed {
+    step: Step,
+    judged: Judged,
+    took_ns: Nanos,
+}
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    settings: Settings,
+    fed: Vec<Fed>,
+}
+
+impl Search {
+    /// A search before its first step.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, fed: Vec::new() }
+    }
+
+    /// A search as it was kept.
+    pub fn of_record(record: &CapacitySearch) -> Self {
+        let mut search = Self::new(record.settings);
+        for held in &record.steps {
+            search.feed(held.step, held.judged.clone(), held.took_ns);
+        }
+        search
+    }
+
+    /// Takes in what a step came to, and the time it took in all.
+    pub fn feed(&mut self, step: Step, judged: Judged, took_ns: Nanos) {
+        self.fed.push(Fed { step, judged, took_ns });
+    }
+
+    /// How the search was set up.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Steps of the search so far; looks at the idle server are none.
+    pub fn steps(&self) -> usize {
+        self.fed.iter().filter(|fed| fed.step.purpose != Purpose::Idle).count()
+    }
+
+    /// Time spent so far.
+    pub fn spent_ns(&self) -> Nanos {
+        self.fed.iter().fold(0, |sum, fed| sum.saturating_add(fed.took_ns))
+    }
+
+    /// Mean response time of the server at rest: the least seen; absent before anything succeeded.
+    pub fn idle_mean_ns(&self) -> Option<f64> {
+        let idle = self.of(Purpose::Idle).filter(|fed| fed.judged.succeeded_per_s > 0.0);
+        idle.map(|fed| fed.judged.mean_ns).min_by(f64::total_cmp)
+    }
+
+    /// The next step, or how the search ended. Until a step is fed the answer stays the same.
+    pub fn next(&self) -> Next {
+        path::next(self)
+    }
+
+    /// What is known by now; absent while no level has held.
+    pub fn answer(&self) -> Option<Answer> {
+        answer::of(self)
+    }
+
+    /// The belief about the capacity, from every level approached from idle.
+    pub fn estimate(&self) -> Estimate {
+        Estimate::of(self.prior(), &self.answers())
+    }
+
+    fn of(&self, purpose: Purpose) -> impl DoubleEndedIterator<Item = &Fed> {
+        self.fed.iter().filter(move |fed| fed.step.purpose == purpose)
+    }
+
+    /// The steps that speak for the capacity: levels approached from idle.
+    fn speaking(&self) -> impl DoubleEndedIterator<Item = &Fed> {
+        let speaks = |fed: &&Fed| matches!(fed.step.purpose, Purpose::Search | Purpose::Hold);
+        self.fed.iter().filter(speaks)
+    }
+
+    fn answers(&self) -> Vec<(f64, Outcome)> {
+        self.speaking().map(|fed| (fed.step.level, fed.judged.outcome)).collect()
+    }
+
+    /// The highest level that held.
+    fn highest_held(&self) -> Option<f64> {
+        let held = self.speaking().filter(|fed| fed.judged.outcome == Outcome::Held);
+        held.map(|fed| fed.step.level).max_by(f64::total_cmp)
+    }
+
+    /// The level above which nothing can be said, where there is one: the generator's limit, or the
+    /// highest level asked for.
+    fn ceiling(&self) -> Option<f64> {
+        // Where a level at or above it held or broke, the generator was hindered for a moment only.
+        let reached = self
+            .speaking()
+            .filter(|fed| matches!(fed.judged.outcome, Outcome::Held | Outcome::Broke));
+        let reached = reached.map(|fed| fed.step.level).fold(0.0, f64::max);
+        let limited = self
+            .speaking()
+            .filter(|fed| fed.judged.outcome == Outcome::Generator && fed.step.level > reached);
+        let limited = limited.map(|fed| fed.step.level).min_by(f64::total_cmp);
+        let most = match self.settings.kind {
+            LevelKind::Rate => self.settings.most,
+            LevelKind::Concurrency => {
+                let connections = f64::from(self.settings.connections);
+                Some(self.settings.most.map_or(connections, |most| most.min(connections)))
+            }
+        };
+        limited.into_iter().chain(most).min_by(f64::total_cmp)
+    }
+
+    fn prior(&self) -> Prior {
+        path::prior(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

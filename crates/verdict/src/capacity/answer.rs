@@ -1,0 +1,153 @@
+//! What a search knows: the capacity with its interval, why it is not more, and the load line that
+//! is written of it.
+
+use model::capacity::{CapacitySearch, Outcome, Purpose};
+use model::loadline::{EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt};
+use model::{LevelKind, LoadLine, Nanos, Run};
+
+use super::{Fed, Search, path, reverse};
+
+/// What a search knows by now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The highest level that held, confirmed where any was.
+    pub level: f64,
+    /// The capacity is hardly below this.
+    pub low: f64,
+    /// The capacity is hardly above this; absent where nothing above was measured.
+    pub high: Option<f64>,
+    /// Window of the hold that confirmed it.
+    pub confirmed_for_ns: Option<Nanos>,
+    /// Why not more; absent where nothing above broke.
+    pub limited_by: Option<LimitedBy>,
+    /// What an overload did; absent where it was not tried.
+    pub overload: Option<Overload>,
+    /// Index, among the steps fed, of the run at the level.
+    pub step: usize,
+}
+
+impl Answer {
+    /// Whether more may be carried.
+    pub fn at_least(&self) -> bool {
+        self.high.is_none()
+    }
+}
+
+/// See [`Search::answer`].
+pub(super) fn of(search: &Search) -> Option<Answer> {
+    let estimate = search.estimate();
+    let (low, high) = estimate.interval();
+    let step = best(search, estimate.quantile(0.5))?;
+    let fed = &search.fed[step];
+    let level = fed.step.level;
+    let broke_above = lowest_broke(search, level);
+    // Whole numbers: what is believed of the ground between two of them is said of the lower one.
+    let (low, high) = match search.settings().kind {
+        LevelKind::Rate => (path::rounded_out(low, f64::floor), path::rounded_out(high, f64::ceil)),
+        LevelKind::Concurrency => ((low + 0.1).floor().max(1.0), high.floor()),
+    };
+    Some(Answer {
+        level,
+        low: low.min(level),
+        high: broke_above.map(|_| high.max(level)),
+        confirmed_for_ns: (fed.step.purpose == Purpose::Hold).then_some(fed.step.window_ns),
+        limited_by: broke_above.and_then(|above| limited_by(fed, above)),
+        overload: reverse::overload(search),
+        step,
+    })
+}
+
+/// The step that speaks for the capacity: the last hold that held; without one the highest level
+/// that held and is believed to.
+fn best(search: &Search, middle: f64) -> Option<usize> {
+    let held = |(_, fed): &(usize, &Fed)| fed.judged.outcome == Outcome::Held;
+    let steps = || search.fed.iter().enumerate().filter(held);
+    let hold = steps().rfind(|(_, fed)| fed.step.purpose == Purpose::Hold);
+    let mut levels: Vec<(usize, f64)> = steps()
+        .filter(|(_, fed)| matches!(fed.step.purpose, Purpose::Search | Purpose::Hold))
+        .map(|(at, fed)| (at, fed.step.level))
+        .collect();
+    levels.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let believed = levels.iter().rfind(|(_, level)| *level <= middle).or(levels.first());
+    hold.map(|(at, _)| at).or(believed.map(|&(at, _)| at))
+}
+
+fn lowest_broke(search: &Search, above: f64) -> Option<&Fed> {
+    let broke = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Broke);
+    broke.filter(|fed| fed.step.level > above).min_by(|a, b| a.step.level.total_cmp(&b.step.level))
+}
+
+/// The objective that broke first above the capacity, with its value on either side.
+fn limited_by(below: &Fed, above: &Fed) -> Option<LimitedBy> {
+    let broke = above.judged.margins.iter().find(|margin| margin.outcome == Outcome::Broke)?;
+    let held = below.judged.margin(&broke.objective)?;
+    Some(LimitedBy {
+        objective: broke.objective.clone(),
+        below: ValueAt { level: below.step.level, value: held.value },
+        above: ValueAt { level: above.step.level, value: broke.value },
+    })
+}
+
+/// The load line that a search's answer comes to; `run` is the run of [`Answer::step`].
+pub fn load_line(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLine {
+    let (rate_low_per_s, rate_per_s, rate_high_per_s) = rates(search, answer, run);
+    LoadLine {
+        schema: SCHEMA.to_owned(),
+        plimsoll: search.plimsoll.clone(),
+        measured_at: search.started_at.clone(),
+        kind: search.settings.kind,
+        rate_per_s,
+        rate_low_per_s,
+        rate_high_per_s,
+        at_least: answer.at_least(),
+        confirmed_for_ns: answer.confirmed_for_ns,
+        concurrency: match search.settings.kind {
+            LevelKind::Rate => run.concurrency.in_flight_mean,
+            LevelKind::Concurrency => answer.level,
+        },
+        response_ns: run.response_ns,
+        service_ns: run.service_ns,
+        success_ratio: run.rates.success_ratio,
+        objectives: search.objectives.clone(),
+        limited_by: answer.limited_by.clone(),
+        overload: answer.overload,
+        endpoints: endpoints(run),
+        environment: run.environment.clone(),
+        target: TargetPrint {
+            url: run.plan.url.clone(),
+            method: run.plan.method.clone(),
+            addresses: run.plan.addresses.clone(),
+            tls: run.plan.tls.is_some(),
+            answer: run.answer.clone(),
+        },
+    }
+}
+
+/// Low, capacity and high as rates. Where a concurrency was searched for, the ends are the least and
+/// the most successes a second that were seen at concurrencies inside the interval.
+fn rates(search: &CapacitySearch, answer: &Answer, run: &Run) -> (f64, f64, Option<f64>) {
+    if search.settings.kind == LevelKind::Rate {
+        return (answer.low, answer.level, answer.high);
+    }
+    let rate = run.rates.requests_per_s;
+    let high = answer.high.unwrap_or(answer.level);
+    let inside = search.steps.iter().filter(|held| {
+        matches!(held.step.purpose, Purpose::Search | Purpose::Hold)
+            && (answer.low..=high).contains(&held.step.level)
+    });
+    let seen = || inside.clone().map(|held| held.judged.succeeded_per_s);
+    (seen().fold(rate, f64::min), rate, answer.high.map(|_| seen().fold(rate, f64::max)))
+}
+
+/// One endpoint as long as a run has one request.
+fn endpoints(run: &Run) -> Vec<EndpointShare> {
+    let path = run.plan.url.split_once("://").map_or("", |(_, rest)| rest);
+    let path = path.find('/').map_or("/", |at| &path[at..]);
+    let path = path.split(['?', '#']).next().unwrap_or("/");
+    vec![EndpointShare {
+        endpoint: format!("{} {path}", run.plan.method),
+        share: 1.0,
+        service_mean_ns: run.service_ns.mean,
+        cost: 1.0,
+    }]
+}

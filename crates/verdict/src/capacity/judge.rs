@@ -1,0 +1,197 @@
+//! Whether a run of a search held: the objectives, and two guards beside them that keep a single
+//! threshold from being trusted.
+//!
+//! The guards: in an open loop what was due was sent and answered at the pace it came in; and
+//! attempts succeed, unless an objective says so already. Errors are fast, and a server that sheds
+//! its load is quick to answer the rest: without them both would look like capacity.
+
+use model::capacity::{Judged, Margin, Outcome, Unit};
+use model::{ReasonCode, Run, Verdict};
+
+/// Share of the attempts that must succeed where no objective says so.
+pub const LEAST_SUCCESS: f64 = 0.99;
+/// Share of what was due that must be answered inside the window.
+pub const LEAST_ANSWERED: f64 = 0.99;
+/// Mean service time over that at rest from which on a server that took every connection is taken
+/// to stand in a queue of its own.
+const QUEUED: f64 = 3.0;
+
+/// Judges a run: `objectives` are its margins under what was asked for, `idle_mean_ns` the mean
+/// response time at rest, where it is known. An idle look or a probe is judged by the same rule, but
+/// only its figures are used.
+pub fn judge(run: &Run, objectives: Vec<Margin>, idle_mean_ns: Option<f64>) -> Judged {
+    let mut margins = objectives;
+    let has_success = margins.iter().any(|margin| margin.objective.starts_with("success"));
+    if !has_success {
+        margins.push(success(run));
+    }
+    margins.extend(answered(run));
+    margins.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
+    let all = |outcome| margins.iter().any(|margin| margin.outcome == outcome);
+    let blamed = if all(Outcome::Broke) { generators_fault(run, idle_mean_ns) } else { None };
+    let outcome = match () {
+        () if run.totals.requests == 0 && blamed.is_none() => Outcome::Broke,
+        () if blamed.is_some() => Outcome::Generator,
+        () if all(Outcome::Broke) => Outcome::Broke,
+        () if all(Outcome::Unclear) || run.interrupted => Outcome::Unclear,
+        () => Outcome::Held,
+    };
+    let seconds = run.totals.duration_ns as f64 / 1e9;
+    Judged {
+        outcome,
+        margins,
+        requests_per_s: run.rates.requests_per_s,
+        succeeded_per_s: if seconds > 0.0 { run.totals.succeeded as f64 / seconds } else { 0.0 },
+        mean_ns: run.response_ns.mean as f64,
+        note: blamed.or_else(|| failure(run)),
+    }
+}
+
+/// How far a broken objective is from its limit; what held comes after what broke.
+fn excess(margin: &Margin) -> f64 {
+    if margin.outcome != Outcome::Broke {
+        return 0.0;
+    }
+    let (value, limit) = (margin.value.max(1e-9), margin.limit.max(1e-9));
+    1.0 + (value / limit).ln().abs()
+}
+
+/// The guard on success, as a margin like those of the objectives.
+fn success(run: &Run) -> Margin {
+    let value = run.rates.success_ratio.unwrap_or(0.0);
+    let held = value >= LEAST_SUCCESS;
+    margin(format!("success>={}%", LEAST_SUCCESS * 100.0), value, LEAST_SUCCESS, held)
+}
+
+/// The guard on the pace: in an open loop, answers done over requests due.
+fn answered(run: &Run) -> Option<Margin> {
+    run.plan.rate_per_s?;
+    let offered = run.rates.offered_per_s;
+    let value = if offered > 0.0 { run.rates.requests_per_s / offered } else { 0.0 };
+    // What is in flight at either end of the window does not cancel exactly.
+    let seconds = run.totals.duration_ns as f64 / 1e9;
+    let at_ends = 3.0 / (offered * seconds).max(1.0);
+    let least = LEAST_ANSWERED - at_ends;
+    let sent = offered > 0.0 && run.rates.achieved_per_s >= (least * offered).min(offered);
+    let held = value >= least && sent;
+    let name = format!("answered>={}%", LEAST_ANSWERED * 100.0);
+    Some(margin(name, value.min(1.0), LEAST_ANSWERED, held))
+}
+
+fn margin(objective: String, value: f64, limit: f64, held: bool) -> Margin {
+    let outcome = if held { Outcome::Held } else { Outcome::Broke };
+    Margin { objective, value, limit, unit: Unit::Ratio, outcome }
+}
+
+/// The evidence that the generator's side, not the server, kept the objectives from holding.
+fn generators_fault(run: &Run, idle_mean_ns: Option<f64>) -> Option<String> {
+    let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
+    let blames = |code| match code {
+        ReasonCode::AchievedBelowOffered | ReasonCode::LateSends | ReasonCode::LimitsHit => true,
+        // Every connection in use, and the server slower than at rest: its queue, not our cap.
+        ReasonCode::ConnectionsExhausted => !queued,
+        _ => false,
+    };
+    let reasons = run.validity.reasons.iter();
+    let found = reasons.filter(|reason| reason.consequence != Verdict::Valid);
+    found.filter(|reason| blames(reason.code)).map(|reason| reason.text.clone()).next()
+}
+
+/// A sample of the commonest failure in words.
+fn failure(run: &Run) -> Option<String> {
+    let (class, count) = run.totals.errors.occurred().max_by_key(|&(_, count)| count)?;
+    let of_attempts = format!("{count} of {} attempts", run.totals.attempts);
+    Some(match run.totals.error_samples.get(class.name()) {
+        Some(sample) => format!("{of_attempts} failed by {} ({sample})", class.name()),
+        None => format!("{of_attempts} failed by {}", class.name()),
+    })
+}
+
+/// A load's margins where no objectives were given: the founding documents' mean of 500 ms, and
+/// success of 99 %.
+pub fn by_default(run: &Run) -> Vec<Margin> {
+    const MEAN_NS: f64 = 500e6;
+    let (mean, timed) = (run.response_ns.mean as f64, run.response_ns.count > 0);
+    let outcome = if timed && mean <= MEAN_NS { Outcome::Held } else { Outcome::Broke };
+    vec![
+        Margin {
+            objective: "mean<=500ms".to_owned(),
+            value: mean,
+            limit: MEAN_NS,
+            unit: Unit::Nanoseconds,
+            outcome,
+        },
+        success(run),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Reason, Validity};
+
+    use super::*;
+    use crate::fixture::{around, closed, open};
+
+    fn judged(run: &Run) -> Judged {
+        judge(run, by_default(run), Some(2e6))
+    }
+
+    #[test]
+    fn a_sound_run_holds() {
+        for run in [open(), closed()] {
+            let judged = judged(&run);
+            assert_eq!(judged.outcome, Outcome::Held, "{judged:?}");
+            assert_eq!((judged.requests_per_s, judged.succeeded_per_s), (1000.0, 1000.0));
+            assert_eq!(judged.note, None);
+        }
+    }
+
+    #[test]
+    fn the_objective_that_broke_most_comes_first() {
+        let mut run = open();
+        run.response_ns = around(5_000_000_000, 10_000);
+        run.rates.requests_per_s = 900.0;
+        let judged = judged(&run);
+        assert_eq!(judged.outcome, Outcome::Broke);
+        let names: Vec<&str> = judged.margins.iter().map(|m| m.objective.as_str()).collect();
+        assert_eq!(names, ["mean<=500ms", "answered>=99%", "success>=99%"]);
+        assert_eq!(judged.margins[1].value, 0.9);
+    }
+
+    #[test]
+    fn fast_errors_are_no_capacity() {
+        let mut run = open();
+        run.rates.success_ratio = Some(0.5);
+        run.totals.succeeded = 5_000;
+        let judged = judge(&run, Vec::new(), None);
+        assert_eq!((judged.outcome, judged.succeeded_per_s), (Outcome::Broke, 500.0));
+    }
+
+    #[test]
+    fn the_generators_fault_is_not_the_servers() {
+        let blamed = |code, service_ns| {
+            let mut run = open();
+            run.rates.requests_per_s = 800.0;
+            run.rates.achieved_per_s = 800.0;
+            run.service_ns = around(service_ns, 8_000);
+            let consequence = Verdict::LowerBound;
+            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+            judged(&run).outcome
+        };
+        assert_eq!(blamed(ReasonCode::AchievedBelowOffered, 2_000_000), Outcome::Generator);
+        assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 2_000_000), Outcome::Generator);
+        assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 50_000_000), Outcome::Broke);
+        assert_eq!(blamed(ReasonCode::KeepaliveRefused, 2_000_000), Outcome::Broke);
+    }
+
+    #[test]
+    fn nothing_answered_broke() {
+        let mut run = open();
+        run.totals.requests = 0;
+        run.totals.errors.connect = 10_000;
+        run.totals.error_samples.insert("connect".into(), "connection refused".into());
+        let judged = judge(&run, Vec::new(), None);
+        assert_eq!(judged.outcome, Outcome::Broke);
+        assert!(judged.note.is_some_and(|note| note.contains("connection refused")));
+    }
+}

@@ -1,0 +1,322 @@
+//! The way of a search: which step follows from those that were run.
+
+use model::capacity::{Outcome, Purpose, Step};
+use model::units::{MILLISECOND, SECOND};
+use model::{LevelKind, Nanos};
+
+use super::estimate::{Estimate, Prior};
+use super::{Ending, Fed, Next, Search, reverse};
+
+/// Connections of the probes, as far as they are allowed.
+const PROBES: [f64; 3] = [64.0, 512.0, 4096.0];
+/// A mean of this many times that at rest shows a queue: more connections would bring no more QPS.
+const PROBE_QUEUED: f64 = 3.0;
+/// The lowest rate that is tried, as a share of the probes' peak,
+const FLOOR: f64 = 0.001;
+/// and the lowest rate of all, per second.
+const LEAST_RATE: f64 = 0.1;
+/// Before anything is tried half of the belief is above this share of the peak.
+const FIRST: f64 = 0.8;
+/// The capacity is first looked for below this multiple of the peak,
+const TOP: f64 = 1.25;
+/// and then below this multiple of the highest level that held.
+const BEYOND: f64 = 2.0;
+/// While nothing broke, half of the belief is above this multiple of the highest level that held.
+const ONWARD: f64 = 1.4;
+/// Levels tried before a hold, and between two holds, at most.
+const MOST_SEARCHES: usize = 9;
+/// Holds at most.
+const MOST_HOLDS: usize = 3;
+/// Levels tried at the ends of the interval at most.
+const MOST_EDGES: usize = 2;
+/// Width of the interval above the precision asked for, as a share of it, that is left as it is.
+const EDGE: f64 = 0.3;
+/// Looks at a server that does not come to rest, each after twice the time of the one before.
+const MOST_LOOKS: u32 = 5;
+/// A server is at rest when its mean is not above this multiple of the least mean at rest,
+const CALM: f64 = 3.0;
+/// or only this much above it.
+const CALM_NS: f64 = MILLISECOND as f64;
+/// Longest look at the idle server.
+const LOOK: Nanos = SECOND;
+/// Successes in a hundred that a server at rest must have.
+const CALM_SUCCESS: f64 = 0.5;
+
+/// What is thought possible before the first level is tried.
+pub(super) fn prior(search: &Search) -> Prior {
+    let held = search.highest_held().unwrap_or(0.0);
+    let ceiling = search.ceiling();
+    if search.settings.kind == LevelKind::Concurrency {
+        // Between two whole numbers the capacity is the lower one.
+        let top = ceiling.unwrap_or(f64::from(search.settings.connections)) + 0.5;
+        return Prior { floor: 0.7, middle: 32.0_f64.min(top / 2.0).max(1.0), top };
+    }
+    let peak = peak(search);
+    let top = (TOP * peak).max(if held > 0.9 * peak { BEYOND * held } else { 0.0 });
+    let top = ceiling.map_or(top, |ceiling| top.min(ceiling));
+    let floor = (FLOOR * peak).max(LEAST_RATE).min(top / 4.0);
+    // What holds nearly as much as the peak shows that the peak was none.
+    let beyond = lowest_broke(search).is_none() && held > 0.9 * peak;
+    let onward = if beyond { ONWARD * held } else { 0.0 };
+    // A ceiling may lie far below the peak: half of the belief stays well under it.
+    Prior { floor, middle: (FIRST * peak).max(onward).min(0.7 * top).max(floor), top }
+}
+
+fn lowest_broke(search: &Search) -> Option<f64> {
+    let broke = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Broke);
+    broke.map(|fed| fed.step.level).min_by(f64::total_cmp)
+}
+
+/// The most successes a second that a step at rest or a probe saw.
+fn peak(search: &Search) -> f64 {
+    let seen = search.of(Purpose::Idle).chain(search.of(Purpose::Probe));
+    seen.map(|fed| fed.judged.succeeded_per_s).fold(LEAST_RATE, f64::max)
+}
+
+/// See [`Search::next`].
+pub(super) fn next(search: &Search) -> Next {
+    if let Some(step) = reverse::descent(search).filter(|step| affords(search, &[*step])) {
+        return Next::Run(step);
+    }
+    match settle(search) {
+        Settled::Not(step) => return Next::Run(step),
+        Settled::Never(ending) => return Next::Done(ending),
+        Settled::Yes => {}
+    }
+    if let Some(step) = probe(search) {
+        let within = affords(search, &[step]);
+        return if within { Next::Run(step) } else { Next::Done(Ending::OutOfBudget) };
+    }
+    let estimate = search.estimate();
+    let confirmed = search.of(Purpose::Hold).rfind(|fed| fed.judged.outcome == Outcome::Held);
+    match confirmed {
+        Some(held) if !outgrown(search, held, &estimate) => finish(search, held, &estimate),
+        _ => find(search, &estimate),
+    }
+}
+
+/// Whether the server is at rest.
+enum Settled {
+    Yes,
+    Not(Step),
+    Never(Ending),
+}
+
+/// Every level is approached from idle: after a step that may have hurt the server this waits until
+/// a single connection finds it as it was at the start.
+fn settle(search: &Search) -> Settled {
+    let looks: Vec<&Fed> =
+        search.fed.iter().rev().take_while(|fed| fed.step.purpose == Purpose::Idle).collect();
+    let hurt =
+        search.fed.iter().rfind(|fed| fed.step.purpose != Purpose::Idle).is_none_or(may_hurt);
+    if !hurt || looks.first().is_some_and(|fed| calm(search, fed)) {
+        return Settled::Yes;
+    }
+    let look = looks.len() as u32;
+    let window_ns = (search.settings.step_ns / 4).min(LOOK);
+    let rest_ns = match (search.fed.is_empty(), look) {
+        (true, _) => 0,
+        (false, look) => search.settings.rest_ns.max(window_ns / 2).saturating_mul(1 << look),
+    };
+    let step = Step { purpose: Purpose::Idle, level: 1.0, rest_ns, warmup_ns: 0, window_ns };
+    if look < MOST_LOOKS && affords(search, &[step]) {
+        return Settled::Not(step);
+    }
+    let answered = looks.iter().any(|fed| fed.judged.succeeded_per_s > 0.0);
+    let ever = search.idle_mean_ns().is_some();
+    match (answered, ever) {
+        // It is back, if slower: the levels to come tell.
+        (true, _) => Settled::Yes,
+        (false, true) if look > 0 => Settled::Never(Ending::Died),
+        (false, true) => Settled::Never(Ending::OutOfBudget),
+        (false, false) => Settled::Never(Ending::NeverMet),
+    }
+}
+
+fn may_hurt(fed: &Fed) -> bool {
+    match fed.step.purpose {
+        Purpose::Idle => false,
+        Purpose::Probe | Purpose::Overload => true,
+        Purpose::Search | Purpose::Hold | Purpose::Return => fed.judged.outcome != Outcome::Held,
+    }
+}
+
+fn calm(search: &Search, look: &Fed) -> bool {
+    let Some(least) = search.idle_mean_ns() else { return false };
+    let Fed { judged, .. } = look;
+    let succeeds = judged.succeeded_per_s > CALM_SUCCESS * judged.requests_per_s;
+    succeeds && (judged.mean_ns <= CALM * least || judged.mean_ns <= least + CALM_NS)
+}
+
+/// The next probe, while there is one to be made.
+fn probe(search: &Search) -> Option<Step> {
+    if search.settings.kind == LevelKind::Concurrency || search.speaking().next().is_some() {
+        return None;
+    }
+    let most = f64::from(search.settings.connections);
+    let level = match search.of(Purpose::Probe).next_back() {
+        None => PROBES[0],
+        Some(last) => {
+            let idle = search.idle_mean_ns().unwrap_or(0.0);
+            let queued = last.judged.mean_ns >= PROBE_QUEUED * idle;
+            let done = queued || last.step.level >= most || last.judged.succeeded_per_s == 0.0;
+            PROBES.into_iter().find(|&level| level > last.step.level && !done)?
+        }
+    };
+    let window_ns = (search.settings.step_ns / 4).max(SECOND / 2);
+    Some(Step {
+        purpose: Purpose::Probe,
+        level: level.min(most),
+        rest_ns: search.settings.rest_ns,
+        warmup_ns: 0,
+        window_ns,
+    })
+}
+
+/// Before a level is confirmed: the next level of the search, or the hold.
+fn find(search: &Search, estimate: &Estimate) -> Next {
+    let prior = search.prior();
+    let lowest = search.speaking().filter(|fed| fed.step.level <= 2.0 * prior.floor.max(0.5));
+    let broke = lowest.filter(|fed| fed.judged.outcome == Outcome::Broke).count();
+    if search.highest_held().is_none() && broke >= 2 {
+        return Next::Done(Ending::NeverMet);
+    }
+    let held_out = search.of(Purpose::Hold).count();
+    let since = search.fed.iter().rev().take_while(|fed| fed.step.purpose != Purpose::Hold);
+    let tried = since.filter(|fed| fed.step.purpose == Purpose::Search).count();
+    let hold = hold(search, estimate, held_out);
+    let core = (estimate.quantile(0.2), estimate.quantile(0.8));
+    let bounded = lowest_broke(search).is_some() || search.ceiling().is_some();
+    let enough = bounded && (tried >= MOST_SEARCHES || narrow(search, core));
+    let middle = level(search, estimate.quantile(0.5));
+    let middle = match search.highest_held() {
+        None if middle < 2.0 * prior.floor => level(search, prior.floor),
+        _ => middle,
+    };
+    let step = from_idle(search, Purpose::Search, middle, search.settings.step_ns);
+    let known = search.highest_held().is_some();
+    if !(enough && known) && affords(search, &[step, hold]) {
+        return Next::Run(step);
+    }
+    if known && held_out >= MOST_HOLDS {
+        return Next::Done(Ending::Unconfirmed);
+    }
+    let hold = shortened(search, hold).filter(|_| known);
+    hold.map_or(Next::Done(Ending::OutOfBudget), Next::Run)
+}
+
+/// The hold to be tried: the lower the more holds broke.
+fn hold(search: &Search, estimate: &Estimate, held_out: usize) -> Step {
+    let share = [0.2, 0.1, 0.04][held_out.min(2)];
+    let wanted = estimate.quantile(share);
+    // A level that held is as good as one that lies a hair above it.
+    let near = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Held);
+    let near = near.map(|fed| fed.step.level).filter(|held| (held / wanted - 1.0).abs() < 0.005);
+    let wanted = near.max_by(f64::total_cmp).unwrap_or_else(|| level_below(search, wanted));
+    from_idle(search, Purpose::Hold, wanted, search.settings.hold_ns)
+}
+
+/// A hold that still fits the budget, not shorter than a step of the search.
+fn shortened(search: &Search, hold: Step) -> Option<Step> {
+    if affords(search, &[hold]) {
+        return Some(hold);
+    }
+    let left = search.settings.budget_ns.saturating_sub(search.spent_ns());
+    let window_ns = left.saturating_sub(hold.rest_ns).saturating_sub(hold.warmup_ns);
+    (window_ns >= search.settings.step_ns.min(search.settings.hold_ns))
+        .then_some(Step { window_ns: window_ns.min(hold.window_ns), ..hold })
+}
+
+/// Whether what is believed by now has left a confirmed level behind.
+fn outgrown(search: &Search, held: &Fed, estimate: &Estimate) -> bool {
+    let holds = search.of(Purpose::Hold).count();
+    let (low, _) = estimate.interval();
+    holds < MOST_HOLDS && low > held.step.level * (1.0 + search.settings.precision)
+}
+
+/// After a level is confirmed: the edges of the interval, then from above.
+fn finish(search: &Search, held: &Fed, estimate: &Estimate) -> Next {
+    let since = search.fed.iter().rev().take_while(|fed| fed.step.purpose != Purpose::Hold);
+    let edges = since.filter(|fed| fed.step.purpose == Purpose::Search).count();
+    let reverse = reverse::next(search, held);
+    if reverse.is_some_and(|step| step.purpose == Purpose::Overload) && edges < MOST_EDGES {
+        let edge = edge(search, held, estimate);
+        let wanted: Vec<Step> = edge.into_iter().chain(reverse).collect();
+        if let Some(edge) = edge.filter(|_| affords(search, &wanted)) {
+            return Next::Run(edge);
+        }
+    }
+    match reverse.filter(|step| affords(search, &[*step, *step])) {
+        Some(step) => Next::Run(step),
+        None => Next::Done(Ending::Found),
+    }
+}
+
+/// The end of the interval that lies too far from a confirmed level, to be tried again. An
+/// interval somewhat wider than asked for is not worth another step.
+fn edge(search: &Search, held: &Fed, estimate: &Estimate) -> Option<Step> {
+    let (low, high) = estimate.interval();
+    let ceiling = search.ceiling().unwrap_or(f64::INFINITY);
+    let (below, above) = (held.step.level / low, high / held.step.level);
+    if narrow(search, (low, high / (1.0 + EDGE * search.settings.precision))) {
+        return None;
+    }
+    let wanted = if above >= below {
+        level(search, estimate.quantile(0.9).max(held.step.level * 1.005)).min(ceiling)
+    } else {
+        level_below(search, held.step.level)
+    };
+    let limited = |fed: &Fed| fed.judged.outcome == Outcome::Generator && fed.step.level <= wanted;
+    (wanted < ceiling && !search.speaking().any(limited))
+        .then(|| from_idle(search, Purpose::Search, wanted, search.settings.step_ns))
+}
+
+/// Whether an interval is as narrow as was asked for.
+fn narrow(search: &Search, (low, high): (f64, f64)) -> bool {
+    let whole = search.settings.kind == LevelKind::Concurrency;
+    let allowed = search.settings.precision * (low + high) / 2.0;
+    high - low <= if whole { allowed.max(1.2) } else { allowed }
+}
+
+/// A step from idle at a level.
+pub(super) fn from_idle(search: &Search, purpose: Purpose, level: f64, window_ns: Nanos) -> Step {
+    let Search { settings, .. } = search;
+    Step { purpose, level, rest_ns: settings.rest_ns, warmup_ns: settings.warmup_ns, window_ns }
+}
+
+/// A level that can be run and read: three significant digits, or a whole number of connections.
+pub(super) fn level(search: &Search, wanted: f64) -> f64 {
+    rounded(search, wanted, f64::round)
+}
+
+fn level_below(search: &Search, wanted: f64) -> f64 {
+    // What was rounded before must not go down again by an error in the last bit.
+    rounded(search, wanted * (1.0 + 1e-9), f64::floor)
+}
+
+fn rounded(search: &Search, wanted: f64, round: fn(f64) -> f64) -> f64 {
+    match search.settings.kind {
+        LevelKind::Concurrency => round(wanted).max(1.0),
+        LevelKind::Rate => rounded_out(wanted, round),
+    }
+}
+
+/// A rate to three significant digits, in the direction of `round`.
+pub(super) fn rounded_out(wanted: f64, round: fn(f64) -> f64) -> f64 {
+    let digits = 2 - wanted.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
+    let scale = 10_f64.powi(digits.abs());
+    if digits >= 0 { round(wanted * scale) / scale } else { round(wanted / scale) * scale }
+}
+
+/// Whether these steps end within the budget, if they take as much longer than planned as those
+/// before them did.
+fn affords(search: &Search, steps: &[Step]) -> bool {
+    let planned = |step: &Step| {
+        [step.rest_ns, step.warmup_ns, step.window_ns].iter().map(|&ns| ns as f64).sum::<f64>()
+    };
+    let spent = search.spent_ns() as f64;
+    let before: f64 = search.fed.iter().map(|fed| planned(&fed.step)).sum();
+    let stretch = if before > 0.0 { (spent / before).max(1.0) } else { 1.0 };
+    let wanted = steps.iter().map(planned).sum::<f64>() * stretch;
+    spent + wanted <= search.settings.budget_ns as f64
+}

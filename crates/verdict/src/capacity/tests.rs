@@ -1,0 +1,305 @@
+//! The way of a search by scripted servers; [`simulated`] has servers with noise, by the hundred.
+
+mod simulated;
+
+use model::LevelKind;
+use model::capacity::{Judged, Margin, Outcome, Purpose, Settings, Step, Unit};
+use model::units::{MILLISECOND, SECOND};
+
+use super::{Ending, Next, Search, words};
+
+/// The settings of `--budget 5m`.
+fn settings(kind: LevelKind) -> Settings {
+    Settings {
+        kind,
+        connections: 1000,
+        most: None,
+        precision: 0.05,
+        step_ns: 10 * SECOND,
+        hold_ns: 60 * SECOND,
+        warmup_ns: SECOND,
+        rest_ns: SECOND,
+        budget_ns: 300 * SECOND,
+    }
+}
+
+/// A run with one objective, a mean of at most 100 ms.
+fn judged(outcome: Outcome, per_s: f64, mean_ns: f64) -> Judged {
+    Judged {
+        outcome,
+        margins: vec![Margin {
+            objective: "mean<=100ms".to_owned(),
+            value: mean_ns,
+            limit: 1e8,
+            unit: Unit::Nanoseconds,
+            outcome,
+        }],
+        requests_per_s: per_s,
+        succeeded_per_s: per_s,
+        mean_ns,
+        note: None,
+    }
+}
+
+/// Time a step takes when nothing is slow.
+fn took(step: &Step) -> u64 {
+    step.rest_ns + step.warmup_ns + step.window_ns
+}
+
+/// Runs a search against what a server does at each step.
+fn search(settings: Settings, mut serve: impl FnMut(&Step) -> Judged) -> (Search, Ending) {
+    let mut search = Search::new(settings);
+    for _ in 0..100 {
+        match search.next() {
+            Next::Run(step) => {
+                let judged = serve(&step);
+                search.feed(step, judged, took(&step));
+            }
+            Next::Done(ending) => return (search, ending),
+        }
+    }
+    panic!("the search does not end: {:?}", search.fed);
+}
+
+/// A server that holds up to a rate, exactly.
+fn exact(capacity: f64) -> impl FnMut(&Step) -> Judged {
+    move |step| match step.purpose {
+        Purpose::Idle => judged(Outcome::Held, 20.0, 1e6),
+        Purpose::Probe => judged(Outcome::Broke, 1.1 * capacity, 2e7),
+        _ if step.level <= capacity => judged(Outcome::Held, step.level, 5e7),
+        _ => judged(Outcome::Broke, capacity, 5e8),
+    }
+}
+
+fn purposes(search: &Search) -> Vec<Purpose> {
+    search.fed.iter().map(|fed| fed.step.purpose).collect()
+}
+
+#[test]
+fn an_exact_server_is_found_confirmed_and_explained() {
+    let (search, ending) = search(settings(LevelKind::Rate), exact(12_400.0));
+    assert_eq!(ending, Ending::Found);
+    let answer = search.answer().unwrap();
+    let high = answer.high.unwrap();
+    assert!(answer.low <= 12_400.0 && high >= 12_400.0, "{answer:?}");
+    assert!((high - answer.low) / 12_400.0 < 0.09, "{answer:?}");
+    assert!(answer.level <= 12_400.0 && answer.level > 11_500.0, "{answer:?}");
+    assert_eq!(answer.confirmed_for_ns, Some(60 * SECOND));
+    let limit = answer.limited_by.clone().unwrap();
+    assert_eq!(limit.objective, "mean<=100ms");
+    assert_eq!((limit.below.value, limit.above.value), (5e7, 5e8));
+    assert!(!answer.overload.unwrap().collapses);
+    assert!(search.spent_ns() <= 300 * SECOND);
+    let purposes = purposes(&search);
+    assert_eq!(purposes[..2], [Purpose::Idle, Purpose::Probe]);
+    assert_eq!(purposes.iter().filter(|p| **p == Purpose::Hold).count(), 1);
+    let text = words::sentence(&search, ending);
+    assert!(text.contains("limited by mean<=100ms; confirmed over 60.0s"), "{text}");
+    assert!(words::why_not_more(&search, &answer).contains("50.0ms at"));
+    assert!(words::after_overload(&search, &answer).unwrap().ends_with("no collapse"));
+}
+
+#[test]
+fn the_same_steps_fed_again_lead_to_the_same_step() {
+    let (whole, _) = search(settings(LevelKind::Rate), exact(777.0));
+    let mut again = Search::new(settings(LevelKind::Rate));
+    for fed in &whole.fed {
+        assert_eq!(again.next(), Next::Run(fed.step));
+        again.feed(fed.step, fed.judged.clone(), fed.took_ns);
+    }
+    assert_eq!(again, whole);
+    assert_eq!(again.next(), Next::Done(Ending::Found));
+}
+
+#[test]
+fn objectives_that_are_never_met_say_so_with_the_best_seen() {
+    let (search, ending) = search(settings(LevelKind::Rate), |step| match step.purpose {
+        Purpose::Idle => judged(Outcome::Broke, 2.0, 4e8),
+        _ => judged(Outcome::Broke, step.level.min(50.0), 4e8 + step.level * 1e6),
+    });
+    assert_eq!(ending, Ending::NeverMet);
+    assert_eq!(search.answer(), None);
+    let text = words::sentence(&search, ending);
+    assert!(text.contains("never met (mean<=100ms)") && text.contains("best seen at"), "{text}");
+    assert!(search.steps() <= 10, "{}", search.steps());
+}
+
+#[test]
+fn a_target_that_answers_nothing_is_left_alone() {
+    let (search, ending) = search(settings(LevelKind::Rate), |_| Judged {
+        note: Some("connection refused".to_owned()),
+        ..judged(Outcome::Broke, 0.0, 0.0)
+    });
+    assert_eq!((ending, search.steps()), (Ending::NeverMet, 0));
+    let text = words::sentence(&search, ending);
+    assert!(text.contains("not even one") && text.contains("connection refused"), "{text}");
+}
+
+#[test]
+fn the_generators_limit_gives_at_least() {
+    let (search, ending) = search(settings(LevelKind::Rate), |step| match step.purpose {
+        Purpose::Idle => judged(Outcome::Held, 20.0, 1e6),
+        Purpose::Probe => judged(Outcome::Held, 40_000.0, 1e6),
+        _ if step.level <= 30_000.0 => judged(Outcome::Held, step.level, 1e6),
+        _ => Judged {
+            note: Some("workers were busy".to_owned()),
+            ..judged(Outcome::Generator, 30_000.0, 1e8)
+        },
+    });
+    assert_eq!(ending, Ending::Found);
+    let answer = search.answer().unwrap();
+    assert!(answer.at_least() && answer.level > 27_000.0 && answer.level <= 30_000.0, "{answer:?}");
+    let text = words::sentence(&search, ending);
+    assert!(text.starts_with("at least"), "{text}");
+    assert!(words::why_not_more(&search, &answer).contains("workers were busy"));
+}
+
+#[test]
+fn a_line_drawn_by_the_user_gives_at_least() {
+    let drawn = Settings { most: Some(500.0), ..settings(LevelKind::Rate) };
+    let (search, ending) = search(drawn, exact(12_400.0));
+    assert_eq!(ending, Ending::Found);
+    let answer = search.answer().unwrap();
+    assert!(answer.at_least() && answer.level > 450.0 && answer.level <= 500.0, "{answer:?}");
+    assert!(search.fed.iter().all(|fed| fed.step.level <= 500.0));
+    assert!(words::why_not_more(&search, &answer).contains("500/s was allowed"));
+}
+
+#[test]
+fn a_peak_far_below_the_capacity_does_not_hide_it() {
+    let mut server = exact(9_000.0);
+    let (search, _) = search(settings(LevelKind::Rate), |step| match step.purpose {
+        Purpose::Probe => judged(Outcome::Held, 2_000.0, 1e6),
+        _ => server(step),
+    });
+    let answer = search.answer().unwrap();
+    assert!(answer.low <= 9_000.0 && answer.high.unwrap() >= 9_000.0, "{answer:?}");
+}
+
+#[test]
+fn a_target_that_dies_keeps_what_was_learnt() {
+    let mut server = exact(12_400.0);
+    let mut steps = 0;
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        steps += 1;
+        if steps > 8 { judged(Outcome::Broke, 0.0, 0.0) } else { server(step) }
+    });
+    assert_eq!(ending, Ending::Died);
+    let answer = search.answer().unwrap();
+    assert!(answer.confirmed_for_ns.is_none() && answer.level <= 12_400.0, "{answer:?}");
+    let text = words::sentence(&search, ending);
+    assert!(text.contains("not confirmed") && text.contains("did not come back"), "{text}");
+}
+
+#[test]
+fn a_collapse_is_told_and_does_not_lower_the_capacity() {
+    let mut down = false;
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        let level =
+            if matches!(step.purpose, Purpose::Idle | Purpose::Probe) { 1.0 } else { step.level };
+        // A second of rest, or less than 4,000/s, heals it.
+        down &= step.rest_ns < SECOND && level > 4_000.0;
+        down |= level > 10_400.0 || step.purpose == Purpose::Probe;
+        match (step.purpose, down) {
+            (Purpose::Idle, _) => judged(Outcome::Held, 20.0, 1e6),
+            (Purpose::Probe, _) => judged(Outcome::Broke, 9_000.0, 2e7),
+            (_, false) if level <= 10_000.0 => judged(Outcome::Held, level, 5e7),
+            _ => judged(Outcome::Broke, 3_000.0, 5e8),
+        }
+    });
+    assert_eq!(ending, Ending::Found);
+    let answer = search.answer().unwrap();
+    assert!(answer.low <= 10_000.0 && answer.high.unwrap() >= 10_000.0, "{answer:?}");
+    let overload = answer.overload.unwrap();
+    assert!(overload.collapses);
+    assert!(overload.recovers_at.unwrap() < 4_000.0, "{overload:?}");
+    let told = words::after_overload(&search, &answer).unwrap();
+    assert!(told.contains("collapses") && told.contains("came back at 2,"), "{told}");
+}
+
+#[test]
+fn one_break_from_above_is_no_collapse() {
+    let mut server = exact(12_400.0);
+    let mut returns = 0;
+    let (search, _) = search(settings(LevelKind::Rate), |step| {
+        returns += usize::from(step.purpose == Purpose::Return);
+        match (step.purpose, returns) {
+            (Purpose::Return, 1) => judged(Outcome::Broke, 9_000.0, 5e8),
+            _ => server(step),
+        }
+    });
+    assert!(!search.answer().unwrap().overload.unwrap().collapses);
+    assert_eq!(search.of(Purpose::Overload).count(), 2);
+}
+
+#[test]
+fn holds_that_all_break_leave_it_unconfirmed() {
+    let mut server = exact(12_400.0);
+    let (search, ending) = search(settings(LevelKind::Rate), |step| match step.purpose {
+        Purpose::Hold => judged(Outcome::Broke, 10_000.0, 5e8),
+        _ => server(step),
+    });
+    assert!(matches!(ending, Ending::Unconfirmed | Ending::OutOfBudget), "{ending:?}");
+    let text = words::sentence(&search, ending);
+    assert!(text.contains("not confirmed by a hold. The search ended early"), "{text}");
+}
+
+#[test]
+fn a_server_still_down_is_waited_for() {
+    let mut resting = 0;
+    let mut server = exact(12_400.0);
+    let (search, _) = search(settings(LevelKind::Rate), |step| match step.purpose {
+        Purpose::Idle => {
+            resting += step.rest_ns;
+            let rested = resting == 0 || resting >= 4 * SECOND;
+            judged(Outcome::Held, 20.0, if rested { 1e6 } else { 1e8 })
+        }
+        _ => {
+            resting = 1;
+            server(step)
+        }
+    });
+    let looks = search.of(Purpose::Idle).map(|fed| fed.step.rest_ns / MILLISECOND);
+    assert_eq!(looks.take(4).collect::<Vec<_>>(), [0, 1_000, 2_000, 4_000]);
+}
+
+#[test]
+fn the_budget_bounds_the_search_and_shortens_the_hold() {
+    for seconds in [10, 20, 60, 120, 3600] {
+        let budget_ns = seconds * SECOND;
+        let bounded = Settings {
+            budget_ns,
+            step_ns: (budget_ns / 30).max(SECOND),
+            hold_ns: budget_ns / 5,
+            warmup_ns: budget_ns / 300,
+            rest_ns: budget_ns / 300,
+            ..settings(LevelKind::Rate)
+        };
+        let (search, ending) = search(bounded, exact(12_400.0));
+        assert!(search.spent_ns() <= budget_ns, "{seconds} s: {}", search.spent_ns());
+        let confirmed = search.answer().and_then(|answer| answer.confirmed_for_ns);
+        if seconds < 60 {
+            assert!(search.answer().is_some(), "{seconds} s");
+        } else {
+            assert_eq!((ending, confirmed), (Ending::Found, Some(budget_ns / 5)), "{seconds} s");
+        }
+    }
+    let cut = Settings { budget_ns: 120 * SECOND, ..settings(LevelKind::Rate) };
+    let (search, _) = search(cut, exact(12_400.0));
+    let confirmed = search.answer().unwrap().confirmed_for_ns.unwrap();
+    assert!((10 * SECOND..=60 * SECOND).contains(&confirmed), "{confirmed}");
+}
+
+#[test]
+fn concurrency_is_searched_in_whole_connections() {
+    for capacity in [1.0, 7.0, 60.0, 700.0] {
+        let (search, ending) = search(settings(LevelKind::Concurrency), exact(capacity));
+        assert_eq!(ending, Ending::Found, "{capacity}");
+        let answer = search.answer().unwrap();
+        assert!(answer.low <= capacity && answer.high.unwrap() >= capacity, "{answer:?}");
+        assert!(answer.level <= capacity && answer.level.fract() == 0.0, "{answer:?}");
+        assert_eq!(search.of(Purpose::Probe).count(), 0);
+    }
+    let (search, ending) = search(settings(LevelKind::Concurrency), exact(0.0));
+    assert_eq!(ending, Ending::NeverMet, "{:?}", search.fed);
+}

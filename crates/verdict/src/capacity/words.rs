@@ -1,0 +1,188 @@
+//! The answer in sentences.
+
+use model::LevelKind;
+use model::capacity::{Outcome, Settings, Unit};
+use model::units::show_duration;
+
+use super::{Answer, Ending, Search};
+use crate::figures::{level, percent};
+
+/// What to read from a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// What it came to.
+    pub outcome: String,
+    /// Why the capacity is not more; absent where none was found.
+    pub why_not_more: Option<String>,
+    /// What an overload does; absent where it was not tried.
+    pub overload: Option<String>,
+}
+
+/// What to read from a search, over (with its ending) or not.
+pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
+    let answer = search.answer();
+    let outcome = match (ending, &answer) {
+        (Some(ending), _) => sentence(search, ending),
+        (None, Some(answer)) => {
+            format!("{}; the search was not over", found(search.settings(), answer))
+        }
+        (None, None) => "no level had held when the search was interrupted".to_owned(),
+    };
+    Reading {
+        outcome,
+        why_not_more: answer.as_ref().map(|answer| why_not_more(search, answer)),
+        overload: answer.as_ref().and_then(|answer| after_overload(search, answer)),
+    }
+}
+
+/// What a search came to, in one or more sentences without the final full stop.
+pub fn sentence(search: &Search, ending: Ending) -> String {
+    let answer = search.answer();
+    let prefix = match ending {
+        Ending::Found => None,
+        Ending::NeverMet => return never_met(search),
+        Ending::Died => Some("the target stopped answering and did not come back"),
+        Ending::Unconfirmed => Some("every hold that was to confirm a level broke"),
+        Ending::OutOfBudget => Some("the time allowed (--budget) was over"),
+    };
+    let known = match &answer {
+        Some(answer) => found(search.settings(), answer),
+        None => format!("no capacity was found: {}", best_seen(search)),
+    };
+    match (prefix, &answer) {
+        (Some(why), Some(_)) => format!("{known}. The search ended early: {why}"),
+        (Some(why), None) => format!("{known}; {why}"),
+        (None, _) => known,
+    }
+}
+
+/// `12,400 requests/s (12,100-12,700), limited by p99<500ms; confirmed over 60 s`.
+pub fn found(settings: &Settings, answer: &Answer) -> String {
+    let value = level(rounded(settings, answer.level));
+    let unit = match settings.kind {
+        LevelKind::Rate => "requests/s",
+        LevelKind::Concurrency if answer.level == 1.0 => "connection",
+        LevelKind::Concurrency => "connections",
+    };
+    let low = level(rounded(settings, answer.low));
+    let mut text = match answer.high {
+        Some(high) => format!("{value} {unit} ({low}-{})", level(rounded(settings, high))),
+        None => format!("at least {value} {unit}"),
+    };
+    if let Some(limit) = &answer.limited_by {
+        text += &format!(", limited by {}", limit.objective);
+    }
+    match answer.confirmed_for_ns {
+        Some(ns) => text += &format!("; confirmed over {}", show_duration(ns)),
+        None => text += "; not confirmed by a hold",
+    }
+    text
+}
+
+/// Why the capacity is not more: the limiting objective on either side, and how the search knows no
+/// more than it does.
+pub fn why_not_more(search: &Search, answer: &Answer) -> String {
+    let kind = search.settings().kind;
+    if let Some(limit) = &answer.limited_by {
+        let unit =
+            search.fed.iter().find_map(|fed| Some(fed.judged.margin(&limit.objective)?.unit));
+        let unit = unit.unwrap_or(Unit::Count);
+        return format!(
+            "{} was {} at {} and {} at {}",
+            limit.objective,
+            value(unit, limit.below.value),
+            level_of(kind, limit.below.level),
+            value(unit, limit.above.value),
+            level_of(kind, limit.above.level)
+        );
+    }
+    let limited = search.speaking().rfind(|fed| fed.judged.outcome == Outcome::Generator);
+    match limited.and_then(|fed| Some((fed.step.level, fed.judged.note.clone()?))) {
+        Some((at, note)) => {
+            format!("at {} the generator was the limit: {note}", level_of(kind, at))
+        }
+        None if answer.at_least() && search.ceiling().is_some() => {
+            format!("nothing above {} was allowed", level_of(kind, search.ceiling().unwrap_or(0.0)))
+        }
+        None => "nothing above it was tried".to_owned(),
+    }
+}
+
+/// What an overload did, in a sentence without the final full stop; absent where it was not tried.
+pub fn after_overload(search: &Search, answer: &Answer) -> Option<String> {
+    let overload = answer.overload?;
+    let kind = search.settings().kind;
+    let (from, at) = (level_of(kind, overload.level), level_of(kind, answer.level));
+    Some(match (overload.collapses, overload.recovers_at) {
+        (false, _) => format!("After an overload of {from} it held {at} again: no collapse"),
+        (true, Some(back)) => format!(
+            "It collapses: after an overload of {from} it no longer held {at}, which it holds when \
+             approached from idle; under load it came back at {}",
+            level_of(kind, back)
+        ),
+        (true, None) => format!(
+            "It collapses: after an overload of {from} it no longer held {at}, which it holds when \
+             approached from idle, and it came back at none of the lower levels tried"
+        ),
+    })
+}
+
+fn never_met(search: &Search) -> String {
+    if search.idle_mean_ns().is_none() {
+        let note = search.fed.iter().rev().find_map(|fed| fed.judged.note.clone());
+        let note = note.map(|note| format!(": {note}")).unwrap_or_default();
+        return format!("nothing succeeded, not even one request at a time{note}");
+    }
+    let objectives = search.speaking().next_back();
+    let broke = objectives
+        .and_then(|fed| fed.judged.margins.iter().find(|margin| margin.outcome == Outcome::Broke));
+    let why = broke.map_or_else(String::new, |margin| format!(" ({})", margin.objective));
+    format!("the objectives are never met{why}: {}", best_seen(search))
+}
+
+/// The level that came nearest, with the objective that kept it from holding.
+fn best_seen(search: &Search) -> String {
+    let nearest = search.speaking().min_by(|a, b| {
+        let of = |fed: &super::Fed| {
+            let broke = fed.judged.margins.iter().filter(|m| m.outcome == Outcome::Broke);
+            broke.map(|m| (m.value.max(1e-9) / m.limit.max(1e-9)).ln().abs()).fold(0.0, f64::max)
+        };
+        of(a).total_cmp(&of(b))
+    });
+    let Some(fed) = nearest else { return "no level was tried".to_owned() };
+    let at = level_of(search.settings().kind, fed.step.level);
+    match fed.judged.margins.first() {
+        Some(margin) => format!(
+            "best seen at {at}, where {} came to {}",
+            margin.objective,
+            value(margin.unit, margin.value)
+        ),
+        None => format!("best seen at {at}"),
+    }
+}
+
+/// A value under an objective as sentences and tables print it.
+pub fn value(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Nanoseconds => show_duration(value.max(0.0) as u64),
+        Unit::Ratio => percent(value),
+        Unit::Count => level((value * 100.0).round() / 100.0),
+    }
+}
+
+/// A level with its unit, rates without digits that say nothing: `12,400/s`.
+pub fn level_of(kind: LevelKind, value: f64) -> String {
+    crate::figures::level_of(kind, three_digits(kind, value))
+}
+
+fn rounded(settings: &Settings, value: f64) -> f64 {
+    three_digits(settings.kind, value)
+}
+
+fn three_digits(kind: LevelKind, value: f64) -> f64 {
+    if kind == LevelKind::Concurrency || value <= 0.0 || !value.is_finite() {
+        return value.round();
+    }
+    // Through text, which rounds in decimal.
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
