@@ -2,7 +2,7 @@
 //! the caller reads the file and puts its name before the error.
 //!
 //! - [`dat`]: the four-column table of wrktest.sh, read and printed.
-//! - [`results`]: `run.json` and `sweep.json`.
+//! - [`results`]: `run.json`, `sweep.json` and `search.json`.
 //! - [`mod@detect`]: which of them some bytes are.
 //! - [`mod@claims`]: results of any tool, ours too, as rows of what they claim.
 //! - [`foreign`]: other tools' requests (curl, vegeta, HAR, OpenAPI, Postman) to a workload.
@@ -23,4 +23,4 @@ pub use bad_file::BadFile;
 pub use claims::{claims, known_formats};
 pub use dat::DatError;
 pub use detect::{Kind, detect};
-pub use results::{ResultError, load_run, load_sweep};
+pub use results::{ResultError, load_run, load_search, load_sweep};

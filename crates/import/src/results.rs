@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use model::{Run, Sweep, run, sweep};
+use model::{CapacitySearch, Run, Sweep, capacity, run, sweep};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
@@ -103,6 +103,20 @@ pub fn load_sweep(bytes: &[u8]) -> Result<Sweep, ResultError> {
         )));
     }
     Ok(sweep)
+}
+
+/// Reads the `search.json` of a search for capacity.
+///
+/// # Errors
+/// See [`ResultError`]; a level or setting that no search can have is one too.
+pub fn load_search(bytes: &[u8]) -> Result<CapacitySearch, ResultError> {
+    let search: CapacitySearch = load(bytes, capacity::SCHEMA)?;
+    let levels = search.steps.iter().map(|held| held.step.level);
+    let mut numbers = levels.chain(search.settings.most).chain([search.settings.precision]);
+    match numbers.find(|number| !(number.is_finite() && *number > 0.0)) {
+        Some(number) => Err(ResultError::Levels(format!("{number} is not above zero"))),
+        None => Ok(search),
+    }
 }
 
 fn load<T: DeserializeOwned>(bytes: &[u8], readable: &'static str) -> Result<T, ResultError> {

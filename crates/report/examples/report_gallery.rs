@@ -9,8 +9,8 @@ use std::path::Path;
 
 use model::curve::Curve;
 use report::html::{self, Comparison};
-use report::table;
 use report::text::{self, Style};
+use report::{capacity, table};
 use verdict::Diff;
 
 const COLOUR: Style = Style { colour: true };
@@ -33,6 +33,9 @@ fn main() -> std::io::Result<()> {
     let reading = verdict::curve::read(&curve, swept.objective_mean_ns);
     save(folder, "sweep.html", &html::sweep(&swept, &curve, &reading))?;
     save(folder, "sweep.txt", &table::sweep(&curve, &reading, swept.objective_mean_ns, COLOUR))?;
+    let (search, reading) = sample::search();
+    save(folder, "capacity.html", &html::capacity(&search, &reading, Some(&sample::open_loop())))?;
+    save(folder, "capacity.txt", &capacity::text(&search, &reading, COLOUR))?;
     let named = |name: &str, capacity: f64, levels: &[u32]| {
         Curve::from_sweep(&sample::sweep(name, capacity, levels)).expect("levels differ")
     };

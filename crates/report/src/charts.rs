@@ -3,6 +3,7 @@
 //! Does not judge: which levels are the best comes in as a [`Reading`] of `verdict`'s. The charts go to files
 //! (SVG, PNG) and into the page of `html`.
 
+use model::capacity::{CapacitySearch, Margin, Outcome, Purpose, SearchStep, Unit};
 use model::curve::{Curve, CurveRow};
 use model::histogram::Latencies;
 use model::run::Run;
@@ -169,6 +170,51 @@ fn distribution(name: &str, latencies: &Latencies<u64>) -> SpectrumSeries {
         max_s: Some(seconds(latencies.max())),
         count: Some(latencies.count()),
     }
+}
+
+/// What limits a search over its levels, with the interval that the capacity is in. Looks at the
+/// idle server and probes are left out; so is what was approached from above.
+pub fn search(record: &CapacitySearch) -> chart::Chart {
+    let objective = limiting(record);
+    let of = |held: &SearchStep| held.judged.margin(&objective).cloned();
+    let speaks = |held: &&SearchStep| matches!(held.step.purpose, Purpose::Search | Purpose::Hold);
+    let known: Option<Margin> = record.steps.iter().filter(speaks).find_map(of);
+    let unit = known.as_ref().map_or(Unit::Count, |margin| margin.unit);
+    let scaled = |value: f64| if unit == Unit::Nanoseconds { value / 1e9 } else { value };
+    let level = |held: &SearchStep| chart::SearchLevel {
+        level: held.step.level,
+        value: of(held).map(|margin| scaled(margin.value)),
+        tried: match held.judged.outcome {
+            Outcome::Held => chart::Tried::Held,
+            Outcome::Broke => chart::Tried::Broke,
+            Outcome::Unclear | Outcome::Generator => chart::Tried::Unknown,
+        },
+        purpose: held.step.purpose.name().to_owned(),
+    };
+    let found = verdict::capacity::Search::of_record(record).answer();
+    chart::Search {
+        title: format!("Capacity of {}", record.url),
+        subtitle: record.outcome.clone().unwrap_or_default(),
+        kind: kind(record.settings.kind),
+        objective: objective.clone(),
+        measure: match unit {
+            Unit::Nanoseconds => chart::Limit::Time,
+            Unit::Ratio => chart::Limit::Share,
+            Unit::Count => chart::Limit::Count,
+        },
+        limit: known.map(|margin| scaled(margin.limit)),
+        levels: record.steps.iter().filter(speaks).map(level).collect(),
+        capacity: found.as_ref().map(|answer| answer.level),
+        interval: found.and_then(|answer| Some((answer.low, answer.high?))),
+    }
+    .chart()
+}
+
+/// The objective that keeps the capacity from being higher; where none does, the first that is given.
+fn limiting(record: &CapacitySearch) -> String {
+    let line = record.load_line.as_ref();
+    let limit = line.and_then(|line| Some(line.limited_by.as_ref()?.objective.clone()));
+    limit.or_else(|| record.objectives.first().cloned()).unwrap_or_default()
 }
 
 fn validity(row: &CurveRow) -> chart::Validity {

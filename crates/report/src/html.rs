@@ -6,12 +6,14 @@
 //! forbids whatever would slip through to load anything.
 
 mod comparison;
+mod capacity;
 mod diff;
 mod parts;
 mod run;
 mod sweep;
 
 pub use comparison::{Compared, comparison};
+pub use capacity::capacity;
 pub use diff::{Comparison, diff};
 pub use run::run;
 pub use sweep::sweep;

@@ -5,12 +5,14 @@
 //!
 //! - [`wrk`], [`text`], [`live`], [`table`]: what a terminal shows.
 //! - [`audit`]: other tools' results judged, as text, CSV and JSON.
+//! - [`wrk`], [`text`], [`live`], [`table`], [`capacity`]: what a terminal shows.
 //! - [`timeline`], [`hgrm`], and the CSV of [`table`]: what other programs read.
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
 //! - [`html`]: one self-contained page.
 
 pub mod audit;
+pub mod capacity;
 pub mod chart;
 pub mod charts;
 pub mod comparison;

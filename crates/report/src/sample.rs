@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use model::capacity::{
+    self, CapacitySearch, Judged, Margin, Outcome, Purpose, SearchStep, Settings, Step, Unit,
+};
 use model::environment::Environment;
 use model::histogram::Latencies;
 use model::interval::{GaugeSum, Interval, Phase, Tally, WorkerUse};
@@ -12,6 +15,7 @@ use model::run::{Program, Run, RunBuilder, RunHead};
 use model::sweep::{Level, LevelKind, Sweep};
 use model::units::SECOND;
 use model::validity::{Reason, ReasonCode, Validity, Verdict};
+use verdict::capacity::{Ending, Reading, Search, load_line, words};
 
 fn environment() -> Environment {
     let sysctls = [("net.core.somaxconn", "4096"), ("net.ipv4.ip_local_port_range", "32768 60999")];
@@ -309,5 +313,92 @@ pub fn sweep(name: &str, capacity_per_s: f64, levels: &[u32]) -> Sweep {
         objective_mean_ns: SECOND / 2,
         ended: Some("QPS grew by less than 3 % over three doublings".into()),
         levels: levels.iter().map(level).collect(),
+    }
+}
+
+/// A search that found 12,400/s, limited by p99, of a server that collapses; with what to read from
+/// it.
+pub fn search() -> (CapacitySearch, Reading) {
+    use Outcome::{Broke, Held, Unclear};
+    let steps = [
+        (Purpose::Probe, 64.0, Held, 9.0),
+        (Purpose::Search, 11_200.0, Held, 210.0),
+        (Purpose::Search, 14_000.0, Broke, 4_200.0),
+        (Purpose::Search, 12_600.0, Unclear, 498.0),
+        (Purpose::Hold, 12_400.0, Held, 460.0),
+        (Purpose::Search, 12_800.0, Broke, 640.0),
+        (Purpose::Overload, 19_000.0, Broke, 9_000.0),
+        (Purpose::Return, 12_400.0, Broke, 7_000.0),
+        (Purpose::Return, 9_920.0, Broke, 6_000.0),
+        (Purpose::Return, 6_200.0, Held, 90.0),
+    ];
+    let mut record = empty_search();
+    for (nth, (purpose, level, outcome, p99_ms)) in (1..).zip(steps) {
+        let step = Step {
+            purpose,
+            level,
+            rest_ns: SECOND,
+            warmup_ns: SECOND,
+            window_ns: if purpose == Purpose::Hold { 60 * SECOND } else { 10 * SECOND },
+        };
+        let judged = judged(level, outcome, p99_ms);
+        let file = format!("steps/{nth:02}-{}-{level}.json", purpose.name());
+        record.steps.push(SearchStep { step, judged, took_ns: 12 * SECOND, file });
+    }
+    let search = Search::of_record(&record);
+    let reading = words::read(&search, Some(Ending::Found));
+    record.outcome = Some(reading.outcome.clone());
+    record.load_line = search.answer().map(|answer| load_line(&record, &answer, &open_loop()));
+    (record, reading)
+}
+
+fn empty_search() -> CapacitySearch {
+    let url = "http://127.0.0.1:8080/healthz";
+    CapacitySearch {
+        schema: capacity::SCHEMA.into(),
+        plimsoll: Program { version: "0.1.0".into() },
+        url: url.into(),
+        started_at: "2026-11-21T08:30:00Z".into(),
+        command: ["plimsoll", "capacity", url].map(String::from).into(),
+        settings: Settings {
+            kind: LevelKind::Rate,
+            connections: 1000,
+            most: None,
+            precision: 0.05,
+            step_ns: 10 * SECOND,
+            hold_ns: 60 * SECOND,
+            warmup_ns: SECOND,
+            rest_ns: SECOND,
+            budget_ns: 300 * SECOND,
+        },
+        objectives: ["p99<500ms", "success>=99%"].map(String::from).into(),
+        steps: Vec::new(),
+        outcome: None,
+        load_line: None,
+    }
+}
+
+fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
+    let p99 = Margin {
+        objective: "p99<500ms".into(),
+        value: p99_ms * 1e6,
+        limit: 500e6,
+        unit: Unit::Nanoseconds,
+        outcome,
+    };
+    let success = Margin {
+        objective: "success>=99%".into(),
+        value: 0.999,
+        limit: 0.99,
+        unit: Unit::Ratio,
+        outcome: Outcome::Held,
+    };
+    Judged {
+        outcome,
+        margins: vec![p99, success],
+        requests_per_s: level.min(13_000.0),
+        succeeded_per_s: level.min(13_000.0),
+        mean_ns: p99_ms * 2.5e5,
+        note: None,
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Owns how results look: six kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
 //! [`Timeline`], [`Spectrum`]), each a plain struct of numbers with a `chart()` method, their axes, colours,
+//! Owns how results look: six kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Timeline`],
+//! [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method, their axes, colours,
 //! words and layout. Does not own what the numbers mean: best levels, validity and dips are judged
 //! elsewhere and handed in. The SVG goes into the HTML report ([`Theme::Inline`]) or a file
 //! ([`Theme::Standalone`], and from there through [`to_png`]); the [`Table`] goes beside it,
@@ -48,6 +50,7 @@ mod place;
 mod plot;
 mod png;
 mod scale;
+mod search;
 mod spectrum;
 mod success;
 mod svg;
@@ -64,6 +67,7 @@ pub use effects::{EffectRow, Effects};
 pub use levels::LevelKind;
 pub use parts::Validity;
 pub use png::{ChartError, MOST_PIXELS, to_png};
+pub use search::{Limit, Search, SearchLevel, Tried};
 pub use spectrum::{Spectrum, SpectrumSeries};
 pub use success::{SuccessLevel, SuccessRate, SuccessSeries};
 pub use table::Table;

@@ -1,0 +1,120 @@
+//! A search for capacity as a terminal shows it: what was found, why it is not more, the steps.
+//!
+//! What they come to in words is `verdict`'s and comes in as a [`Reading`].
+
+use model::capacity::{CapacitySearch, Margin, Purpose, SearchStep};
+use model::sweep::LevelKind;
+use model::units::{SECOND, show_duration};
+use verdict::capacity::{Reading, words};
+
+use crate::figure::{clean, share, wrap};
+use crate::grid::{Grid, Lean};
+use crate::text::{COLUMNS, Style, Tone};
+
+/// Width of the names on the left.
+const NAME: usize = 14;
+
+/// What a search came to, with its steps.
+pub fn text(record: &CapacitySearch, reading: &Reading, style: Style) -> String {
+    let mut out = steps(record, style) + "\n";
+    for (name, words) in facts(record, reading) {
+        out += &named(name, &words, style);
+    }
+    out
+}
+
+/// The facts of a search, named.
+pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Capacity", reading.outcome.clone())];
+    let more = [("Why not more", &reading.why_not_more), ("From above", &reading.overload)];
+    facts.extend(more.into_iter().filter_map(|(name, words)| Some((name, words.clone()?))));
+    if let Some(line) = &record.load_line {
+        let response = &line.response_ns;
+        facts.push((
+            "At capacity",
+            format!(
+                "response p50 {}, p99 {}, mean {}; success {}; {} at once",
+                show_duration(response.p50),
+                show_duration(response.p99),
+                show_duration(response.mean),
+                line.success_ratio.map_or_else(|| "-".to_owned(), share),
+                words::value(model::capacity::Unit::Count, line.concurrency)
+            ),
+        ));
+    }
+    facts.push(("Objectives", record.objectives.join(", ")));
+    facts.push(("Search", effort(record)));
+    facts
+}
+
+/// How many steps in how much time.
+fn effort(record: &CapacitySearch) -> String {
+    let steps = record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle).count();
+    let spent_ns = record.steps.iter().fold(0u64, |sum, held| sum.saturating_add(held.took_ns));
+    let whole = spent_ns - spent_ns % SECOND;
+    format!(
+        "{steps} steps in {} of {}",
+        show_duration(whole.max(SECOND)),
+        show_duration(record.settings.budget_ns)
+    )
+}
+
+fn named(name: &str, words: &str, style: Style) -> String {
+    let lines = wrap(&clean(words, 2000), COLUMNS - NAME);
+    let pad = " ".repeat(NAME - name.chars().count());
+    let mut out = style.paint(Tone::Strong, name) + &pad + &lines[0] + "\n";
+    for line in &lines[1..] {
+        out += &format!("{}{line}\n", " ".repeat(NAME));
+    }
+    out
+}
+
+fn steps(record: &CapacitySearch, style: Style) -> String {
+    let mut grid =
+        Grid::new([Lean::Left, Lean::Right, Lean::Right, Lean::Right, Lean::Left, Lean::Left]);
+    grid.row(["step", "level", "QPS", "mean", "outcome", "by"]);
+    for held in record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle) {
+        grid.row(cells(record.settings.kind, held));
+    }
+    let table = grid.print();
+    let (head, rest) = table.split_once('\n').unwrap_or((&table, ""));
+    style.paint(Tone::Strong, head) + "\n" + rest
+}
+
+/// A step as text, in the order of the table's columns.
+pub(crate) fn cells(kind: LevelKind, held: &SearchStep) -> [String; 6] {
+    let probe = held.step.purpose == Purpose::Probe;
+    let kind = if probe { LevelKind::Concurrency } else { kind };
+    let judged = &held.judged;
+    [
+        held.step.purpose.name().to_owned(),
+        words::level_of(kind, held.step.level),
+        crate::figure::rate(judged.requests_per_s),
+        show_duration(judged.mean_ns.max(0.0) as u64),
+        if probe { "-".to_owned() } else { judged.outcome.name().to_owned() },
+        if probe { String::new() } else { judged.margins.first().map_or_else(String::new, by) },
+    ]
+}
+
+fn by(margin: &Margin) -> String {
+    format!("{}: {}", clean(&margin.objective, 60), words::value(margin.unit, margin.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_search_closes_with_its_steps_and_its_answer() {
+        let (record, reading) = sample::search();
+        insta::assert_snapshot!(text(&record, &reading, Style::default()));
+    }
+
+    #[test]
+    fn colour_only_where_asked_for() {
+        let (record, reading) = sample::search();
+        assert!(text(&record, &reading, Style { colour: true }).contains('\u{1b}'));
+        assert!(!text(&record, &reading, Style::default()).contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,223 @@
+//! The picture of a search for capacity: what limits it over the level, what held and what broke, and
+//! the interval that the capacity is in.
+
+use super::axis::{Axis, LevelScale, Measure};
+use super::levels::LevelKind;
+use super::number::{duration, percent, quantity, si};
+use super::palette::{Dash, Shape};
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Stretch, Style};
+use super::table::{Table, cell, cell_or_empty};
+use super::{Chart, MOST_SERIES};
+
+/// What became of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tried {
+    /// The objectives held.
+    Held,
+    /// One of them did not.
+    Broke,
+    /// Nothing can be said of the server.
+    Unknown,
+}
+
+/// A level of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchLevel {
+    /// Requests/s or connections, as [`Search::kind`] says.
+    pub level: f64,
+    /// The value under the limiting objective: seconds, a ratio or a count, as [`Search::measure`]
+    /// says; absent where it was not measured.
+    pub value: Option<f64>,
+    /// What became of it.
+    pub tried: Tried,
+    /// What the step was for, in a word.
+    pub purpose: String,
+}
+
+/// The unit of the limiting objective.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// Seconds.
+    #[default]
+    Time,
+    /// A ratio, 0 to 1.
+    Share,
+    /// A number.
+    Count,
+}
+
+/// The figures of a search's picture.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// Heading; names the target.
+    pub title: String,
+    /// What to read from the chart.
+    pub subtitle: String,
+    /// What the levels are.
+    pub kind: LevelKind,
+    /// The limiting objective, as written.
+    pub objective: String,
+    /// Its unit.
+    pub measure: Limit,
+    /// Its limit.
+    pub limit: Option<f64>,
+    /// The levels in the order they were tried.
+    pub levels: Vec<SearchLevel>,
+    /// The capacity found.
+    pub capacity: Option<f64>,
+    /// The interval it is in.
+    pub interval: Option<(f64, f64)>,
+}
+
+const HELD: Style = Style { colour: 2, dash: Dash::Solid, shape: Some(Shape::Circle), thin: false };
+const BROKE: Style =
+    Style { colour: 1, dash: Dash::Dashed, shape: Some(Shape::Diamond), thin: false };
+const UNKNOWN: Style =
+    Style { colour: 6, dash: Dash::Dotted, shape: Some(Shape::Square), thin: false };
+
+const LOOKS: [(Tried, Style, &str); 3] = [
+    (Tried::Held, HELD, "held"),
+    (Tried::Broke, BROKE, "broke"),
+    (Tried::Unknown, UNKNOWN, "cannot tell"),
+];
+
+/// A latency axis spans decades once its end is this many times its start.
+const LOG_RATIO: f64 = 20.0;
+
+impl Search {
+    /// The chart.
+    pub fn chart(&self) -> Chart {
+        let ends = self.interval.map(|(low, high)| [low, high]);
+        let marked: Vec<f64> =
+            self.capacity.into_iter().chain(ends.into_iter().flatten()).collect();
+        let levels: Vec<f64> =
+            self.levels.iter().map(|l| l.level).chain(marked.iter().copied()).collect();
+        let x = Axis::levels(&levels, &marked, LevelScale::Auto);
+        Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            desc: format!(
+                "{} over {} levels that were tried. {}",
+                self.objective,
+                self.levels.len(),
+                self.subtitle
+            ),
+            keys: self.keys(),
+            x_title: self.kind.axis_title(x.is_log()),
+            x,
+            panels: vec![self.panel()],
+            stretches: self.stretches(),
+            notes: Vec::new(),
+            table: self.table(),
+        }
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let seen = LOOKS.iter().filter(|(tried, ..)| self.levels.iter().any(|l| l.tried == *tried));
+        seen.map(|(_, style, name)| Key::line(*style, *name)).collect()
+    }
+
+    fn panel(&self) -> Panel {
+        let lines = LOOKS.iter().map(|(tried, style, _)| Mark::Line(self.line(*tried, *style)));
+        let mut marks: Vec<Mark> = lines.collect();
+        if let Some(y) = self.limit.and_then(quantity) {
+            let y = self.scaled(y);
+            marks.push(Mark::Rule { side: Side::Left, y, label: self.objective.clone() });
+        }
+        let axis = self.axis();
+        let unit = match self.measure {
+            Limit::Time if axis.is_log() => " (log scale)",
+            _ => "",
+        };
+        let name = format!("measured under {}{unit}", self.objective);
+        let mut panel = Panel::plain(300.0, vec![Key::words(name)], axis, marks);
+        panel.names_lines = false;
+        panel
+    }
+
+    fn axis(&self) -> Axis {
+        let values: Vec<f64> = self
+            .levels
+            .iter()
+            .filter_map(|l| l.value)
+            .chain(self.limit)
+            .filter_map(quantity)
+            .collect();
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let least = values.iter().copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+        let axis = match self.measure {
+            Limit::Time if most > LOG_RATIO * least => {
+                Axis::quantity_log(Measure::Time, least, most)
+            }
+            Limit::Time => Axis::quantity(Measure::Time, most, 5),
+            Limit::Share => {
+                let shares: Vec<f64> = values.into_iter().filter(|v| *v <= 1.0).collect();
+                Axis::success(&shares)
+            }
+            Limit::Count => Axis::quantity(Measure::Count, most, 5),
+        };
+        axis.with_headroom(22.0)
+    }
+
+    /// A value in the unit of the axis.
+    fn scaled(&self, value: f64) -> f64 {
+        if self.measure == Limit::Share { value * 100.0 } else { value }
+    }
+
+    /// The points of one look, not joined: a search is no course.
+    fn line(&self, tried: Tried, style: Style) -> Line {
+        let alike = self.levels.iter().filter(|l| l.tried == tried);
+        let point = |l: &SearchLevel| {
+            let value = l.value.and_then(quantity).map(|v| self.scaled(v));
+            let shown = l.value.map_or_else(|| "not measured".to_owned(), |v| self.words(v));
+            let tip = format!("{}, {}: {shown}", l.purpose, self.kind.words(l.level));
+            [Point { tip, ..Point::bare(l.level, value) }, Point::bare(l.level, None)]
+        };
+        Line {
+            side: Side::Left,
+            style,
+            name: String::new(),
+            points: alike.flat_map(point).collect(),
+        }
+    }
+
+    fn words(&self, value: f64) -> String {
+        match self.measure {
+            Limit::Time => duration(value),
+            Limit::Share => percent(value),
+            Limit::Count => si(value),
+        }
+    }
+
+    fn stretches(&self) -> Vec<Stretch> {
+        let stretch = |from, to, label: String| Stretch { from, to, label, alarming: false };
+        let interval = self.interval.map(|(low, high)| stretch(low, high, "interval".to_owned()));
+        let capacity = self.capacity.map(|at| stretch(at, at, format!("capacity {}", si(at))));
+        interval.into_iter().chain(capacity).take(MOST_SERIES).collect()
+    }
+
+    fn table(&self) -> Table {
+        let unit = match self.measure {
+            Limit::Time => "(ms)",
+            Limit::Share => "(%)",
+            Limit::Count => "",
+        };
+        let value = format!("{} {unit}", self.objective);
+        let mut table = Table::new(["step", self.kind.column(), value.trim(), "outcome"]);
+        for l in &self.levels {
+            let scale = match self.measure {
+                Limit::Time => 1e3,
+                Limit::Share => 100.0,
+                Limit::Count => 1.0,
+            };
+            let outcome = LOOKS.iter().find(|(tried, ..)| *tried == l.tried).map_or("", |l| l.2);
+            table.push(vec![
+                l.purpose.clone(),
+                cell(l.level),
+                cell_or_empty(l.value.map(|v| v * scale)),
+                outcome.to_owned(),
+            ]);
+        }
+        table
+    }
+}

@@ -1,0 +1,140 @@
+//! The page of a search for capacity.
+
+use maud::{Markup, html};
+use model::Run;
+use model::capacity::{CapacitySearch, Purpose};
+use model::sweep::LevelKind;
+use model::units::show_duration;
+use verdict::capacity::{Reading, words};
+
+use super::{Section, Title, page, parts, run};
+use crate::figure::{clean, share};
+use crate::{capacity, charts};
+
+/// The page of a search; `run` is the run at the capacity found.
+pub fn capacity(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> String {
+    let name = format!("Capacity of {}", clean(&record.url, 200));
+    let line = format!(
+        "{} · Plimsoll {}",
+        clean(&record.started_at, 40),
+        clean(&record.plimsoll.version, 40)
+    );
+    let title = Title { name: &name, lines: vec![line] };
+    let mut sections = vec![
+        Section { id: "summary", heading: "Summary", body: summary(record, reading) },
+        Section { id: "search", heading: "Search", body: parts::chart(&charts::search(record)) },
+        Section { id: "steps", heading: "Steps", body: steps(record) },
+    ];
+    if let Some(at) = run {
+        sections.push(Section { id: "latency", heading: "At capacity", body: latency(at) });
+    }
+    let command = parts::command(&record.command);
+    sections.push(Section { id: "reproduce", heading: "Reproduce", body: command });
+    let json = serde_json::to_string(record).unwrap_or_else(|_| "null".to_owned());
+    page(&title, banner(record, reading, run), &sections, ("plimsoll-capacity", &json))
+}
+
+fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Markup {
+    let collapses = record.load_line.as_ref().and_then(|line| line.overload);
+    html! {
+        p.reading { strong { (parts::outside(&reading.outcome)) "." } }
+        @if let Some(words) = &reading.overload {
+            @if collapses.is_some_and(|overload| overload.collapses) {
+                p.reading { strong { (parts::outside(words)) "." } }
+            }
+        }
+        @if let Some(run) = run { (parts::verdict(&run.validity, run.interrupted)) }
+    }
+}
+
+fn summary(record: &CapacitySearch, reading: &Reading) -> Markup {
+    let facts: Vec<(String, String)> = capacity::facts(record, reading)
+        .into_iter()
+        .map(|(name, words)| (name.to_owned(), parts::outside(&words)))
+        .collect();
+    html! {
+        (parts::tiles(&tiles(record)))
+        (parts::facts(&facts))
+    }
+}
+
+fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
+    let Some(line) = &record.load_line else { return Vec::new() };
+    let kind = record.settings.kind;
+    let level = match kind {
+        LevelKind::Rate => line.rate_per_s,
+        LevelKind::Concurrency => line.concurrency,
+    };
+    let interval = match line.rate_high_per_s {
+        Some(high) => format!(
+            "{} to {}",
+            words::level_of(LevelKind::Rate, line.rate_low_per_s),
+            words::level_of(LevelKind::Rate, high)
+        ),
+        None => "at least".to_owned(),
+    };
+    let confirmed = line.confirmed_for_ns.map_or_else(
+        || "not confirmed by a hold".to_owned(),
+        |ns| format!("held for {}", show_duration(ns)),
+    );
+    vec![
+        ("Capacity", words::level_of(kind, level), confirmed),
+        ("Interval", interval, String::new()),
+        ("Response p99 there", show_duration(line.response_ns.p99), String::new()),
+        ("Success there", line.success_ratio.map_or_else(|| "-".to_owned(), share), String::new()),
+    ]
+}
+
+fn steps(record: &CapacitySearch) -> Markup {
+    let headers = ["step", "level", "QPS", "mean", "outcome", "by", "file"];
+    let searched = record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle);
+    let row = |held| {
+        let cells = capacity::cells(record.settings.kind, held).map(|cell| html! { (cell) });
+        let file = html! { span.words { (parts::outside(&held.file)) } };
+        cells.into_iter().chain([file]).collect()
+    };
+    html! {
+        (parts::rows(&headers, searched.map(row)))
+        p.soft { "Between them the search looked at the idle server, and waited until it was at rest." }
+    }
+}
+
+fn latency(at: &Run) -> Markup {
+    html! {
+        (parts::latencies(at))
+        (parts::chart(&charts::spectrum(at).chart()))
+        h3 { "Generator's machine" }
+        (parts::environment(&at.environment))
+        h3 { "Plan" }
+        (parts::facts(&run::plan(&at.plan)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample;
+
+    #[test]
+    fn the_page_names_what_was_found_and_keeps_the_data() {
+        let (record, reading) = sample::search();
+        let page = super::capacity(&record, &reading, Some(&sample::open_loop()));
+        for needle in [
+            "limited by p99&lt;500ms",
+            "It collapses",
+            "Data of this chart",
+            "plimsoll-capacity",
+            "steps/05-hold-12400.json",
+            "At capacity",
+        ] {
+            assert!(page.contains(needle), "{needle}");
+        }
+    }
+
+    #[test]
+    fn nothing_found_is_a_page_too() {
+        let (mut record, reading) = sample::search();
+        record.steps.clear();
+        record.load_line = None;
+        assert!(super::capacity(&record, &reading, None).contains("</html>"));
+    }
+}
