@@ -3,6 +3,7 @@
 
 mod audit;
 mod compare;
+mod capacity;
 mod load;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use model::{Arrivals, Nanos};
 
 pub use audit::AuditArgs;
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
+pub use capacity::{CapacityArgs, CapacityFormat};
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
@@ -37,6 +39,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Run one load after another and draw the curve: QPS and latency over concurrency or rate
     Sweep(Box<SweepArgs>),
+    /// Find the highest rate that holds the objectives, and why it is not more
+    Capacity(Box<CapacityArgs>),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
     /// Judge results that any tool made: what in them is impossible or doubtful, and why

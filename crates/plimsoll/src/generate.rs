@@ -20,6 +20,10 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
     }
     let run = schemars::schema_for!(model::Run);
     let sweep = schemars::schema_for!(model::Sweep);
+    let search = schemars::schema_for!(model::CapacitySearch);
+    let line = schemars::schema_for!(model::LoadLine);
+    put(&dir.join("schema/plimsoll.capacity-1.json"), (json(&search) + "\n").as_bytes())?;
+    put(&dir.join("schema/plimsoll.loadline-1.json"), (json(&line) + "\n").as_bytes())?;
     put(&dir.join("schema/plimsoll.run-1.json"), (json(&run) + "\n").as_bytes())?;
     put(&dir.join("schema/plimsoll.sweep-1.json"), (json(&sweep) + "\n").as_bytes())?;
     put(&dir.join("validity.md"), verdict::validity::rules_as_markdown().as_bytes())?;

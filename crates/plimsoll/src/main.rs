@@ -5,6 +5,7 @@ mod address;
 mod args;
 mod audit;
 mod compare;
+mod capacity;
 mod diff;
 mod environment;
 mod execute;
@@ -78,6 +79,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Generate(args) => generate::generate(args),
         Command::Sweep(args) => sweep::sweep(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Capacity(args) => capacity::capacity(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
         Command::Wrktest(args) => wrktest::wrktest(args),

@@ -6,7 +6,7 @@
 //! [`crate::wrktest`]) into [`files`] after every level.
 
 pub mod course;
-mod demo;
+pub mod demo;
 pub mod files;
 pub mod levels;
 mod resume;

@@ -56,17 +56,22 @@ impl BuiltIn {
         &self.url
     }
 
-    /// The capacity found beside the true one, as a sentence on a line.
+    /// The best QPS of a sweep beside the true capacity, as a sentence on a line.
     pub fn compare(&self, sweep: &Sweep) -> String {
         let best = Curve::from_sweep(sweep).ok().and_then(|curve| {
             let at = verdict::curve::best_row(&curve)?;
             Some(curve.rows[at].qps)
         });
+        self.beside_truth(best)
+    }
+
+    /// The capacity found beside the true one, as a sentence on a line.
+    pub fn beside_truth(&self, found_per_s: Option<f64>) -> String {
         let truth = format!(
             "true capacity {}/s ({SERVERS} servers of {MEAN_MS} ms each)",
             rate(CAPACITY_PER_S)
         );
-        match best {
+        match found_per_s {
             Some(found) => format!(
                 "\nThe built-in API: capacity found {}/s, {truth}: {} of it.\n",
                 rate(found),

@@ -9,6 +9,12 @@
 
 mod audit;
 mod compare;
+//! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
+//! - `diff`: results side by side.
+//! - `wrk`: the link by wrk's name, beside the real one.
+//! - `refused`: what is wrong with inputs, said in one line.
+
+mod capacity;
 mod diff;
 mod harness;
 mod refused;

@@ -1,0 +1,68 @@
+//! The flags of `plimsoll capacity`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use model::Nanos;
+use model::units::{parse_count, parse_duration, parse_rate};
+
+use super::LoadArgs;
+
+/// `plimsoll capacity`.
+#[derive(Debug, Clone, PartialEq, Args)]
+#[command(after_help = "A level holds when every objective does, when what was due was answered \
+(99 %), and when attempts succeed (99 %, unless an objective says otherwise).\nEvery level is \
+approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of --warmup \
+where that is longer.")]
+pub struct CapacityArgs {
+    /// URL to load; without one the built-in API is started and searched
+    pub url: Option<String>,
+    /// Search for the highest concurrency in a closed loop, instead of the highest rate
+    #[arg(long)]
+    pub closed: bool,
+    /// The search is over by then [default: 5m; 1m without a URL]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub budget: Option<Nanos>,
+    /// Measured window of a step [default: a thirtieth of the budget, at least 1s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub step: Option<Nanos>,
+    /// Measured window of the confirming hold [default: a fifth of the budget]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub hold: Option<Nanos>,
+    /// Rest between steps [default: a tenth of a step]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub rest: Option<Nanos>,
+    /// Width of the interval that is narrow enough, in per cent of the capacity
+    #[arg(long, value_name = "PERCENT", value_parser = super::parse_percent, allow_hyphen_values = true, default_value = "5%")]
+    pub precision: f64,
+    /// Highest level that is tried: a rate, or a concurrency with --closed
+    #[arg(long, value_name = "LEVEL", value_parser = parse_rate, allow_hyphen_values = true)]
+    pub max: Option<f64>,
+    /// Connections at most
+    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1000")]
+    pub connections: u64,
+    /// What is sent and how
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    pub format: CapacityFormat,
+    /// Folder for the results [default: plimsoll-out/capacity/DATE-TIME]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Go on with the search in this folder, keeping its steps; --budget may be raised
+    #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
+    pub resume: Option<PathBuf>,
+    /// Print nothing while searching
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// What a search prints at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CapacityFormat {
+    /// The capacity, why it is not more, and the steps
+    Text,
+    /// The search as JSON (plimsoll.capacity/1)
+    Json,
+}

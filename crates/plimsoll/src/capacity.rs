@@ -1,0 +1,195 @@
+//! `plimsoll capacity`: the highest rate, or concurrency, that holds the objectives.
+//!
+//! Owns the command: flags to settings, runs to judgements, files and words. Which step comes next
+//! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::execute`]'s. Data
+//! flows from [`course`] (steps one after another) into [`files`] after every step.
+
+mod course;
+mod files;
+mod resume;
+
+use std::path::{Path, PathBuf};
+
+use model::capacity::{CapacitySearch, SCHEMA, Settings};
+use model::units::{MILLISECOND, SECOND};
+use model::{LevelKind, Nanos, Run};
+use verdict::capacity::{Ending, words};
+use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
+
+use crate::args::{CapacityArgs, CapacityFormat};
+use crate::execute::{now_rfc3339, stop_on_signal};
+use crate::failure::{Failure, usage};
+use crate::output;
+use crate::resolve::Prepared;
+use crate::secrets;
+use crate::sweep;
+use crate::sweep::demo::BuiltIn;
+
+use course::{Course, End};
+use files::Files;
+
+/// The whole search, unless told otherwise.
+const BUDGET: Nanos = 300 * SECOND;
+/// The whole search of the built-in API.
+const BUILT_IN_BUDGET: Nanos = 60 * SECOND;
+/// The shortest search that can find anything.
+const LEAST_BUDGET: Nanos = 10 * SECOND;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When no step could be run.
+pub fn capacity(args: &CapacityArgs) -> Result<u8, Failure> {
+    match &args.resume {
+        Some(dir) => resume::resume(dir, args),
+        None => start(args),
+    }
+}
+
+fn start(args: &CapacityArgs) -> Result<u8, Failure> {
+    let built_in = args.url.is_none();
+    let settings = settings(args, built_in)?;
+    let dir = folder(args)?;
+    let built_in = if built_in { Some(BuiltIn::start()?) } else { None };
+    let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
+    let course = course(url, args, settings)?;
+    let files = Files::new(&dir)?;
+    carry_out(&course, empty(url, settings), &files, args.format, built_in.as_ref())
+}
+
+fn course(url: &str, args: &CapacityArgs, settings: Settings) -> Result<Course, Failure> {
+    let prepared = Prepared::new(url, &args.load)?;
+    prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+    Ok(Course { prepared, settings, stop: stop_on_signal()?, quiet: args.quiet })
+}
+
+/// What the flags mean.
+fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
+    refuse_contradictions(args)?;
+    let kind = if args.closed { LevelKind::Concurrency } else { LevelKind::Rate };
+    let budget_ns = args.budget.unwrap_or(if built_in { BUILT_IN_BUDGET } else { BUDGET });
+    let step_ns = args.step.unwrap_or((budget_ns / 30).clamp(SECOND, 30 * SECOND));
+    let tenth = (step_ns / 10).clamp(200 * MILLISECOND, 5 * SECOND);
+    let connections = u32::try_from(args.connections).unwrap_or(u32::MAX);
+    Ok(Settings {
+        kind,
+        connections,
+        most: args.max,
+        precision: args.precision,
+        step_ns,
+        hold_ns: args.hold.unwrap_or((budget_ns / 5).max(step_ns)),
+        warmup_ns: tenth.max(args.load.warmup).max(args.load.ramp),
+        rest_ns: args.rest.unwrap_or(tenth),
+        budget_ns,
+    })
+}
+
+fn refuse_contradictions(args: &CapacityArgs) -> Result<(), Failure> {
+    if !args.closed && (args.load.pace.is_some() || args.load.think.is_some()) {
+        return usage(
+            "--pace and --think belong to a closed loop: add --closed, or leave them out",
+        );
+    }
+    if args.closed && args.load.arrivals.is_some() {
+        return usage("--arrivals belongs to an open loop: leave --closed out, or it");
+    }
+    if args.budget.is_some_and(|budget| budget < LEAST_BUDGET) {
+        return usage("--budget: a search needs 10s at least");
+    }
+    if args.step == Some(0) || args.hold == Some(0) {
+        return usage("--step and --hold must be above zero");
+    }
+    if !(0.005..=0.5).contains(&args.precision) {
+        return usage("--precision: from 0.5% to 50%");
+    }
+    if args.closed && args.max.is_some_and(|most| most < 1.0) {
+        return usage("--max: at least one connection");
+    }
+    Ok(())
+}
+
+/// A search before its first step.
+fn empty(url: &str, settings: Settings) -> CapacitySearch {
+    CapacitySearch {
+        schema: SCHEMA.to_owned(),
+        plimsoll: model::run::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
+        url: secrets::mask_url(url),
+        started_at: now_rfc3339(),
+        command: secrets::mask_command(std::env::args()),
+        settings,
+        objectives: course::objectives(),
+        steps: Vec::new(),
+        outcome: None,
+        load_line: None,
+    }
+}
+
+/// Runs the steps, writes and prints what they came to, and says how the command ends.
+fn carry_out(
+    course: &Course,
+    mut record: CapacitySearch,
+    files: &Files,
+    format: CapacityFormat,
+    built_in: Option<&BuiltIn>,
+) -> Result<u8, Failure> {
+    let end = course.run(&mut record, files)?;
+    let search = verdict::capacity::Search::of_record(&record);
+    let ending = match end {
+        End::Over(ending) => Some(ending),
+        End::Interrupted => None,
+    };
+    let reading = words::read(&search, ending);
+    record.outcome = ending.map(|_| reading.outcome.clone());
+    let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
+    record.load_line = line(&search, &record, run.as_ref());
+    let written = files.write(&record, &reading, run.as_ref());
+    match format {
+        CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
+        CapacityFormat::Text => {
+            output::print(&report::capacity::text(&record, &reading, output::style()))
+        }
+    };
+    if format == CapacityFormat::Text {
+        if let Some(built_in) = built_in {
+            output::print(&built_in.beside_truth(record.load_line.as_ref().map(|l| l.rate_per_s)));
+        }
+        output::print(&format!("report: {}\n", files.report().display()));
+    }
+    let code = exit_code(ending, &record);
+    Ok(if code == DONE && !written { COULD_NOT_RUN } else { code })
+}
+
+fn line(
+    search: &verdict::capacity::Search,
+    record: &CapacitySearch,
+    run: Option<&Run>,
+) -> Option<model::LoadLine> {
+    Some(verdict::capacity::load_line(record, &search.answer()?, run?))
+}
+
+/// What is confirmed is believable; objectives that nothing meets are missed.
+fn exit_code(ending: Option<Ending>, record: &CapacitySearch) -> u8 {
+    let confirmed = record.load_line.as_ref().is_some_and(|line| line.confirmed_for_ns.is_some());
+    match ending {
+        None => INTERRUPTED,
+        Some(Ending::NeverMet) => OBJECTIVES_MISSED,
+        Some(Ending::Died) => COULD_NOT_RUN,
+        Some(Ending::Unconfirmed) => NOT_BELIEVABLE,
+        Some(Ending::Found | Ending::OutOfBudget) if confirmed => DONE,
+        Some(Ending::Found | Ending::OutOfBudget) => NOT_BELIEVABLE,
+    }
+}
+
+/// The folder asked for, or one of its own under `plimsoll-out`.
+fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
+    match &args.out {
+        Some(dir) if dir.join(files::SEARCH_JSON).exists() => usage(format!(
+            "{} holds a search already: go on with it by --resume {0}, or name another folder",
+            dir.display()
+        )),
+        Some(dir) => Ok(dir.clone()),
+        None => {
+            Ok(sweep::unused(&Path::new("plimsoll-out").join("capacity"), &sweep::folder_name()))
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The steps of a search one after another: rest, run, judge, keep, write, say.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use engine::Launch;
+use model::capacity::{CapacitySearch, Judged, Purpose, SearchStep, Settings, Step};
+use model::units::MILLISECOND;
+use model::{LevelKind, Nanos, Run};
+use verdict::capacity::judge::{by_default, judge};
+use verdict::capacity::{Ending, Next, Search, words};
+
+use super::files::Files;
+use crate::environment;
+use crate::execute::{execute, stopped};
+use crate::failure::Failure;
+use crate::live::Live;
+use crate::resolve::{Prepared, Shape};
+
+/// How often a rest looks for Ctrl-C.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Step between the sends of the one connection that looks at the idle server.
+const IDLE_PACE: Nanos = 50 * MILLISECOND;
+
+/// What all steps have in common.
+#[derive(Debug)]
+pub struct Course {
+    /// Where to, and what is sent.
+    pub prepared: Prepared,
+    /// How the search is set up.
+    pub settings: Settings,
+    /// Raised by Ctrl-C.
+    pub stop: Arc<AtomicBool>,
+    /// Says nothing while running.
+    pub quiet: bool,
+}
+
+/// How the steps came to their end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By Ctrl-C; what was measured is saved.
+    Interrupted,
+    /// By themselves.
+    Over(Ending),
+}
+
+/// The objectives that a level must hold, as written.
+pub fn objectives() -> Vec<String> {
+    vec!["mean<=500ms".to_owned(), "success>=99%".to_owned()]
+}
+
+impl Course {
+    /// Runs the steps that follow those of `record`, into it, and writes it after each.
+    ///
+    /// # Errors
+    /// When not even the first step could be run.
+    pub fn run(&self, record: &mut CapacitySearch, files: &Files) -> Result<End, Failure> {
+        let mut search = Search::of_record(record);
+        let mut live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
+        let mut told = HashSet::new();
+        loop {
+            let step = match search.next() {
+                Next::Run(step) => step,
+                Next::Done(ending) => return Ok(End::Over(ending)),
+            };
+            let began = Instant::now();
+            if !self.rest(step.rest_ns) {
+                return Ok(End::Interrupted);
+            }
+            let nth = record.steps.len() + 1;
+            live.set_prefix(format!("[{}] ", name(self.settings.kind, &step)));
+            let run = match self.step(&step, &mut live, &mut told) {
+                Ok(run) => run,
+                Err(failure) if record.steps.is_empty() => return Err(failure),
+                Err(failure) => {
+                    eprintln!("plimsoll: {failure}");
+                    return Ok(End::Over(Ending::Died));
+                }
+            };
+            if run.interrupted {
+                return Ok(End::Interrupted);
+            }
+            let judged = judge(&run, by_default(&run), search.idle_mean_ns());
+            let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            search.feed(step, judged.clone(), took_ns);
+            live.say(&line(nth, self.settings.kind, &step, &judged));
+            let file = files.write_run(nth, &step, &run);
+            record.steps.push(SearchStep { step, judged, took_ns, file });
+            files.write_record(record);
+        }
+    }
+
+    fn step(
+        &self,
+        step: &Step,
+        live: &mut Live,
+        told: &mut HashSet<String>,
+    ) -> Result<Run, Failure> {
+        let (launch, notices) = self.prepared.level(self.shape(step), true, &self.stop)?;
+        for notice in notices {
+            if told.insert(notice.clone()) {
+                eprintln!("plimsoll: {notice}");
+            }
+        }
+        execute(&in_step(launch, step), environment::read(self.prepared.files), None, live)
+    }
+
+    /// The shape of a step.
+    pub fn shape(&self, step: &Step) -> Shape {
+        let closed = self.settings.kind == LevelKind::Concurrency
+            || matches!(step.purpose, Purpose::Idle | Purpose::Probe);
+        let (connections, rate_per_s) = if closed {
+            (step.level as u64, None)
+        } else {
+            (u64::from(self.settings.connections), Some(step.level))
+        };
+        Shape { connections, rate_per_s, duration_ns: Some(step.window_ns), requests: None }
+    }
+
+    /// Leaves the server alone for a while; whether Ctrl-C stayed away.
+    fn rest(&self, rest_ns: Nanos) -> bool {
+        let until = Instant::now() + Duration::from_nanos(rest_ns);
+        while !stopped(&self.stop) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(LOOK_EVERY));
+        }
+        false
+    }
+}
+
+/// A launch with the warm-up, and for a look at the idle server the pauses, of a step.
+pub fn in_step(launch: Launch, step: &Step) -> Launch {
+    let mut plan = (*launch.plan).clone();
+    plan.warmup_ns = step.warmup_ns;
+    plan.ramp_ns = plan.ramp_ns.min(step.warmup_ns);
+    if step.purpose == Purpose::Idle {
+        (plan.pace_ns, plan.think_ns) = (Some(IDLE_PACE), None);
+    }
+    Launch { plan: Arc::new(plan), ..launch }
+}
+
+/// `search 12,400/s`.
+fn name(kind: LevelKind, step: &Step) -> String {
+    match step.purpose {
+        Purpose::Idle => "idle".to_owned(),
+        Purpose::Probe => {
+            format!("probe {}", words::level_of(LevelKind::Concurrency, step.level))
+        }
+        purpose => format!("{} {}", purpose.name(), words::level_of(kind, step.level)),
+    }
+}
+
+/// A step in one line: what it was, what it came to, by which objective.
+fn line(nth: usize, kind: LevelKind, step: &Step, judged: &Judged) -> String {
+    let mut line = format!("{nth:>3}  {:<24}", name(kind, step));
+    if matches!(step.purpose, Purpose::Idle | Purpose::Probe) {
+        let mean = model::units::show_duration(judged.mean_ns as Nanos);
+        let per_s = verdict::figures::rate(judged.succeeded_per_s);
+        return line + &format!("{per_s}/s succeeded, mean {mean}");
+    }
+    line += &format!("{:<18}", judged.outcome.name());
+    let margins = judged.margins.iter().take(3);
+    let margins = margins.map(|m| format!("{}: {}", m.objective, words::value(m.unit, m.value)));
+    line + &margins.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,110 @@
+//! Going on with a search that was interrupted, killed, or out of its time.
+
+use std::fs;
+use std::path::Path;
+
+use clap::Parser;
+use model::capacity::CapacitySearch;
+
+use super::files::{Files, SEARCH_JSON};
+use super::{carry_out, course, settings};
+use crate::args::{CapacityArgs, Cli, Command};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::live::Live;
+use crate::secrets;
+
+/// Goes on with the search in `dir`: by the flags given, or by its own command where only the folder
+/// was named. A budget given counts from the search's beginning.
+///
+/// # Errors
+/// When the folder holds no search, or what the flags ask for is another one.
+pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
+    let mut record = load(dir)?;
+    let args = match &given.url {
+        Some(_) => given.clone(),
+        None => own_args(dir, &record, given)?,
+    };
+    let url = args.url.clone().unwrap_or_default();
+    if secrets::mask_url(&url) != record.url {
+        return usage(format!("{} is a search of {}, not of {url}", dir.display(), record.url));
+    }
+    let asked = settings(&args, false)?;
+    if (asked.kind, asked.connections) != (record.settings.kind, record.settings.connections) {
+        return usage(format!(
+            "{} was searched over {} with {} connections: give the same --closed and -c",
+            dir.display(),
+            record.settings.kind.name(),
+            record.settings.connections
+        ));
+    }
+    if given.budget.is_some() {
+        record.settings.budget_ns = asked.budget_ns;
+    }
+    record.outcome = None;
+    let course = course(&url, &args, record.settings)?;
+    let files = Files::new(dir)?;
+    let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
+    Live::new(args.quiet, false).say(&kept);
+    carry_out(&course, record, &files, args.format, None)
+}
+
+fn load(dir: &Path) -> Result<CapacitySearch, Failure> {
+    let path = dir.join(SEARCH_JSON);
+    let bytes = fs::read(&path).map_err(|error| {
+        Failure::Usage(format!(
+            "--resume {}: cannot read {}: {error}; name a folder that `capacity` wrote to",
+            dir.display(),
+            path.display()
+        ))
+    })?;
+    import::load_search(&bytes)
+        .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
+}
+
+/// The flags that the search was started with.
+fn own_args(
+    dir: &Path,
+    record: &CapacitySearch,
+    given: &CapacityArgs,
+) -> Result<CapacityArgs, Failure> {
+    let plain = ["plimsoll", "capacity", "--resume", &dir.to_string_lossy()].map(str::to_owned);
+    let plain = parse(&plain).map(|plain| CapacityArgs {
+        quiet: given.quiet,
+        budget: given.budget,
+        format: given.format,
+        ..plain
+    });
+    if plain.as_ref() != Some(given) {
+        return usage(
+            "--resume DIR goes on as the search was started, but for --budget, --format and --quiet; \
+             to give other flags, give the URL and all flags",
+        );
+    }
+    if record.command.iter().any(|arg| arg.contains("***")) {
+        return usage(
+            "the search's command held a secret, which is not stored: give the URL and all flags again",
+        );
+    }
+    match parse(&record.command) {
+        Some(args) if args.url.is_some() => Ok(CapacityArgs {
+            budget: given.budget.or(args.budget),
+            format: given.format,
+            quiet: given.quiet || args.quiet,
+            ..args
+        }),
+        Some(_) => cannot_run(format!(
+            "{} is a search of the built-in API, which ended with it: start a new one",
+            dir.display()
+        )),
+        None => {
+            usage("how this search was started cannot be told: give the URL and all flags again")
+        }
+    }
+}
+
+fn parse(command: &[String]) -> Option<CapacityArgs> {
+    match Cli::try_parse_from(command).ok()?.command {
+        Command::Capacity(args) => Some(*args),
+        _ => None,
+    }
+}
