@@ -5,15 +5,19 @@
 //! * `server`: servers that answer as a closure says.
 //! * `closed`, `open`: what leaves when, and what is measured, when all goes well.
 //! * `queue`: waiting against queueing theory and against a stalling server.
+//! * `theory`: queues by the million against Lindley's recursion and theory.
+//! * `capacity`: searches for the capacity of queues that have a known one.
 //! * `window`: warm-up, window, count, interruption.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
+mod capacity;
 mod chaos;
 mod closed;
 mod harness;
 mod open;
 mod queue;
 mod server;
+mod theory;
 mod trouble;
 mod window;
