@@ -6,6 +6,7 @@
 //! * `load`: rates, counts and windows in real time.
 //! * `ways`: addresses, sources, methods, bodies, pipelining.
 //! * `tls`: certificates, names, and the wrong scheme.
+//! * `theory`: queues and stalls over real sockets, minutes long, only when asked for.
 //! * `results`: formats, files, the schema, and what is left when something ends early.
 //! * `refused`: bad input, one clear line each.
 //! * `wide`: more connections than one file table holds.
@@ -16,6 +17,7 @@ mod harness;
 mod load;
 mod refused;
 mod results;
+mod theory;
 mod tls;
 mod ways;
 mod wide;
