@@ -60,9 +60,9 @@ fn a_concurrency_is_searched_in_a_closed_loop() {
 #[test]
 fn a_kill_keeps_what_was_learnt_and_resume_goes_on() {
     let (folder, target) = (Folder::new(), Target::start());
-    let line = format!("capacity {} {SHORT} -q", target.url(QUEUE));
+    let line = format!("capacity {} {SHORT}", target.url(QUEUE));
     let mut killed = folder.command(Path::new(PLIMSOLL), &line);
-    let mut killed = killed.stdout(Stdio::null()).spawn().unwrap();
+    let mut killed = killed.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let file = folder.path().join("out/search.json");
     let steps = || {
         let text = fs::read_to_string(&file).unwrap_or_default();
