@@ -1,15 +1,10 @@
-//! Queues of the built-in server under Poisson arrivals: every response against Lindley's recursion
-//! (1952; Kiefer and Wolfowitz 1955 for several servers) on the same draws, and means against theory.
+//! Queues of the built-in server under Poisson arrivals: means against theory.
 //!
 //! Connecting takes no time here, so a request comes to the server one way after it was due.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use model::histogram::Latencies;
 use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, Nanos, Run};
-use target::{Distribution, Options, Queue, QueueKey};
+use target::{Distribution, Options};
 use testkit::sim::Delay;
 
 use crate::harness::{Load, WAY, drive, open};
@@ -32,11 +27,6 @@ struct Case {
 }
 
 impl Case {
-    fn key(&self) -> QueueKey {
-        let Self { servers, distribution, seed, .. } = *self;
-        QueueKey { servers, mean_ns: MEAN, distribution, seed }
-    }
-
     fn rate_per_s(&self) -> f64 {
         self.busy * f64::from(self.servers) * SECOND as f64 / MEAN as f64
     }
@@ -57,28 +47,9 @@ impl Case {
         load
     }
 
-    fn run(&self) -> (Load, Run) {
-        let load = self.load();
-        let run = drive(&load, |world| built_in(world, &Options::default())).run;
-        (load, run)
+    fn run(&self) -> Run {
+        drive(&self.load(), |world| built_in(world, &Options::default())).run
     }
-}
-
-/// The responses of a load by the recursion alone, those due in the warm-up left out.
-fn by_recursion(case: &Case, load: &Load) -> Latencies<u64> {
-    let model::Load::Open(schedule) = load.plan.load() else { panic!("an open loop") };
-    let mut draws = Queue::new(case.key());
-    let mut free: BinaryHeap<Reverse<Nanos>> = (0..case.servers).map(|_| Reverse(0)).collect();
-    let mut responses = Latencies::new();
-    for due in schedule.share(0, 1) {
-        let Reverse(first) = free.pop().expect("a server");
-        let departs = first.max(due) + draws.service();
-        free.push(Reverse(departs));
-        if due >= load.plan.warmup_ns {
-            responses.record(departs - due + 2 * WAY);
-        }
-    }
-    responses
 }
 
 /// The mean response by theory, ways included; absent for several servers of fixed service, which
@@ -102,20 +73,6 @@ fn erlang_c(servers: u32, rho: f64) -> f64 {
     b / (1.0 - rho * (1.0 - b))
 }
 
-/// Runs a case and holds every response against the recursion.
-fn follows_the_recursion(case: &Case) {
-    let (load, run) = case.run();
-    let expected = by_recursion(case, &load);
-    assert_eq!(run.totals.succeeded, expected.count(), "{case:?}");
-    assert_eq!(run.totals.attempts, run.totals.succeeded, "{case:?}");
-    let seen = run.histogram("response").expect("responses");
-    // Bucket by bucket: the same responses, to the histogram's three digits.
-    assert!(seen.recorded().eq(expected.recorded()), "{case:?}");
-    // What is stored beside the buckets is exact.
-    let exact = (run.response_ns.mean, run.response_ns.min, run.response_ns.max);
-    assert_eq!(exact, (expected.mean(), expected.min(), expected.max()), "{case:?}");
-}
-
 fn cases(requests: f64) -> Vec<Case> {
     let mut cases = Vec::new();
     for servers in [1, 4] {
@@ -128,24 +85,10 @@ fn cases(requests: f64) -> Vec<Case> {
     cases
 }
 
-#[test]
-fn every_response_of_a_queue_equals_lindleys_recursion() {
-    cases(5_000.0).iter().for_each(follows_the_recursion);
-}
-
-#[test]
-#[ignore = "twelve times a million requests: minutes in a release build"]
-fn a_million_responses_of_each_queue_equal_lindleys_recursion() {
-    for case in cases(1_000_000.0) {
-        follows_the_recursion(&case);
-        println!("{case:?}: every response equals the recursion");
-    }
-}
-
 /// How many standard errors the mean over `seeds` seeds, the first ones, is from theory.
 fn errors_from_theory(case: &Case, seeds: u64) -> Option<f64> {
     let theory = by_theory(case)?;
-    let mean = |seed| Case { seed, ..*case }.run().1.response_ns.mean as f64;
+    let mean = |seed| Case { seed, ..*case }.run().response_ns.mean as f64;
     let means: Vec<f64> = (1..=seeds).map(mean).collect();
     let n = seeds as f64;
     let mean = means.iter().sum::<f64>() / n;

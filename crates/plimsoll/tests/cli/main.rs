@@ -6,6 +6,7 @@
 //! - `compare`: one server judged against another.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `refused`: what is wrong with inputs, said in one line.
+//! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 
 mod audit;
 mod compare;
