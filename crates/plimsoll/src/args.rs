@@ -2,8 +2,8 @@
 //! reference are made. What it means is worked out in [`crate::resolve`].
 
 mod audit;
-mod compare;
 mod capacity;
+mod compare;
 mod load;
 
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use model::units::{parse_count, parse_duration, parse_rate};
 use model::{Arrivals, Nanos};
 
 pub use audit::AuditArgs;
-pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use capacity::{CapacityArgs, CapacityFormat};
+pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.

@@ -4,8 +4,8 @@
 mod address;
 mod args;
 mod audit;
-mod compare;
 mod capacity;
+mod compare;
 mod diff;
 mod environment;
 mod execute;

@@ -5,15 +5,15 @@
 //! from `charts`. Everything from outside is escaped by `maud`; the content policy in the head
 //! forbids whatever would slip through to load anything.
 
-mod comparison;
 mod capacity;
+mod comparison;
 mod diff;
 mod parts;
 mod run;
 mod sweep;
 
-pub use comparison::{Compared, comparison};
 pub use capacity::capacity;
+pub use comparison::{Compared, comparison};
 pub use diff::{Comparison, diff};
 pub use run::run;
 pub use sweep::sweep;

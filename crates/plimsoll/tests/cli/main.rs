@@ -2,20 +2,15 @@
 //!
 //! - [`harness`]: a folder, a server and a way to run the program in three lines.
 //! - `sweep`, `wrktest`: levels one after another, and what they leave.
+//! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `refused`: what is wrong with inputs, said in one line.
-//! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 
 mod audit;
-mod compare;
-//! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
-//! - `diff`: results side by side.
-//! - `wrk`: the link by wrk's name, beside the real one.
-//! - `refused`: what is wrong with inputs, said in one line.
-
 mod capacity;
+mod compare;
 mod diff;
 mod harness;
 mod refused;
