@@ -28,6 +28,7 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -s v -s V -l version -d 
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "run" -d 'Drive one load at a URL and say what came back'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
@@ -124,6 +125,52 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Sen
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'The search is over by then [default: 5m; 1m without a URL]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step [default: a thirtieth of the budget, at least 1s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d 'Measured window of the confirming hold [default: a fifth of the budget]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l rest -d 'Rest between steps [default: a tenth of a step]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l precision -d 'Width of the interval that is narrow enough, in per cent of the capacity' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max -d 'Highest level that is tried: a rate, or a concurrency with --closed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l connections -d 'Connections at most' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l warmup -d 'Send for this long before the measured window' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cert -d 'Client certificate chain in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l key -d 'Its key in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l format -d 'What goes to standard output' -r -f -a "text\t'The capacity, why it is not more, and the steps'
+json\t'The search as JSON (plimsoll.capacity/1)'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l out -d 'Folder for the results [default: plimsoll-out/capacity/DATE-TIME]' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l resume -d 'Go on with the search in this folder, keeping its steps; --budget may be raised' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l closed -d 'Search for the highest concurrency in a closed loop, instead of the highest rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l no-keepalive -d 'Open a new connection for each request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s q -l quiet -d 'Print nothing while searching'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l margin -d 'Changes up to this share count as none when runs are judged' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the first file\'s folder]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
@@ -213,14 +260,15 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'C
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep diff audit compare wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

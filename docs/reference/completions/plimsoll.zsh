@@ -154,6 +154,68 @@ epoll\:"epoll"))' \
 '*::script_args -- Arguments for a script:_default' \
 && ret=0
 ;;
+(capacity)
+_arguments "${_arguments_options[@]}" : \
+'--budget=[The search is over by then \[default\: 5m; 1m without a URL\]]:TIME:_default' \
+'--step=[Measured window of a step \[default\: a thirtieth of the budget, at least 1s\]]:TIME:_default' \
+'--hold=[Measured window of the confirming hold \[default\: a fifth of the budget\]]:TIME:_default' \
+'--rest=[Rest between steps \[default\: a tenth of a step\]]:TIME:_default' \
+'--precision=[Width of the interval that is narrow enough, in per cent of the capacity]:PERCENT:_default' \
+'--max=[Highest level that is tried\: a rate, or a concurrency with --closed]:LEVEL:_default' \
+'-c+[Connections at most]:N:_default' \
+'--connections=[Connections at most]:N:_default' \
+'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'(--body-file)-b+[Body to send]:TEXT:_default' \
+'(--body-file)--body=[Body to send]:TEXT:_default' \
+'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--success=[Statuses that count as success]:RANGES:_default' \
+'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--warmup=[Send for this long before the measured window]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
+'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of every draw]:N:_default' \
+'--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
+'--cert=[Client certificate chain in PEM form]:FILE:_files' \
+'--key=[Its key in PEM form]:FILE:_files' \
+'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--format=[What goes to standard output]:FORMAT:((text\:"The capacity, why it is not more, and the steps"
+json\:"The search as JSON (plimsoll.capacity/1)"))' \
+'--out=[Folder for the results \[default\: plimsoll-out/capacity/DATE-TIME\]]:DIR:_files' \
+'(--out)--resume=[Go on with the search in this folder, keeping its steps; --budget may be raised]:DIR:_files' \
+'--closed[Search for the highest concurrency in a closed loop, instead of the highest rate]' \
+'--no-keepalive[Open a new connection for each request]' \
+'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'-k[Do not check the server'\''s certificate]' \
+'--insecure[Do not check the server'\''s certificate]' \
+'-q[Print nothing while searching]' \
+'--quiet[Print nothing while searching]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::url -- URL to load; without one the built-in API is started and searched:_default' \
+'*::script_args -- Arguments for a script:_default' \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--margin=[Changes up to this share count as none when runs are judged]:PERCENT:_default' \
@@ -355,6 +417,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(capacity)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -417,6 +483,7 @@ _plimsoll_commands() {
     local commands; commands=(
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
+'capacity:Find the highest rate that holds the objectives, and why it is not more' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -432,6 +499,11 @@ _plimsoll_commands() {
 _plimsoll__subcmd__audit_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll audit commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__capacity_commands] )) ||
+_plimsoll__subcmd__capacity_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll capacity commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__compare_commands] )) ||
 _plimsoll__subcmd__compare_commands() {
@@ -453,6 +525,7 @@ _plimsoll__subcmd__help_commands() {
     local commands; commands=(
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
+'capacity:Find the highest rate that holds the objectives, and why it is not more' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -468,6 +541,11 @@ _plimsoll__subcmd__help_commands() {
 _plimsoll__subcmd__help__subcmd__audit_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help audit commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__capacity_commands] )) ||
+_plimsoll__subcmd__help__subcmd__capacity_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help capacity commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__compare_commands] )) ||
 _plimsoll__subcmd__help__subcmd__compare_commands() {
