@@ -14,6 +14,7 @@ use crate::environment::Environment;
 use crate::histogram::{Latencies, Summary};
 use crate::interval::{GaugeSum, Interval, Phase, Tally};
 use crate::machine::{Machine, MachineSum};
+use crate::objective::{Abort, Judgement};
 use crate::outcome::ErrorCounts;
 use crate::plan::Plan;
 use crate::timeline::{Point, Timeline};
@@ -79,6 +80,12 @@ pub struct Run {
     pub histograms: BTreeMap<String, String>,
     /// Whether the figures may be believed.
     pub validity: Validity,
+    /// What became of the objectives that the run was judged by, in their order.
+    #[serde(default)]
+    pub objectives: Vec<Judgement>,
+    /// The rule that ended the run early, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aborted: Option<Abort>,
 }
 
 impl Run {
@@ -351,6 +358,8 @@ impl RunBuilder {
             totals: sums.totals,
             plan,
             validity: Validity::not_judged(),
+            objectives: Vec::new(),
+            aborted: None,
         }
     }
 }

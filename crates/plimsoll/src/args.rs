@@ -5,6 +5,7 @@ mod audit;
 mod capacity;
 mod compare;
 mod load;
+mod objectives;
 
 use std::path::PathBuf;
 
@@ -16,13 +17,14 @@ pub use audit::AuditArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
+pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, disable_version_flag = true, max_term_width = 100)]
 #[command(after_help = "Start with `plimsoll sweep`: without a URL it measures a built-in API of \
-known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 cannot be believed; 99 objectives \
-missed; 130 interrupted, partial result saved.")]
+known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 cannot be believed, or an objective is \
+undecided; 99 objectives missed; 130 interrupted, partial result saved.")]
 pub struct Cli {
     /// Print the version
     #[arg(short = 'v', long, visible_short_alias = 'V', action = clap::ArgAction::Version)]
@@ -90,6 +92,12 @@ pub struct RunArgs {
     /// Print wrk's latency distribution in wrk's block (the default text has more)
     #[arg(short = 'L', long, help_heading = "Output")]
     pub latency: bool,
+    /// What it is judged by
+    #[command(flatten)]
+    pub objectives: ObjectiveArgs,
+    /// What ends it early
+    #[command(flatten)]
+    pub abort: AbortArgs,
 }
 
 /// What goes to standard output.
@@ -148,6 +156,9 @@ pub struct SweepArgs {
     /// Print nothing while running
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+    /// What each level is judged by; the highest level that holds all objectives is named
+    #[command(flatten)]
+    pub objectives: ObjectiveArgs,
 }
 
 /// `plimsoll diff`.
@@ -228,6 +239,9 @@ pub struct ReportArgs {
     /// What goes to standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+    /// What it is judged by, instead of what it was judged by when it ran
+    #[command(flatten)]
+    pub objectives: ObjectiveArgs,
 }
 
 /// `plimsoll target`.

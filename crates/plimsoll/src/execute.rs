@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{Launch, Progress};
 use model::{Environment, Run, RunBuilder, RunHead};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use verdict::objective::AbortWatch;
 
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -39,6 +40,20 @@ pub fn execute(
     journal_in: Option<&Path>,
     live: &mut Live,
 ) -> Result<Run, Failure> {
+    execute_watched(launch, environment, journal_in, live, AbortWatch::default())
+}
+
+/// As [`execute`]; the run ends early when one of the rules in `watch` strikes.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_watched(
+    launch: &Launch,
+    environment: Environment,
+    journal_in: Option<&Path>,
+    live: &mut Live,
+    mut watch: AbortWatch,
+) -> Result<Run, Failure> {
     let head = RunHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: now_rfc3339(),
@@ -48,6 +63,7 @@ pub fn execute(
     };
     let mut journal = journal_in.map(|dir| Journal::create(dir, &head));
     let mut builder = RunBuilder::new(head);
+    let mut aborted = None;
     let planned = launch.plan.connections;
     let observe = |progress: Progress<'_>| {
         let interval = match progress {
@@ -59,11 +75,19 @@ pub fn execute(
         }
         live.show(interval);
         builder.add(interval);
+        // Whoever ends the run first has ended it.
+        if !stopped(&launch.stop)
+            && let Some(abort) = watch.see(interval)
+        {
+            launch.stop.store(true, Ordering::Relaxed);
+            aborted = Some(abort);
+        }
     };
     let outcome = engine::launch(launch, observe);
     live.end();
     let outcome = outcome.map_err(|error| Failure::CannotRun(error.to_string()))?;
     let mut run = builder.finish(outcome.stopped);
+    run.aborted = aborted;
     run.validity = verdict::judge(&run);
     Ok(run)
 }

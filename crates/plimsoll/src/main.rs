@@ -14,6 +14,7 @@ mod generate;
 mod input;
 mod journal;
 mod live;
+mod objectives;
 mod output;
 mod report_command;
 mod resolve;

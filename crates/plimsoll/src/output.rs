@@ -68,6 +68,7 @@ pub fn print_run(run: &Run, format: Format, latency: bool) -> bool {
         Format::Wrk => {
             let printed = print(&report::wrk::block(run, latency));
             let style = style_of(io::stderr().is_terminal());
+            eprint!("{}", report::text::objectives::section(run, style).unwrap_or_default());
             eprint!("{}", report::text::validity(&run.validity, style));
             printed
         }

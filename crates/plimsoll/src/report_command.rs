@@ -1,4 +1,5 @@
-//! `plimsoll report DIR`: the results of a folder, made anew from what it holds.
+//! `plimsoll report DIR`: the results of a folder, made anew from what it holds, and judged by
+//! other objectives where some are given.
 
 use std::fs;
 use std::path::Path;
@@ -8,6 +9,7 @@ use model::Run;
 use crate::args::{Format, ReportArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::journal;
+use crate::objectives::Objectives;
 use crate::output;
 use crate::run;
 use crate::sweep;
@@ -18,11 +20,15 @@ use crate::sweep::files::{Files, SWEEP_JSON};
 /// # Errors
 /// When the folder holds no results.
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
+    let objectives = Objectives::of(&args.objectives)?;
     let dir = &args.dir;
     if dir.join(SWEEP_JSON).exists() {
-        return report_sweep(dir, args.format);
+        return report_sweep(dir, args.format, &objectives);
     }
-    run::deliver(&of_folder(dir)?, args.format, false, Some(dir))
+    let mut run = of_folder(dir)?;
+    objectives.judge(&mut run);
+    let code = run::deliver(&run, args.format, false, Some(dir))?;
+    Ok(if objectives.tell(&run) || code != 0 { code } else { 1 })
 }
 
 /// The run in a folder: whole, or as far as its journal goes.
@@ -42,11 +48,12 @@ fn of_folder(dir: &Path) -> Result<Run, Failure> {
     }
 }
 
-fn report_sweep(dir: &Path, format: Format) -> Result<u8, Failure> {
+fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u8, Failure> {
     let path = dir.join(SWEEP_JSON);
     let bytes = fs::read(&path)
         .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
-    let sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
+    let mut sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
+    sweep.levels.iter_mut().for_each(|held| objectives.judge(&mut held.run));
     let files = Files::of_sweep(dir, &sweep.name)?;
     match format {
         Format::Text => sweep::conclude(&sweep),
@@ -54,8 +61,9 @@ fn report_sweep(dir: &Path, format: Format) -> Result<u8, Failure> {
         Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
     }
     let written = files.write(&sweep);
+    let told = objectives.tell_sweep(&sweep);
     let code = verdict::exit_code_of_sweep(&sweep);
-    Ok(if written || code != 0 { code } else { 1 })
+    Ok(if (written && told) || code != 0 { code } else { 1 })
 }
 
 fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {

@@ -6,9 +6,10 @@ use model::Run;
 
 use crate::args::{Format, RunArgs};
 use crate::environment;
-use crate::execute::{execute, stop_on_signal};
+use crate::execute::{execute_watched, stop_on_signal};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
+use crate::objectives::{Objectives, watch};
 use crate::output;
 use crate::resolve::{DEFAULT_DURATION, Prepared, Shape};
 
@@ -18,6 +19,8 @@ use crate::resolve::{DEFAULT_DURATION, Prepared, Shape};
 /// When the load could not be made.
 pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     refuse_contradictions(args)?;
+    let objectives = Objectives::of(&args.objectives)?;
+    let watch = watch(&args.abort, args.rate.is_some())?;
     let prepared = Prepared::new(&args.url, &args.load)?;
     let stop = stop_on_signal()?;
     let (launch, notices) = prepared.level(shape(args), false, &stop)?;
@@ -27,9 +30,11 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     let folder = args.out.as_deref().map(|dir| writable(dir).then_some(dir));
     let mut live = Live::new(args.quiet, args.rate.is_some());
     let environment = environment::read(prepared.files);
-    let run = execute(&launch, environment, folder.flatten(), &mut live)?;
+    let mut run = execute_watched(&launch, environment, folder.flatten(), &mut live, watch)?;
+    objectives.judge(&mut run);
     let code = deliver(&run, args.format, args.latency, folder.flatten())?;
-    Ok(if folder == Some(None) && code == 0 { 1 } else { code })
+    let told = objectives.tell(&run);
+    Ok(if (folder == Some(None) || !told) && code == 0 { 1 } else { code })
 }
 
 /// Whether results can be written to `dir`. If not it says so, and the run is made all the same: its

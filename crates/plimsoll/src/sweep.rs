@@ -15,10 +15,12 @@ use std::path::{Path, PathBuf};
 
 use model::units::SECOND;
 use model::{Curve, LevelKind, Nanos, Sweep};
+use verdict::exit::COULD_NOT_RUN;
 
 use crate::args::SweepArgs;
 use crate::execute::{now_rfc3339, stop_on_signal};
 use crate::failure::{Failure, usage};
+use crate::objectives::Objectives;
 use crate::output;
 use crate::resolve::{DEFAULT_DURATION, Prepared};
 use crate::secrets;
@@ -45,16 +47,22 @@ pub fn sweep(args: &SweepArgs) -> Result<u8, Failure> {
 
 fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let ladder = levels::ladder(args)?;
+    let objectives = Objectives::of(&args.objectives)?;
     let built_in = if args.url.is_none() { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
-    let course = course(url, args, built_in.is_some())?;
+    let course = course(url, args, objectives, built_in.is_some())?;
     let sweep = empty(&args.name, url, levels::kind(args), args.objective);
     let files = Files::of_sweep(&folder(args)?, &args.name)?;
     carry_out(&course, ladder, sweep, &files, built_in.as_ref())
 }
 
 /// The levels to go, the load and its pace, from the flags.
-fn course(url: &str, args: &SweepArgs, built_in: bool) -> Result<Course, Failure> {
+fn course(
+    url: &str,
+    args: &SweepArgs,
+    objectives: Objectives,
+    built_in: bool,
+) -> Result<Course, Failure> {
     let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
     let prepared = Prepared::new(url, &args.load)?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
@@ -66,6 +74,7 @@ fn course(url: &str, args: &SweepArgs, built_in: bool) -> Result<Course, Failure
         rest_ns: args.rest.unwrap_or(rest),
         stop: stop_on_signal()?,
         quiet: args.quiet,
+        objectives,
     })
 }
 
@@ -99,7 +108,9 @@ fn carry_out(
         output::print(&built_in.compare(&sweep));
     }
     output::print(&format!("report: {}\n", files.report().display()));
-    Ok(end.exit_code(&sweep))
+    let told = course.objectives.tell_sweep(&sweep);
+    let code = end.exit_code(&sweep);
+    Ok(if told || code != 0 { code } else { COULD_NOT_RUN })
 }
 
 /// The table, the two levels named, the sentence, and why there is no further level.
@@ -108,6 +119,10 @@ pub fn conclude(sweep: &Sweep) {
     let reading = verdict::curve::read(&curve, sweep.objective_mean_ns);
     let style = output::style();
     output::print(&report::table::sweep(&curve, &reading, sweep.objective_mean_ns, style));
+    if let Some(holding) = verdict::objective::levels::holding(sweep) {
+        let text = report::text::objectives::sweep(sweep, &holding, style);
+        output::print(&format!("\n{text}"));
+    }
     if let Some(ended) = &sweep.ended {
         output::print(&format!("\nThe sweep ended here: {ended}.\n"));
     }

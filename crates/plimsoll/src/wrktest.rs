@@ -15,6 +15,7 @@ use crate::args::{LoadArgs, WrktestArgs, WrktestCommand};
 use crate::diff::Compared;
 use crate::execute::stop_on_signal;
 use crate::failure::{Failure, usage};
+use crate::objectives::Objectives;
 use crate::output;
 use crate::resolve::Prepared;
 use crate::secrets;
@@ -58,6 +59,7 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         rest_ns: 0,
         stop: stop_on_signal()?,
         quiet: false,
+        objectives: Objectives::default(),
     };
     course.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     let files = Files::of_job(&args.dir, &args.name)?;

@@ -23,6 +23,8 @@ fn main() -> std::io::Result<()> {
     for (name, run) in [
         ("closed", sample::closed_loop()),
         ("open", sample::open_loop()),
+        ("judged", sample::judged_run()),
+        ("aborted", sample::aborted()),
         ("hostile", sample::hostile()),
     ] {
         save(folder, &format!("{name}.html"), &html::run(&run))?;

@@ -8,6 +8,7 @@
 mod capacity;
 mod comparison;
 mod diff;
+mod objectives;
 mod parts;
 mod run;
 mod sweep;

@@ -3,16 +3,18 @@
 //! Pure: no module here opens a file, a socket or a clock. The caller writes what it is handed, and
 //! the same result always makes the same bytes.
 //!
-//! - [`wrk`], [`text`], [`live`], [`table`]: what a terminal shows.
 //! - [`audit`]: other tools' results judged, as text, CSV and JSON.
 //! - [`wrk`], [`text`], [`live`], [`table`], [`capacity`]: what a terminal shows.
-//! - [`timeline`], [`hgrm`], and the CSV of [`table`]: what other programs read.
+//! - [`timeline`], [`hgrm`], [`junit`], [`annotations`], and the CSV of [`table`]: what other programs
+//!   read.
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
 //! - [`html`]: one self-contained page.
 
+pub mod annotations;
 pub mod audit;
 pub mod capacity;
+mod cases;
 pub mod chart;
 pub mod charts;
 pub mod comparison;
@@ -20,6 +22,7 @@ mod figure;
 mod grid;
 pub mod hgrm;
 pub mod html;
+pub mod junit;
 pub mod live;
 #[cfg(test)]
 mod sample;

@@ -9,6 +9,7 @@ use model::capacity::{
 use model::environment::Environment;
 use model::histogram::Latencies;
 use model::interval::{GaugeSum, Interval, Phase, Tally, WorkerUse};
+use model::objective::{Abort, Judgement, Ruling};
 use model::outcome::ErrorClass;
 use model::plan::{Arrivals, Io, Plan, StatusRanges};
 use model::run::{Program, Run, RunBuilder, RunHead};
@@ -401,4 +402,70 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         mean_ns: p99_ms * 2.5e5,
         note: None,
     }
+}
+
+/// A judgement of p99, in milliseconds.
+fn judgement(objective: &str, ruling: Ruling, ms: [f64; 3], limit_ms: f64, why: &str) -> Judgement {
+    let [low, value, high] = ms.map(|ms| ms * 1e6);
+    Judgement {
+        objective: objective.into(),
+        preset: None,
+        priority: None,
+        ruling,
+        unit: Some(model::objective::Unit::Ns),
+        limit: Some(limit_ms * 1e6),
+        value: Some(value),
+        margin: Some(limit_ms * 1e6 - value),
+        low: Some(low),
+        high: Some(high),
+        confidence: Some(0.95),
+        times_over: None,
+        longer_ns: None,
+        reason: why.into(),
+    }
+}
+
+/// A closed loop judged by objectives of every ruling.
+pub fn judged_run() -> Run {
+    let blank = judgement("stable", Ruling::Inconclusive, [0.0; 3], 0.0, "Nothing is known.");
+    let stable = Judgement {
+        unit: None,
+        limit: None,
+        value: None,
+        margin: None,
+        low: None,
+        high: None,
+        confidence: None,
+        ..blank
+    };
+    let objectives = vec![
+        judgement(
+            "p99<500ms",
+            Ruling::Pass,
+            [9.1, 9.4, 9.9],
+            500.0,
+            "Met 51 times over: tuning for this can stop.",
+        ),
+        judgement("mean<1ms", Ruling::Fail, [1.9, 2.0, 2.1], 1.0, "1.00ms beyond the limit."),
+        judgement(
+            "p99.9<20ms",
+            Ruling::Inconclusive,
+            [17.0, 19.0, 22.0],
+            20.0,
+            "The limit is inside the interval; about 240s more would decide it (-d 270s).",
+        ),
+        stable,
+    ];
+    Run { objectives, ..closed_loop() }
+}
+
+/// A run that its user's rule ended.
+pub fn aborted() -> Run {
+    let abort = Abort {
+        rule: "p99>2s for 10s".into(),
+        rate_not_reached: false,
+        at_ns: 20 * SECOND,
+        text: "p99>2s held for 10.0s, at last with 3.10s".into(),
+    };
+    Run { interrupted: true, aborted: Some(abort), ..closed_loop() }
 }

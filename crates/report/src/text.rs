@@ -4,6 +4,7 @@
 //! (`model::Run`) nor the verdict, which is printed as found.
 
 mod detail;
+pub mod objectives;
 mod spectrum;
 mod validity;
 
@@ -59,7 +60,9 @@ pub fn run(run: &Run, style: Style) -> String {
 /// What follows wrk's block, the validity last. With `--latency` the caller prints the block with
 /// its distribution before it.
 pub fn detail(run: &Run, style: Style) -> String {
-    format!("{}\n{}", detail::sections(run, style), validity::banner(run, style))
+    let objectives = objectives::section(run, style).map_or_else(String::new, |text| text + "\n");
+    let sections = detail::sections(run, style);
+    format!("{sections}\n{objectives}{}", validity::banner(run, style))
 }
 
 /// The verdict with its reasons, as it closes the text of a run: one line when `VALID`, between

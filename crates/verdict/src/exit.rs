@@ -1,6 +1,8 @@
 //! The exit code that a result deserves, so that a script need not read the report.
 
-use model::{LevelKind, Run, Sweep, Verdict};
+use model::{LevelKind, Ruling, Run, Sweep, Verdict};
+
+use crate::objective::levels::holds;
 
 use crate::audit::{Audit, Severity};
 
@@ -10,28 +12,44 @@ pub const DONE: u8 = 0;
 pub const COULD_NOT_RUN: u8 = 1;
 /// The command line was wrong.
 pub const USAGE: u8 = 2;
-/// The result cannot be believed: `INVALID`, or an open loop that the generator could not send.
+/// The result cannot be believed: `INVALID`, an open loop that the generator could not send, an
+/// objective that the run left undecided, or a run aborted because its rate was not reached.
 pub const NOT_BELIEVABLE: u8 = 98;
-/// Objectives were missed.
+/// Objectives were missed, or a breach that the user named ended the run.
 pub const OBJECTIVES_MISSED: u8 = 99;
 /// Interrupted; the partial result is saved.
 pub const INTERRUPTED: u8 = 130;
 
-/// The code of a judged run.
+/// The code of a judged run. What cannot be believed or is undecided goes before what was missed: a
+/// miss among doubts is a doubt.
 pub fn exit_code(run: &Run) -> u8 {
-    if run.interrupted {
+    let any = |ruling| run.objectives.iter().any(|held| held.ruling == ruling);
+    let rate_not_reached = run.aborted.as_ref().is_some_and(|abort| abort.rate_not_reached);
+    if run.interrupted && run.aborted.is_none() {
         INTERRUPTED
-    } else if believable(run) {
-        DONE
-    } else {
+    } else if !believable(run) || any(Ruling::Inconclusive) || rate_not_reached {
         NOT_BELIEVABLE
+    } else if any(Ruling::Fail) || run.aborted.is_some() {
+        OBJECTIVES_MISSED
+    } else {
+        DONE
     }
 }
 
 /// The code of a sweep that was not interrupted. One level that cannot be believed (the last of a
-/// climb often is) leaves the others their worth, so only a sweep without any that can fails.
+/// climb often is) leaves the others their worth, so only a sweep without any that can fails. Of a
+/// sweep with objectives one level must hold them all.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
-    if sweep.levels.iter().any(|held| believable(&held.run)) { DONE } else { NOT_BELIEVABLE }
+    let rulings = || sweep.levels.iter().flat_map(|held| &held.run.objectives).map(|h| h.ruling);
+    if !sweep.levels.iter().any(|held| believable(&held.run)) {
+        NOT_BELIEVABLE
+    } else if rulings().next().is_none() || sweep.levels.iter().any(holds) {
+        DONE
+    } else if rulings().any(|ruling| ruling == Ruling::Inconclusive) {
+        NOT_BELIEVABLE
+    } else {
+        OBJECTIVES_MISSED
+    }
 }
 
 /// The code of an audit: one impossible row is enough. What is doubtful is said and not failed.
@@ -52,7 +70,7 @@ fn believable(run: &Run) -> bool {
 #[cfg(test)]
 mod tests {
     use model::sweep::Level;
-    use model::{Curve, LevelKind, Validity};
+    use model::{Abort, Curve, Judgement, LevelKind, Validity};
 
     use super::*;
     use crate::fixture::{closed, open};
@@ -93,6 +111,70 @@ mod tests {
         ] {
             let run = Run { interrupted, ..judged(run, verdict) };
             assert_eq!(exit_code(&run), code, "{verdict:?} {interrupted}");
+        }
+    }
+
+    fn ruled(mut run: Run, rulings: &[Ruling]) -> Run {
+        let judgement = |ruling: &Ruling| Judgement {
+            objective: "max<1s".into(),
+            preset: None,
+            priority: None,
+            ruling: *ruling,
+            unit: None,
+            limit: None,
+            value: None,
+            margin: None,
+            low: None,
+            high: None,
+            confidence: None,
+            times_over: None,
+            longer_ns: None,
+            reason: String::new(),
+        };
+        run.objectives = rulings.iter().map(judgement).collect();
+        run
+    }
+
+    #[test]
+    fn a_miss_among_doubts_is_a_doubt() {
+        use Ruling::{Fail, Inconclusive, Pass};
+        for (verdict, rulings, code) in [
+            (Verdict::Valid, &[Pass, Pass][..], DONE),
+            (Verdict::Valid, &[Pass, Fail], OBJECTIVES_MISSED),
+            (Verdict::Valid, &[Fail, Inconclusive], NOT_BELIEVABLE),
+            (Verdict::LowerBound, &[Pass], DONE),
+            (Verdict::LowerBound, &[Fail], OBJECTIVES_MISSED),
+            (Verdict::Invalid, &[Fail], NOT_BELIEVABLE),
+        ] {
+            let run = ruled(judged(closed(), verdict), rulings);
+            assert_eq!(exit_code(&run), code, "{verdict:?} {rulings:?}");
+        }
+    }
+
+    #[test]
+    fn codes_of_aborted_runs() {
+        for (verdict, rate_not_reached, code) in [
+            (Verdict::Valid, false, OBJECTIVES_MISSED),
+            (Verdict::Valid, true, NOT_BELIEVABLE),
+            (Verdict::Invalid, false, NOT_BELIEVABLE),
+        ] {
+            let (rule, text) = (String::new(), String::new());
+            let aborted = Some(Abort { rule, rate_not_reached, at_ns: 1, text });
+            let run = Run { interrupted: true, aborted, ..judged(closed(), verdict) };
+            assert_eq!(exit_code(&run), code, "{verdict:?} {rate_not_reached}");
+        }
+    }
+
+    #[test]
+    fn one_level_must_hold_the_objectives() {
+        use Ruling::{Fail, Inconclusive, Pass};
+        for (levels, code) in [
+            (&[&[Pass, Pass][..], &[Fail, Inconclusive]][..], DONE),
+            (&[&[Pass, Fail], &[Fail, Fail]], OBJECTIVES_MISSED),
+            (&[&[Pass, Fail], &[Pass, Inconclusive]], NOT_BELIEVABLE),
+        ] {
+            let runs = levels.iter().map(|rulings| ruled(closed(), rulings)).collect();
+            assert_eq!(exit_code_of_sweep(&sweep(LevelKind::Concurrency, runs)), code);
         }
     }
 

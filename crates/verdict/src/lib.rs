@@ -22,6 +22,7 @@ pub mod figures;
 #[cfg(test)]
 mod fixture;
 pub mod ladder;
+pub mod objective;
 pub mod statistics;
 pub mod validity;
 

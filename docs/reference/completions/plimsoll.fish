@@ -74,6 +74,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'Wha
 wrk\t'wrk\'s block alone, for whatever parses wrk'
 json\t'The run as JSON (plimsoll.run/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
@@ -120,6 +124,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-max -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l name -d 'Name of the result files' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l out -d 'Folder for the results [default: plimsoll-out/NAME/DATE-TIME]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'Go on with the sweep in this folder, keeping the levels it has' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
@@ -243,6 +250,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_se
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What goes to standard output' -r -f -a "text\t'wrk\'s block, then everything else'
 wrk\t'wrk\'s block alone, for whatever parses wrk'
 json\t'The run as JSON (plimsoll.run/1)'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l listen -d 'Address to listen on; port 0 takes a free one and prints it' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l threads -d 'Threads, each with a listener of its own [default: one a processor, or more where their file tables would not hold 60,000 connections]' -r

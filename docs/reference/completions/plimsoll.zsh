@@ -78,6 +78,10 @@ epoll\:"epoll"))' \
 wrk\:"wrk'\''s block alone, for whatever parses wrk"
 json\:"The run as JSON (plimsoll.run/1)"))' \
 '--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html]:DIR:_files' \
+'*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
+'--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
+'--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
+'*--abort-on=[End the run early on a breach that lasts, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, where the rate asked for is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
 '-k[Do not check the server'\''s certificate]' \
@@ -142,6 +146,9 @@ epoll\:"epoll"))' \
 '--name=[Name of the result files]:NAME:_default' \
 '--out=[Folder for the results \[default\: plimsoll-out/NAME/DATE-TIME\]]:DIR:_files' \
 '(--out)--resume=[Go on with the sweep in this folder, keeping the levels it has]:DIR:_files' \
+'*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
+'--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
+'--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
 '-k[Do not check the server'\''s certificate]' \
@@ -365,6 +372,9 @@ _arguments "${_arguments_options[@]}" : \
 '--format=[What goes to standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
 wrk\:"wrk'\''s block alone, for whatever parses wrk"
 json\:"The run as JSON (plimsoll.run/1)"))' \
+'*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
+'--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
+'--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':dir -- A folder that `run --out` or `sweep` wrote to:_files' \

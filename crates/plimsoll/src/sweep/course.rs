@@ -16,6 +16,7 @@ use crate::environment;
 use crate::execute::{execute, stopped};
 use crate::failure::Failure;
 use crate::live::Live;
+use crate::objectives::Objectives;
 use crate::resolve::{Prepared, Shape};
 
 /// How often a rest looks for Ctrl-C.
@@ -38,6 +39,8 @@ pub struct Course {
     pub stop: Arc<AtomicBool>,
     /// Says nothing while running.
     pub quiet: bool,
+    /// What each level is judged by.
+    pub objectives: Objectives,
 }
 
 /// How a sweep came to its end.
@@ -87,12 +90,13 @@ impl Course {
             if stopped(&self.stop) || !(rested || self.rest()) {
                 return Ok(interrupted(sweep, files));
             }
-            let run = match self.level(level, &mut live, &mut told) {
+            let mut run = match self.level(level, &mut live, &mut told) {
                 Ok(run) => run,
                 Err(failure) if sweep.levels.is_empty() => return Err(failure),
                 Err(failure) => return Ok(end(sweep, files, cut_off(self.kind, level, &failure))),
             };
             rested = false;
+            self.objectives.judge(&mut run);
             ladder.feed(level, Outcome::of(&run));
             let cut = run.interrupted;
             if !cut || run.totals.attempts > 0 {

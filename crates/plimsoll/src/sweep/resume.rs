@@ -12,6 +12,7 @@ use super::{carry_out, course, levels};
 use crate::args::{Cli, Command, SweepArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
+use crate::objectives::Objectives;
 use crate::secrets;
 
 /// Goes on with the sweep in `dir`: by the flags given, or by its own command where only the folder
@@ -42,7 +43,9 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
     sweep.objective_mean_ns = args.objective;
     sweep.ended = None;
     let ladder = levels::ladder(&args)?;
-    let course = course(&url, &args, false)?;
+    let objectives = Objectives::of(&args.objectives)?;
+    sweep.levels.iter_mut().for_each(|held| objectives.judge(&mut held.run));
+    let course = course(&url, &args, objectives, false)?;
     if let (Some(held), Step::Run(level)) = (sweep.levels.first(), ladder.next()) {
         let (launch, _) = course.prepared.level(course.shape(level), true, &course.stop)?;
         same_load(dir, &held.run.plan, &launch.plan)?;

@@ -111,6 +111,15 @@ impl Ended {
         self
     }
 
+    /// Asserts a refusal of three lines: what is wrong, the text, and a caret below the place.
+    #[track_caller]
+    pub fn refuses_at(self, needle: &str, caret: &str) {
+        let lines: Vec<&str> = self.stderr.lines().collect();
+        let clear = lines.len() == 3 && lines[0].contains(needle) && lines[2] == caret;
+        assert!(clear && self.stdout.is_empty(), "no `{needle}` over `{caret}` in {self:#?}");
+        self.ends(2);
+    }
+
     /// Asserts a refusal: one line on standard error that holds `needle`, and nothing else.
     #[track_caller]
     pub fn refuses(self, code: i32, needle: &str) {

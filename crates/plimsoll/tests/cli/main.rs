@@ -5,6 +5,7 @@
 //! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
+//! - `objectives`: the highest level of a sweep that holds them.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `refused`: what is wrong with inputs, said in one line.
 
@@ -13,6 +14,7 @@ mod capacity;
 mod compare;
 mod diff;
 mod harness;
+mod objectives;
 mod refused;
 mod sweep;
 mod wrk;

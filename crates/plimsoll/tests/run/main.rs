@@ -8,6 +8,7 @@
 //! * `tls`: certificates, names, and the wrong scheme.
 //! * `theory`: queues and stalls over real sockets, minutes long, only when asked for.
 //! * `results`: formats, files, the schema, and what is left when something ends early.
+//! * `objectives`: rulings, exit codes, test reports, runs that end early.
 //! * `refused`: bad input, one clear line each.
 //! * `wide`: more connections than one file table holds.
 
@@ -15,6 +16,7 @@ mod counts;
 mod faults;
 mod harness;
 mod load;
+mod objectives;
 mod refused;
 mod results;
 mod theory;

@@ -42,6 +42,7 @@ fn json_is_what_the_published_schema_says() {
         ("/healthz", "-c 4 -d 300ms"),
         ("/healthz", "-c 4 -R 500 -d 300ms --arrivals poisson"),
         ("/status/500", "-c 1 -n 3"),
+        ("/healthz", "-c 1 -n 3 --slo max<60s --slo founding --slo top10"),
         ("/fault/hang", "-c 2 -d 100ms -T 200ms"),
     ] {
         let loaded = load(&url(&server, path), flags);

@@ -8,7 +8,7 @@ use model::units::{Nanos, exact_duration, show_duration};
 
 use verdict::figures::level_of;
 
-use super::{Section, Title, page, parts};
+use super::{Section, Title, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
 use crate::text::{attempts, load, workers};
@@ -16,7 +16,13 @@ use crate::text::{attempts, load, workers};
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
     let title = Title { name: &clean(&run.plan.url, 200), lines: vec![subtitle(run)] };
-    let sections = [
+    let judged = !run.objectives.is_empty() || run.aborted.is_some();
+    let objectives = judged.then(|| Section {
+        id: "objectives",
+        heading: "Objectives",
+        body: objectives::run(run),
+    });
+    let rest = [
         Section { id: "summary", heading: "Summary", body: summary(run) },
         Section { id: "timeline", heading: "Timeline", body: timeline(run) },
         Section { id: "latency", heading: "Latency", body: latency(run) },
@@ -24,6 +30,7 @@ pub fn run(run: &Run) -> String {
         Section { id: "environment", heading: "Environment", body: environment(run) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(&run.command) },
     ];
+    let sections: Vec<Section> = objectives.into_iter().chain(rest).collect();
     let json = serde_json::to_string(run).unwrap_or_else(|_| "null".to_owned());
     let banner = parts::verdict(&run.validity, run.interrupted);
     page(&title, banner, &sections, ("plimsoll-run", &json))

@@ -9,7 +9,7 @@ use model::validity::{Validity, Verdict};
 use verdict::Reading;
 use verdict::figures::level_of;
 
-use super::{Section, Title, page, parts, run};
+use super::{Section, Title, objectives, page, parts, run};
 use crate::charts;
 use crate::figure::{clean, count, level, rate, share};
 use crate::table;
@@ -18,7 +18,13 @@ use crate::table;
 pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
     let name = format!("{}: {}", clean(&sweep.name, 80), clean(&sweep.url, 200));
     let title = Title { name: &name, lines: vec![subtitle(sweep)] };
-    let sections = [
+    let holding = verdict::objective::levels::holding(sweep);
+    let objectives = holding.map(|holding| Section {
+        id: "objectives",
+        heading: "Objectives",
+        body: objectives::sweep(sweep, &holding),
+    });
+    let rest = [
         Section { id: "summary", heading: "Summary", body: summary(sweep, curve, reading) },
         Section { id: "curve", heading: "Curve", body: curves(sweep, curve, reading) },
         Section { id: "latency", heading: "Latency", body: latency(sweep, reading) },
@@ -26,6 +32,7 @@ pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
         Section { id: "environment", heading: "Environment", body: environment(sweep) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(&sweep.command) },
     ];
+    let sections: Vec<Section> = objectives.into_iter().chain(rest).collect();
     let json = serde_json::to_string(sweep).unwrap_or_else(|_| "null".to_owned());
     page(&title, banner(sweep, reading), &sections, ("plimsoll-sweep", &json))
 }

@@ -71,12 +71,7 @@ pub(super) fn groups(files: &[Audited], same_target: bool) -> Vec<Group> {
     several.map(|((target, bits), rows)| group(files, target, f64::from_bits(bits), rows)).collect()
 }
 
-fn group(
-    files: &[Audited],
-    target: Option<String>,
-    connections: f64,
-    mut rows: Vec<At>,
-) -> Group {
+fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: Vec<At>) -> Group {
     let claim = |&(file, row): &At| &files[file].claims.rows[row];
     rows.sort_by(|a, b| claim(b).qps.total_cmp(&claim(a).qps));
     let sound = |at: &At| claim(at).success.is_none_or(|success| success >= SOUND);

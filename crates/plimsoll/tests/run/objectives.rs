@@ -1,0 +1,156 @@
+//! Objectives: rulings, exit codes, test reports, annotations, and runs that end early. What is asked
+//! here is decided by any machine at any speed; how rulings are found is tested in `verdict`.
+
+use std::fs;
+use std::path::Path;
+
+use model::{Judgement, Ruling, Run};
+use tempfile::TempDir;
+
+use crate::harness::{Ended, adds_up, command_of, end, plimsoll, server, url};
+
+/// `plimsoll run URL -q -c 1 -n 5` with arguments that may hold blanks.
+#[track_caller]
+fn run(url: &str, more: &[&str]) -> Ended {
+    end(command_of(["run", url, "-q", "-c", "1", "-n", "5"].iter().chain(more).copied()))
+}
+
+fn objectives(json: &str) -> Vec<Judgement> {
+    serde_json::from_str::<Run>(json).expect("a run").objectives
+}
+
+#[test]
+fn exit_codes_follow_the_rulings() {
+    let server = server();
+    let url = url(&server, "/healthz");
+    for (slo, code, needle) in [
+        (&["max < 50s"][..], 0, "PASS  max<50s"),
+        (&["errors<=0", "success>=100%"], 0, "All 2 objectives are met."),
+        (&["max<1us"], 99, "FAIL  max<1us"),
+        (&["max<50s", "service.max<1us"], 99, "1 of 2 missed."),
+        (&["p99<50s"], 98, "INCONCLUSIVE  p99<50s"),
+        (&["p99<50s", "max<1us"], 98, "1 of 2 missed, 1 undecided."),
+        (&["GET /users/{id}: p95<80ms"], 98, "has no figures per endpoint"),
+        (&["top10"], 98, "Objectives (top10, in order of priority)"),
+        (&["founding"], 98, " 1.  INCONCLUSIVE  mean<=500ms"),
+    ] {
+        let flags: Vec<&str> = slo.iter().flat_map(|text| ["--slo", text]).collect();
+        let ended = run(&url, &flags);
+        assert_eq!(ended.code, code, "{slo:?}: {ended:#?}");
+        assert!(ended.stdout.contains(needle), "{slo:?}: {ended:#?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_believed_is_never_called_missed() {
+    let server = server();
+    let ended = run(&url(&server, "/status/500"), &["--slo", "max<1us", "--slo", "success>=99%"]);
+    assert_eq!(ended.code, 98, "{ended:#?}");
+    assert!(ended.stdout.contains("INCONCLUSIVE  max<1us"), "{ended:#?}");
+}
+
+#[test]
+fn typos_are_pointed_at_before_anything_is_sent() {
+    let server = server();
+    let url = url(&server, "/healthz");
+    for (flag, text, lines) in [
+        ("--slo", "p99<500mz", ["column 8: unknown unit", "  p99<500mz", "         ^^"]),
+        ("--slo", "sucess>=99%", ["did you mean `success`", "  sucess>=99%", "  ^^^^^^"]),
+        ("--abort-on", "p99>2s", ["for how long", "  p99>2s", "        ^"]),
+    ] {
+        let ended = run(&url, &[flag, text]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:#?}");
+        let told: Vec<&str> = ended.stderr.lines().collect();
+        assert!(told[0].starts_with(&format!("plimsoll: {flag}: ")), "{ended:#?}");
+        assert!(told[0].contains(lines[0]), "{ended:#?}");
+        assert_eq!(told[1..], lines[1..], "{ended:#?}");
+    }
+    run(&url, &["--abort-on", "achieved<95% for 5s"]).refuses(2, "a closed loop asks for no rate");
+    assert_eq!(server.served().path("/healthz"), 0);
+}
+
+#[test]
+fn a_stored_run_is_judged_again() {
+    let (dir, server) = (TempDir::new().expect("a folder"), server());
+    let folder = dir.path().to_str().expect("a path");
+    let url = url(&server, "/healthz");
+    assert_eq!(run(&url, &["--out", folder, "--slo", "max<50s"]).code, 0);
+    let report = |more: &[&str]| {
+        let line = ["report", folder, "--format", "json"];
+        end(command_of(line.iter().chain(more).copied()))
+    };
+    let kept = report(&[]);
+    let named = objectives(&kept.stdout).into_iter().map(|held| (held.objective, held.ruling));
+    assert_eq!(named.collect::<Vec<_>>(), [("max<50s".to_owned(), Ruling::Pass)]);
+    assert_eq!(kept.code, 0);
+    let other = report(&["--slo", "max<1us"]);
+    assert_eq!((other.code, objectives(&other.stdout)[0].ruling), (99, Ruling::Fail));
+    let page = fs::read_to_string(dir.path().join("report.html")).expect("a page");
+    assert!(page.contains("max&lt;1us") && page.contains("id=\"objectives\""));
+}
+
+#[test]
+fn ci_systems_are_told_beside_an_untouched_standard_output() {
+    let (dir, server) = (TempDir::new().expect("a folder"), server());
+    let xml = dir.path().join("report.xml");
+    let flags = ["--slo", "max<50s", "--slo", "max<1us", "--annotations", "github"];
+    let junit = ["--junit", xml.to_str().expect("a path"), "--format", "json"];
+    let ended = run(&url(&server, "/healthz"), &[&flags[..], &junit[..]].concat());
+    assert_eq!((ended.code, objectives(&ended.stdout).len()), (99, 2));
+    let heads: Vec<&str> = ended.stderr.lines().filter_map(|l| l.split("::").nth(1)).collect();
+    assert_eq!(
+        heads,
+        [
+            "notice title=validity%3A good",
+            "notice title=max<50s%3A met",
+            "error title=max<1us%3A missed"
+        ]
+    );
+    let xml = fs::read_to_string(xml).expect("a test report");
+    assert!(xml.contains("tests=\"3\" failures=\"1\" errors=\"0\""), "{xml}");
+    let nowhere = ["--slo", "max<50s", "--junit", "/nowhere/report.xml"];
+    let ended = run(&url(&server, "/healthz"), &nowhere);
+    ended.refuses(1, "cannot write /nowhere/report.xml");
+    assert!(ended.stdout.contains("PASS"), "the result is printed all the same: {ended:#?}");
+}
+
+/// A minute's run that its rule must end long before.
+#[track_caller]
+fn aborted(url: &str, flags: &[&str], dir: &Path) -> (Ended, Run) {
+    let folder = dir.to_str().expect("a path");
+    let line = ["run", url, "-q", "-d", "60s", "--out", folder];
+    let ended = end(command_of(line.iter().chain(flags).copied()));
+    let json = fs::read_to_string(dir.join("run.json")).expect("the partial result");
+    let run: Run = serde_json::from_str(&json).expect("a run");
+    adds_up(&run);
+    assert!(run.interrupted && run.totals.duration_ns < 40_000_000_000, "{ended:#?}");
+    (ended, run)
+}
+
+#[test]
+fn a_breach_that_lasts_ends_the_run_and_keeps_the_result() {
+    let (dir, server) = (TempDir::new().expect("a folder"), server());
+    let rule = ["-c", "2", "--abort-on", "mean>1us for 1s", "--abort-on", "errors>5% for 1s"];
+    let (ended, run) = aborted(&url(&server, "/delay/1ms"), &rule, dir.path());
+    assert_eq!(ended.code, 99, "{ended:#?}");
+    assert_eq!(run.aborted.expect("a rule").rule, "mean>1us for 1s");
+    assert!(ended.stdout.contains("ABORTED by --abort-on 'mean>1us for 1s'"), "{ended:#?}");
+    let again = plimsoll(&format!("report {}", dir.path().display()));
+    assert_eq!(again.code, 99, "{again:#?}");
+}
+
+#[test]
+fn a_rate_that_is_not_reached_ends_the_run_and_is_no_verdict_on_the_server() {
+    let (dir, server) = (TempDir::new().expect("a folder"), server());
+    let rule = ["-c", "1", "-R", "100", "--abort-on", "achieved<95% for 1s"];
+    let (ended, run) = aborted(&url(&server, "/delay/200ms"), &rule, dir.path());
+    assert_eq!(ended.code, 98, "{ended:#?}");
+    assert!(run.aborted.expect("a rule").rate_not_reached);
+}
+
+#[test]
+fn a_rule_that_never_strikes_changes_nothing() {
+    let server = server();
+    let ended = run(&url(&server, "/healthz"), &["--abort-on", "max>60s for 1s"]);
+    assert!(ended.code == 0 && !ended.stdout.contains("ABORTED"), "{ended:#?}");
+}

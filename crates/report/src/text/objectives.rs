@@ -1,0 +1,154 @@
+//! Objectives in a terminal: a line each, what it rests on below it, and what they come to.
+
+use model::run::Run;
+use model::{Abort, Judgement, Ruling, Sweep};
+use verdict::objective::levels::{Holding, holds};
+use verdict::objective::words::{conclusion, figure, interval};
+
+use super::{COLUMNS, Style, Tone};
+use crate::figure::{clean, level, wrap};
+use crate::grid::{Grid, Lean};
+
+/// Longest a sentence may be.
+const LONGEST: usize = 1000;
+
+/// The objectives of a run and the rule that ended it; nothing when it has neither.
+pub fn section(run: &Run, style: Style) -> Option<String> {
+    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style));
+    if run.objectives.is_empty() {
+        return aborted;
+    }
+    let mut out = aborted.map_or_else(String::new, |text| text + "\n");
+    out += &style.paint(Tone::Strong, "Objectives");
+    if let Some(preset) = preset(&run.objectives) {
+        out += &format!(" ({}, in order of priority)", clean(preset, 40));
+    }
+    out.push('\n');
+    let mut grid = Grid::new([Lean::Left, Lean::Left, Lean::Left, Lean::Right, Lean::Left]);
+    run.objectives.iter().for_each(|held| grid.row(cells(held)));
+    for (line, held) in grid.print().lines().zip(&run.objectives) {
+        let name = held.ruling.name();
+        out += &line.replacen(name, &style.paint(tone(held.ruling), name), 1);
+        out.push('\n');
+        for line in wrap(&clean(&held.reason, LONGEST), COLUMNS - 6) {
+            out += &format!("      {line}\n");
+        }
+    }
+    out += &conclusion(&run.objectives).map_or_else(String::new, |words| words + "\n");
+    Some(out)
+}
+
+/// The objectives of a sweep: a line a level, and the highest level that holds them.
+pub fn sweep(sweep: &Sweep, holding: &Holding, style: Style) -> String {
+    let most = sweep.levels.iter().map(|held| held.run.objectives.len()).max().unwrap_or(0);
+    let mut grid = Grid::new([Lean::Right].into_iter().chain(vec![Lean::Left; most + 1]));
+    let names = sweep.levels.iter().map(|held| &held.run.objectives).find(|o| o.len() == most);
+    let names = names.into_iter().flatten().map(|held| clean(&held.objective, 40));
+    grid.row([sweep.kind.name().to_owned()].into_iter().chain(names).chain([String::new()]));
+    for (at, held) in sweep.levels.iter().enumerate() {
+        let cells = held.run.objectives.iter().map(|held| match value(held) {
+            Some(value) => format!("{} {value}", held.ruling.name()),
+            None => held.ruling.name().to_owned(),
+        });
+        let mark = match holding.highest {
+            Some(highest) if highest == at => "◀ highest level that holds them",
+            _ if holds(held) => "holds them",
+            _ => "",
+        };
+        grid.row([level(held.level)].into_iter().chain(cells).chain([mark.to_owned()]));
+    }
+    let table = grid.print();
+    let (header, rows) = table.split_at(table.find('\n').unwrap_or(0));
+    let lines = wrap(&clean(&holding.sentence, LONGEST), COLUMNS).join("\n");
+    format!("{}{rows}\n{lines}\n", style.paint(Tone::Strong, header))
+}
+
+fn aborted(abort: &Abort, style: Style) -> String {
+    let head = style.paint(Tone::Bad, "ABORTED");
+    let words = format!("by --abort-on '{}': {}.", abort.rule, abort.text);
+    format!("{head} {}\n", wrap(&clean(&words, LONGEST), COLUMNS - 8).join("\n        "))
+}
+
+/// The preset that all objectives come from, if one does.
+pub(crate) fn preset(judgements: &[Judgement]) -> Option<&str> {
+    let first = judgements.first()?.preset.as_deref()?;
+    judgements.iter().all(|held| held.preset.as_deref() == Some(first)).then_some(first)
+}
+
+fn cells(held: &Judgement) -> [String; 5] {
+    let priority = held.priority.map_or_else(String::new, |priority| format!("{priority}."));
+    [
+        format!(" {priority}"),
+        held.ruling.name().to_owned(),
+        clean(&held.objective, 50),
+        value(held).unwrap_or_default(),
+        interval(held).map_or_else(String::new, |words| format!("({words})")),
+    ]
+}
+
+fn value(held: &Judgement) -> Option<String> {
+    Some(figure(held.unit?, held.value?))
+}
+
+const fn tone(ruling: Ruling) -> Tone {
+    match ruling {
+        Ruling::Pass => Tone::Good,
+        Ruling::Fail => Tone::Bad,
+        Ruling::Inconclusive => Tone::Doubtful,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn objectives_in_a_terminal() {
+        insta::assert_snapshot!(section(&sample::judged_run(), Style::default()).unwrap());
+        assert_eq!(section(&sample::closed_loop(), Style::default()), None);
+    }
+
+    #[test]
+    fn a_preset_is_shown_in_its_order() {
+        let mut run = sample::judged_run();
+        for (held, priority) in run.objectives.iter_mut().zip([1, 2, 3, 3]) {
+            (held.preset, held.priority) = (Some("founding".into()), Some(priority));
+        }
+        let text = section(&run, Style::default()).unwrap();
+        assert!(text.contains("Objectives (founding, in order of priority)"), "{text}");
+        assert!(text.contains("\n 1.  PASS") && text.contains("\n 3.  INCONCLUSIVE"), "{text}");
+    }
+
+    #[test]
+    fn an_abort_is_told() {
+        let run = sample::aborted();
+        let text = section(&run, Style::default()).unwrap();
+        assert_eq!(
+            text,
+            "ABORTED by --abort-on 'p99>2s for 10s': p99>2s held for 10.0s, at last with 3.10s.\n"
+        );
+    }
+
+    #[test]
+    fn a_sweep_names_the_level() {
+        let mut swept = sample::sweep("api", 50_000.0, &[1, 100, 1_000]);
+        for (held, rulings) in swept.levels.iter_mut().zip([0, 0, 1]) {
+            held.run.objectives = sample::judged_run().objectives[rulings..=rulings].to_vec();
+            held.run.objectives[0].objective = "p99<500ms".into();
+        }
+        let holding = verdict::objective::levels::holding(&swept).unwrap();
+        insta::assert_snapshot!(sweep(&swept, &holding, Style::default()));
+    }
+
+    #[test]
+    fn colours_and_lines_keep_to_the_rules() {
+        let mut run = sample::judged_run();
+        run.objectives[0].objective = "GET /\u{1b}[31m: p99<1ms".into();
+        run.objectives[0].reason = "long ".repeat(300);
+        let text = section(&run, Style::default()).unwrap();
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert!(section(&run, Style { colour: true }).unwrap().contains('\u{1b}'));
+    }
+}

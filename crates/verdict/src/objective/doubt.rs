@@ -1,0 +1,165 @@
+//! What a run's validity, and the load it asked for, leave undecided.
+//!
+//! A ruling stands unless there is a doubt. The directions differ:
+//!
+//! | the run is | objective | met | missed |
+//! |---|---|---|---|
+//! | `INVALID` | any | undecided | undecided, but for success and errors where the server's own failures are what makes it invalid |
+//! | `LOWER_BOUND` | `qps` | decided: the server carries at least this | undecided: it may carry more |
+//! | `LOWER_BOUND` | mean, response, in a closed loop without pace or think time | decided: by Little's law a faster generator makes it shorter | as any latency |
+//! | `LOWER_BOUND` | any latency | undecided: the server saw less than it was meant to | decided where connections alone were short and the service time misses it too; else undecided, as the generator's own time is in it |
+//! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
+//! | any | `qps` | decided | undecided where the server answered all it was asked: more must be asked |
+//! | any | `stable` | undecided unless `VALID` | undecided when `INVALID` |
+
+use model::{ErrorClass, ReasonCode, Run, Verdict};
+
+use super::figures::{Figures, Spread};
+use super::{Bound, Metric, Statistic};
+use crate::figures::rate;
+use crate::statistics::Time;
+
+/// Share of what was asked for that counts as all of it.
+const ALL_THAT_WAS_ASKED: f64 = 0.99;
+
+/// Why a ruling on `bound` cannot stand, if it cannot.
+pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<String> {
+    let undecided = match run.validity.verdict {
+        Verdict::Invalid => invalid(run, bound.metric, met),
+        Verdict::LowerBound => lower_bound(run, figures, bound, met),
+        Verdict::Valid => None,
+    };
+    undecided.or_else(|| if met { None } else { too_little_asked(run, figures, bound) })
+}
+
+/// Why dips, or their absence, say nothing, if so.
+pub(super) fn doubt_of_stable(run: &Run, met: bool) -> Option<String> {
+    match (run.validity.verdict, met) {
+        (Verdict::Invalid, _) => Some(not_believable(run)),
+        (Verdict::LowerBound, true) => Some(saw_less(run)),
+        _ => None,
+    }
+}
+
+fn invalid(run: &Run, metric: Metric, met: bool) -> Option<String> {
+    let counts = matches!(metric, Metric::Success | Metric::Errors(_));
+    let servers_own = [ReasonCode::FastErrors, ReasonCode::NoAnswers];
+    let by_server = codes(run, Verdict::Invalid).all(|code| servers_own.contains(&code));
+    (met || !counts || !by_server).then(|| not_believable(run))
+}
+
+fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<String> {
+    let connections_alone =
+        codes(run, Verdict::LowerBound).all(|code| code == ReasonCode::ConnectionsExhausted);
+    let decided = match (bound.metric, met) {
+        (Metric::Qps, met) => met,
+        (Metric::Latency(Time::Response, Statistic::Mean), true) => unpaced(run),
+        (Metric::Latency(..) | Metric::Success | Metric::Errors(_) | Metric::Achieved, true) => {
+            false
+        }
+        (Metric::Latency(_, statistic), false) => {
+            connections_alone && service_misses(figures, bound, statistic)
+        }
+        (Metric::Success | Metric::Errors(_) | Metric::Achieved, false) => {
+            servers_failures_miss(figures, bound, connections_alone)
+        }
+    };
+    match (decided, bound.metric, met) {
+        (true, ..) => None,
+        (false, Metric::Qps, _) => Some(format!(
+            "the generator was the limit ({}), so the server may carry more",
+            names(run, Verdict::LowerBound)
+        )),
+        (false, _, true) => Some(saw_less(run)),
+        (false, _, false) => Some(format!(
+            "the generator's side was the limit ({}) and may have caused this",
+            names(run, Verdict::LowerBound)
+        )),
+    }
+}
+
+/// A closed loop whose users do nothing but ask: Little's law ties its mean to its throughput.
+fn unpaced(run: &Run) -> bool {
+    let plan = &run.plan;
+    plan.rate_per_s.is_none() && plan.pace_ns.is_none() && plan.think_ns.is_none()
+}
+
+fn service_misses(figures: &Figures, bound: Bound, statistic: Statistic) -> bool {
+    let service = Metric::Latency(Time::Service, statistic);
+    figures.measure(service, bound.limit).is_some_and(|measured| {
+        let low = match measured.spread {
+            Spread::Interval(estimate) => estimate.low,
+            Spread::None => measured.value,
+            Spread::Unknown(_) => return false,
+        };
+        !bound.relation.holds(low, bound.limit.value())
+    })
+}
+
+/// Whether the objective is missed by failures alone that are the server's whatever the generator did:
+/// answers with a status or content of failure; where only connections were short, also time-outs and
+/// broken answers.
+fn servers_failures_miss(figures: &Figures, bound: Bound, connections_alone: bool) -> bool {
+    let servers = |class: &ErrorClass| match class {
+        ErrorClass::Status | ErrorClass::Check => true,
+        ErrorClass::Connect | ErrorClass::Dns => false,
+        _ => connections_alone,
+    };
+    let classes: Vec<ErrorClass> = match bound.metric {
+        Metric::Errors(Some(class)) => vec![class],
+        _ => ErrorClass::ALL.to_vec(),
+    };
+    let of = |&class: &ErrorClass| figures.errors.of(class) as f64;
+    let failed: f64 = classes.iter().filter(|&class| servers(class)).map(of).sum();
+    let share = failed / figures.attempts.max(1) as f64;
+    let value = match (bound.metric, bound.limit) {
+        (Metric::Success, _) => 1.0 - share,
+        (_, super::Limit::Count(_)) => failed,
+        _ => share,
+    };
+    !bound.relation.holds(value, bound.limit.value())
+}
+
+/// A throughput that is missed because no more was asked for.
+fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
+    if bound.metric != Metric::Qps {
+        return None;
+    }
+    if run.plan.think_ns.is_some() {
+        return Some("the users' think time sets the pace: ask with more of them (-c)".to_owned());
+    }
+    let seconds = figures.duration_ns as f64 / model::units::SECOND as f64;
+    let (asked, more) = match (run.plan.rate_per_s, run.plan.pace_ns) {
+        (Some(_), _) => (figures.attempts as f64 / seconds, "-R"),
+        (None, Some(pace_ns)) if pace_ns > 0 => {
+            (f64::from(run.plan.connections) * 1e9 / pace_ns as f64, "-c, or a shorter --pace")
+        }
+        _ => return None,
+    };
+    (figures.requests_per_s >= ALL_THAT_WAS_ASKED * asked).then(|| {
+        format!(
+            "the server answered all of the {}/s it was asked: ask for more ({more})",
+            rate(asked)
+        )
+    })
+}
+
+fn codes(run: &Run, consequence: Verdict) -> impl Iterator<Item = ReasonCode> + '_ {
+    let of = move |reason: &&model::Reason| reason.consequence == consequence;
+    run.validity.reasons.iter().filter(of).map(|reason| reason.code)
+}
+
+fn names(run: &Run, consequence: Verdict) -> String {
+    codes(run, consequence).map(ReasonCode::name).collect::<Vec<_>>().join(", ")
+}
+
+fn not_believable(run: &Run) -> String {
+    format!("the run cannot be believed ({})", names(run, Verdict::Invalid))
+}
+
+fn saw_less(run: &Run) -> String {
+    format!(
+        "the generator's side was the limit ({}), so the server saw less than it was meant to",
+        names(run, Verdict::LowerBound)
+    )
+}

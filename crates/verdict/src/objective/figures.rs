@@ -1,0 +1,191 @@
+//! The figures that objectives are asked of: those of the whole load, or of one endpoint, with their
+//! blocks. Everything that has such figures can be judged.
+
+use model::{ErrorClass, ErrorCounts, Latencies, Nanos, Run, Summary};
+
+use super::{Limit, Metric, Statistic};
+use crate::statistics::{Estimate, Figure, NoInterval, Stretch, Time, estimate, stretches};
+
+/// How often an interval of confidence holds the true figure.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// What objectives can ask of a load.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    /// Attempts that were due in the window.
+    pub attempts: u64,
+    /// Attempts that succeeded.
+    pub succeeded: u64,
+    /// Failed attempts by class.
+    pub errors: ErrorCounts,
+    /// Answers done inside the window / window.
+    pub requests_per_s: f64,
+    /// Length of the window.
+    pub duration_ns: Nanos,
+    /// done - due.
+    pub response: Times,
+    /// done - sent.
+    pub service: Times,
+    /// The window's blocks; empty where none were kept, and then no interval can be given.
+    pub blocks: Vec<Slice>,
+}
+
+/// A distribution: its figures, and its buckets for percentiles that are none of them.
+#[derive(Debug, Clone)]
+pub struct Times {
+    /// Exact mean and maximum.
+    pub summary: Summary,
+    /// The whole distribution.
+    pub latencies: Latencies<u64>,
+}
+
+/// One block of the window.
+#[derive(Debug, Clone, Default)]
+pub struct Slice {
+    /// Counts and latencies.
+    pub stretch: Stretch,
+    /// Failed attempts by class.
+    pub errors: ErrorCounts,
+}
+
+/// One endpoint's figures.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// Method and path template: `GET /users/{id}`.
+    pub name: String,
+    /// Its figures.
+    pub figures: Figures,
+}
+
+/// A figure as it was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Measured {
+    pub(super) value: f64,
+    pub(super) spread: Spread,
+}
+
+/// How far a figure can be off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Spread {
+    /// Asked of this window and no other, so not at all.
+    None,
+    Interval(Estimate),
+    Unknown(NoInterval),
+}
+
+impl Figures {
+    /// Those of a whole run.
+    ///
+    /// # Errors
+    /// A sentence, when a stored histogram is damaged.
+    pub fn of(run: &Run) -> Result<Self, String> {
+        let stretches = stretches(run)?.into_iter();
+        let errors = run.blocks.iter().map(|block| block.errors);
+        let times = |summary: Summary, name| {
+            Ok::<_, String>(Times { summary, latencies: run.histogram(name)? })
+        };
+        Ok(Self {
+            attempts: run.totals.attempts,
+            succeeded: run.totals.succeeded,
+            errors: run.totals.errors,
+            requests_per_s: run.rates.requests_per_s,
+            duration_ns: run.totals.duration_ns,
+            response: times(run.response_ns, "response")?,
+            service: times(run.service_ns, "service")?,
+            blocks: stretches
+                .zip(errors)
+                .map(|(stretch, errors)| Slice { stretch, errors })
+                .collect(),
+        })
+    }
+
+    /// A figure in the unit of its limit; none when nothing was counted that it is made of.
+    pub(super) fn measure(&self, metric: Metric, limit: Limit) -> Option<Measured> {
+        let value = match metric {
+            Metric::Latency(time, statistic) => self.latency(time, statistic)?,
+            Metric::Qps => self.requests_per_s,
+            Metric::Achieved => return None,
+            Metric::Success => self.share(self.succeeded)?,
+            Metric::Errors(class) => match limit {
+                Limit::Count(_) => self.failed(class) as f64,
+                _ => self.share(self.failed(class))?,
+            },
+        };
+        Some(Measured { value, spread: self.spread(metric, limit, value) })
+    }
+
+    /// Attempts that did not succeed, or those of one class.
+    fn failed(&self, class: Option<ErrorClass>) -> u64 {
+        match class {
+            Some(class) => self.errors.of(class),
+            None => self.attempts.saturating_sub(self.succeeded),
+        }
+    }
+
+    fn share(&self, part: u64) -> Option<f64> {
+        (self.attempts > 0).then(|| part as f64 / self.attempts as f64)
+    }
+
+    fn latency(&self, time: Time, statistic: Statistic) -> Option<f64> {
+        let times = match time {
+            Time::Response => &self.response,
+            Time::Service => &self.service,
+        };
+        let nanos = match statistic {
+            Statistic::Mean => times.summary.mean,
+            Statistic::Max => times.summary.max,
+            Statistic::Percentile(percentile) => times.latencies.at_quantile(percentile.share()),
+        };
+        (times.summary.count > 0).then_some(nanos as f64)
+    }
+
+    fn spread(&self, metric: Metric, limit: Limit, value: f64) -> Spread {
+        let blocks = || self.blocks.iter().map(|slice| slice.stretch.clone()).collect();
+        let made = match (metric, limit) {
+            (Metric::Latency(_, Statistic::Max), _) | (_, Limit::Count(_)) => return Spread::None,
+            // What may not happen once is asked of the attempts that were made.
+            (Metric::Success, Limit::Percent(100.0)) => return Spread::None,
+            (Metric::Errors(_), Limit::Percent(0.0)) => return Spread::None,
+            (Metric::Latency(time, Statistic::Mean), _) => interval(blocks(), Figure::Mean(time)),
+            (Metric::Latency(time, Statistic::Percentile(percentile)), _) => {
+                interval(blocks(), Figure::Quantile(time, percentile.share()))
+            }
+            (Metric::Success, _) => interval(blocks(), Figure::Success),
+            (Metric::Errors(class), _) => {
+                interval(self.without(class), Figure::Success).map(complement)
+            }
+            (Metric::Qps | Metric::Achieved, _) => interval(blocks(), Figure::Qps),
+        };
+        // An interval of buckets need not hold the exact value that stands beside it.
+        let around = |made: Estimate| Estimate {
+            low: made.low.min(value),
+            high: made.high.max(value),
+            ..made
+        };
+        made.map_or_else(Spread::Unknown, |made| Spread::Interval(around(made)))
+    }
+
+    /// The blocks with everything counted as success but the failures of a class.
+    fn without(&self, class: Option<ErrorClass>) -> Vec<Stretch> {
+        let counted = |slice: &Slice| {
+            let mut stretch = slice.stretch.clone();
+            if let Some(class) = class {
+                stretch.succeeded = stretch.attempts - slice.errors.of(class) as f64;
+            }
+            stretch
+        };
+        self.blocks.iter().map(counted).collect()
+    }
+}
+
+fn interval(blocks: Vec<Stretch>, figure: Figure) -> Result<Estimate, NoInterval> {
+    if blocks.is_empty() {
+        return Err(NoInterval::NoBlocks);
+    }
+    estimate(&blocks, figure, CONFIDENCE)
+}
+
+/// The share of the others.
+fn complement(share: Estimate) -> Estimate {
+    Estimate { value: 1.0 - share.value, low: 1.0 - share.high, high: 1.0 - share.low, ..share }
+}
