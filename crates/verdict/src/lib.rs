@@ -2,6 +2,7 @@
 //!
 //! - [`mod@audit`]: can results that others made be believed? Another table of rules.
 //! - [`validity`]: may a run's figures be believed? One table of rules.
+//! - [`dips`]: stretches in which the server left its own course.
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`capacity`]: the next step of a search for capacity, and what it found.
@@ -17,6 +18,7 @@ pub mod capacity;
 pub mod comparison;
 pub mod curve;
 pub mod diff;
+pub mod dips;
 pub mod exit;
 pub mod figures;
 #[cfg(test)]
@@ -33,3 +35,12 @@ pub use diff::Diff;
 pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep};
 pub use ladder::{Ladder, Outcome, Step};
 pub use validity::judge;
+
+/// The run that intervals make, with its dips found and its figures judged.
+pub fn conclude(intervals: model::RunBuilder, interrupted: bool) -> model::Run {
+    let dips = dips::find(intervals.course());
+    let mut run = intervals.finish(interrupted);
+    run.dips = dips;
+    run.validity = judge(&run);
+    run
+}

@@ -1,0 +1,167 @@
+//! Stretches in which the server left its own course: throughput that fell, latency that rose, and
+//! when they came back. A dip is a result, not invalidity.
+//!
+//! Looked for in the window second by second ([`model::Course`]), not in the timeline, whose points a
+//! long run folds. A figure's *course* is what it would have been: a robust line through the run and
+//! a running median around it ([`baseline`]). How far a second lies off its course is measured
+//! against how far seconds of this very run usually lie off (the median absolute deviation), so that
+//! a noisy server is not accused of its noise; and it must also matter, in per cent. Looked for are
+//! stretches at several lengths: a deep one may last a second, a shallow one must last longer.
+//!
+//! Not here: a run that has not settled at its beginning, or drifts all along; that is the rule
+//! `not_steady` of [`crate::validity`].
+
+mod baseline;
+mod stretch;
+
+use model::course::Second;
+use model::units::{Nanos, SECOND};
+use model::{Course, Departure, Dip};
+
+use stretch::Stretch;
+
+/// Seconds that a window must have before anything can be told from its course.
+pub const FEWEST_SECONDS: usize = 10;
+/// Dips listed at most; a server that leaves its course more often has none.
+pub const MOST_DIPS: usize = 200;
+
+/// Every dip of a window, in order.
+pub fn find(course: &Course) -> Vec<Dip> {
+    let seconds = whole_seconds(course.seconds());
+    if seconds.len() < FEWEST_SECONDS {
+        return Vec::new();
+    }
+    let signals = Signals::of(seconds);
+    let mut stretches: Vec<Stretch> = [&signals.throughput, &signals.p50, &signals.p99]
+        .into_iter()
+        .flat_map(|signal| stretch::find(&signal.off, &signal.noise))
+        .collect();
+    stretch::unite(&mut stretches);
+    // What begins with the window has no course before it: that is a warm-up, if anything.
+    stretches.retain(|stretch| stretch.from > 0);
+    stretches.truncate(MOST_DIPS);
+    stretches.iter().map(|stretch| dip(seconds, &signals, *stretch)).collect()
+}
+
+/// The seconds without a stub at the end, whose rate is that of the run's last breath.
+fn whole_seconds(seconds: &[Second]) -> &[Second] {
+    match seconds {
+        [before @ .., last] if last.duration_ns < SECOND / 2 => before,
+        all => all,
+    }
+}
+
+/// A figure second by second, beside its course.
+#[derive(Debug)]
+struct Signal {
+    value: Vec<f64>,
+    course: Vec<f64>,
+    /// How far to the worse: 0.3 for 30 % less throughput, the natural logarithm for latencies.
+    off: Vec<f64>,
+    noise: stretch::Noise,
+}
+
+#[derive(Debug)]
+struct Signals {
+    throughput: Signal,
+    p50: Signal,
+    p99: Signal,
+}
+
+impl Signals {
+    fn of(seconds: &[Second]) -> Self {
+        Self {
+            throughput: Signal::throughput(seconds),
+            p50: Signal::latency(seconds, |second| second.p50_ns, 1),
+            // A 99th percentile of few answers is their maximum: it must stay high to count.
+            p99: Signal::latency(seconds, |second| second.p99_ns, 3),
+        }
+    }
+}
+
+impl Signal {
+    fn throughput(seconds: &[Second]) -> Self {
+        let per_s = |second: &Second| {
+            f64::from(second.answers) * SECOND as f64 / second.duration_ns.max(1) as f64
+        };
+        let value: Vec<f64> = seconds.iter().map(per_s).collect();
+        let course = baseline::of(&value);
+        let off = value.iter().zip(&course).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
+        let off: Vec<f64> = off.collect();
+        // Counts vary by their square root even where nothing else does.
+        let typical = baseline::median(seconds.iter().map(|s| f64::from(s.answers)).collect());
+        let noise = stretch::Noise {
+            floor: 1.0 / typical.max(1.0).sqrt(),
+            least: stretch::LEAST_LOSS,
+            shortest: 1,
+        };
+        Self { value, course, off, noise }
+    }
+
+    fn latency(seconds: &[Second], of: fn(&Second) -> Nanos, shortest: usize) -> Self {
+        let mut last = seconds.iter().map(of).find(|&ns| ns > 0).unwrap_or(1);
+        // A second without answers says nothing of latency; throughput tells of it.
+        let logs: Vec<f64> = seconds
+            .iter()
+            .map(|second| {
+                last = Some(of(second)).filter(|&ns| ns > 0).unwrap_or(last);
+                (last as f64).ln()
+            })
+            .collect();
+        let course = baseline::of(&logs);
+        let off = logs.iter().zip(&course).map(|(v, c)| v - c).collect();
+        let noise = stretch::Noise { floor: 0.02, least: stretch::LEAST_RISE, shortest };
+        let exp = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect();
+        Self { value: exp(&logs), course: exp(&course), off, noise }
+    }
+
+    /// How far the figure went, if it left its course in this stretch.
+    fn departure(&self, stretch: Stretch) -> Option<Departure> {
+        let inside = stretch.from..stretch.to;
+        let off = baseline::median(self.off[inside.clone()].to_vec());
+        let least = self.noise.least[self.noise.least.len() - 1];
+        if off < least.max(stretch::RARE * stretch::spread(&self.off).max(self.noise.floor) / 2.0) {
+            return None;
+        }
+        let worst = inside.clone().max_by(|&a, &b| self.off[a].total_cmp(&self.off[b]))?;
+        Some(Departure {
+            course: baseline::median(self.course[inside.clone()].to_vec()),
+            typical: baseline::median(self.value[inside].to_vec()),
+            worst: self.value[worst],
+        })
+    }
+
+    fn deepest(&self, stretch: Stretch) -> usize {
+        let inside = stretch.from..stretch.to;
+        inside.max_by(|&a, &b| self.off[a].total_cmp(&self.off[b])).unwrap_or(stretch.from)
+    }
+}
+
+fn dip(seconds: &[Second], signals: &Signals, stretch: Stretch) -> Dip {
+    let Signals { throughput, p50, p99 } = signals;
+    let inside = &seconds[stretch.from..stretch.to];
+    let end = |second: &Second| second.start_ns.saturating_add(second.duration_ns);
+    let start_ns = inside.first().map_or(0, |second| second.start_ns);
+    let end_ns = inside.last().map_or(start_ns, end);
+    let departures = [throughput, p50, p99].map(|signal| signal.departure(stretch));
+    let deepest = match departures {
+        [Some(_), ..] => throughput.deepest(stretch),
+        [None, Some(_), _] => p50.deepest(stretch),
+        _ => p99.deepest(stretch),
+    };
+    let recovered = stretch.to < seconds.len();
+    let [throughput, p50_ns, p99_ns] = departures;
+    Dip {
+        start_ns,
+        duration_ns: end_ns.saturating_sub(start_ns),
+        throughput,
+        p50_ns,
+        p99_ns,
+        failed: inside.iter().map(|second| u64::from(second.failed)).sum(),
+        recovery_ns: recovered.then(|| end_ns.saturating_sub(seconds[deepest].start_ns)),
+        endpoints: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

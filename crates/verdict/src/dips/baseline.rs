@@ -1,0 +1,88 @@
+//! A figure's own course: what it would have been without whatever made it leave.
+//!
+//! Two robust steps on at most [`BLOCKS`] block medians, so that a run of any length costs the same:
+//! a line by Theil and Sen (the median of the slopes between all pairs of blocks), which takes out a
+//! steady drift; then the running median of what is left over half of the run, which takes out slow
+//! waves. Up to a quarter of the run may lie off without moving the course.
+
+/// Blocks at most.
+const BLOCKS: usize = 240;
+/// Blocks to either side that a running median looks at, as a share of all: a quarter.
+const REACH: usize = 4;
+/// The reach is at least this many blocks.
+const LEAST_REACH: usize = 10;
+
+/// The course of `values`, one for each.
+pub(super) fn of(values: &[f64]) -> Vec<f64> {
+    let size = values.len().div_ceil(BLOCKS).max(1);
+    let blocks: Vec<f64> = values.chunks(size).map(|chunk| median(chunk.to_vec())).collect();
+    let slope = slope(&blocks);
+    let level: Vec<f64> = blocks.iter().enumerate().map(|(i, v)| v - slope * i as f64).collect();
+    let reach = (blocks.len() / REACH).max(LEAST_REACH);
+    let smooth: Vec<f64> = (0..level.len())
+        .map(|i| {
+            let near = i.saturating_sub(reach)..(i + reach + 1).min(level.len());
+            median(level[near].to_vec()) + slope * i as f64
+        })
+        .collect();
+    let middle = (size - 1) as f64 / 2.0;
+    (0..values.len()).map(|i| between(&smooth, (i as f64 - middle) / size as f64)).collect()
+}
+
+/// The middle value; of an even number the mean of the two; 0 of none.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let (middle, even) = (values.len() / 2, values.len().is_multiple_of(2));
+    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if !even {
+        return upper;
+    }
+    f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper)
+}
+
+/// Theil (1950), Sen (1968): the median of the slopes between all pairs.
+fn slope(blocks: &[f64]) -> f64 {
+    let pairs = (0..blocks.len())
+        .flat_map(|i| (i + 1..blocks.len()).map(move |j| (blocks[j] - blocks[i]) / (j - i) as f64));
+    median(pairs.collect())
+}
+
+/// The line through the blocks' middles, level beyond the first and the last.
+fn between(blocks: &[f64], at: f64) -> f64 {
+    let last = blocks.len() - 1;
+    let at = at.clamp(0.0, last as f64);
+    let below = at as usize;
+    let above = (below + 1).min(last);
+    let share = at - below as f64;
+    blocks[below] * (1.0 - share) + blocks[above] * share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        for (values, expected) in [
+            (vec![], 0.0),
+            (vec![3.0], 3.0),
+            (vec![4.0, 1.0], 2.5),
+            (vec![9.0, 1.0, 5.0], 5.0),
+            (vec![1.0, 2.0, 3.0, 100.0], 2.5),
+        ] {
+            assert_eq!(median(values), expected);
+        }
+    }
+
+    #[test]
+    fn a_course_follows_a_drift_and_ignores_a_hole() {
+        let drifting: Vec<f64> = (0..1000).map(|i| 1000.0 + f64::from(i)).collect();
+        let mut holed = drifting.clone();
+        holed[400..600].fill(0.0);
+        for (at, (course, truth)) in of(&holed).iter().zip(&drifting).enumerate() {
+            assert!((course / truth - 1.0).abs() < 0.06, "{at}: {course} for {truth}");
+        }
+    }
+}

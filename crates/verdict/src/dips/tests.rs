@@ -1,0 +1,147 @@
+use std::f64::consts::TAU;
+
+use super::*;
+
+/// Draws that never change.
+struct Draws(u64);
+
+impl Draws {
+    fn share(&mut self) -> f64 {
+        // Steele, Lea, Flood: SplitMix64 (OOPSLA 2014).
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.share()).ln()).sqrt() * (TAU * self.share()).cos()
+    }
+}
+
+/// A healthy run: a level, noise that remembers, a slow drift, latencies with a tail.
+#[derive(Debug, Clone, Copy)]
+struct Healthy {
+    seconds: usize,
+    per_s: f64,
+    noise: f64,
+    /// Correlation of one second with the next.
+    memory: f64,
+    drift: f64,
+}
+
+impl Healthy {
+    fn drawn(seed: u64) -> Self {
+        let mut draws = Draws(seed);
+        Self {
+            seconds: [12, 30, 60, 300, 1800, 7200][(draws.share() * 6.0) as usize],
+            per_s: 10f64.powf(0.5 + 4.5 * draws.share()),
+            noise: 0.005 + 0.045 * draws.share(),
+            memory: 0.95 * draws.share(),
+            drift: 0.2 * (draws.share() - 0.5),
+        }
+    }
+
+    fn run(&self, seed: u64) -> Vec<Second> {
+        let mut draws = Draws(seed ^ 0xD1B5);
+        let mut state = 0.0;
+        let fresh = (1.0 - self.memory * self.memory).sqrt();
+        (0..self.seconds)
+            .map(|i| {
+                state = self.memory * state + fresh * draws.normal();
+                let along = i as f64 / self.seconds as f64;
+                let level = self.per_s * (1.0 + self.drift * along) * (1.0 + self.noise * state);
+                let counted = level + level.sqrt() * draws.normal();
+                let p50 = 5e6 * (-2.0 * self.noise * state + 0.03 * draws.normal()).exp();
+                let p99 = 4.0 * p50 * (0.25 * draws.normal()).exp();
+                Second {
+                    start_ns: i as u64 * SECOND,
+                    duration_ns: SECOND,
+                    due: 0,
+                    answers: counted.max(0.0).round() as u32,
+                    failed: 0,
+                    p50_ns: p50 as u64,
+                    p99_ns: p99 as u64,
+                }
+            })
+            .collect()
+    }
+}
+
+const STEADY: Healthy =
+    Healthy { seconds: 7200, per_s: 10_000.0, noise: 0.02, memory: 0.5, drift: 0.0 };
+
+fn slowed(mut seconds: Vec<Second>, from: usize, length: usize, loss: f64) -> Vec<Second> {
+    for second in &mut seconds[from..from + length] {
+        second.answers = (f64::from(second.answers) * (1.0 - loss)) as u32;
+        second.p50_ns = (second.p50_ns as f64 / (1.0 - loss)) as u64;
+    }
+    seconds
+}
+
+fn spans(dips: &[Dip]) -> Vec<(u64, u64)> {
+    dips.iter().map(|dip| (dip.start_ns / SECOND, dip.duration_ns / SECOND)).collect()
+}
+
+#[test]
+fn healthy_runs_have_no_dips() {
+    for seed in 0..1000 {
+        let healthy = Healthy::drawn(seed);
+        let dips = find(&Course::of(healthy.run(seed)));
+        assert!(dips.is_empty(), "seed {seed}: {healthy:?}: {dips:?}");
+    }
+}
+
+#[test]
+fn a_dip_of_90_seconds_in_two_hours_is_found_to_the_second() {
+    for (seed, loss) in [(1, 0.9), (2, 0.5), (3, 0.3), (4, 0.2)] {
+        let from = 1234 + 997 * seed as usize;
+        let dips = find(&Course::of(slowed(STEADY.run(seed), from, 90, loss)));
+        assert_eq!(spans(&dips), [(from as u64, 90)], "{loss}: {dips:?}");
+        let throughput = dips[0].throughput.expect("throughput fell");
+        assert!((throughput.ratio() - (1.0 - loss)).abs() < 0.02, "{throughput:?}");
+        assert!(dips[0].recovery_ns.is_some_and(|ns| ns <= 90 * SECOND));
+    }
+}
+
+#[test]
+fn stalls_of_a_second_are_each_found() {
+    let mut seconds = STEADY.run(7);
+    seconds.truncate(60);
+    for at in [10, 20, 30, 40, 50] {
+        seconds[at].answers = 0;
+        (seconds[at].p50_ns, seconds[at].p99_ns) = (0, 0);
+    }
+    let dips = find(&Course::of(seconds));
+    assert_eq!(spans(&dips), [(10, 1), (20, 1), (30, 1), (40, 1), (50, 1)]);
+    assert_eq!(dips[0].throughput.map(|t| t.worst), Some(0.0));
+}
+
+#[test]
+fn a_rise_of_latency_alone_is_a_dip() {
+    let mut seconds = STEADY.run(9);
+    for second in &mut seconds[3000..3020] {
+        (second.p50_ns, second.failed) = (second.p50_ns * 5, 2);
+    }
+    let dips = find(&Course::of(seconds));
+    assert_eq!(spans(&dips), [(3000, 20)]);
+    assert_eq!((dips[0].throughput, dips[0].failed), (None, 40));
+    assert!(dips[0].p50_ns.is_some_and(|p50| (4.8..5.2).contains(&p50.ratio())));
+}
+
+#[test]
+fn what_lasts_to_the_end_has_not_recovered_and_what_begins_with_the_window_is_no_dip() {
+    let mut seconds = STEADY.run(11);
+    seconds.truncate(300);
+    let late = find(&Course::of(slowed(seconds.clone(), 270, 30, 0.6)));
+    assert_eq!((spans(&late), late[0].recovery_ns), (vec![(270, 30)], None));
+    assert_eq!(find(&Course::of(slowed(seconds, 0, 30, 0.6))), []);
+}
+
+#[test]
+fn few_or_empty_seconds_are_not_judged() {
+    assert_eq!(find(&Course::default()), []);
+    assert_eq!(find(&Course::of(STEADY.run(1)[..9].to_vec())), []);
+    assert_eq!(find(&Course::of(vec![Second::default(); 50])), []);
+}
