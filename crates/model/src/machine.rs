@@ -20,7 +20,9 @@ pub struct MachineUse {
     pub busy_ns: Nanos,
     /// Processor time of this process, all of its threads.
     pub own_ns: Nanos,
-    /// Processor time of the server's processes, where the server was found on this machine.
+    /// Whether the server is on this machine and may run on the generator's processors.
+    pub shares_cores: bool,
+    /// Processor time of the server's processes, where they were found on this machine.
     pub server_ns: Option<Nanos>,
     /// Time that the host gave to other guests while this one wanted to run.
     pub steal_ns: Nanos,
@@ -41,6 +43,9 @@ pub struct Machine {
     /// Share of the allowed processors that was spent by neighbours: processes other than this one
     /// and, where it was found, the server. 0..=1.
     pub neighbours_ratio: f64,
+    /// Whether the server is on this machine and may run on the processors that the generator may
+    /// use.
+    pub shares_cores: bool,
     /// Share of the allowed processors that the server spent, where its processes were found on
     /// this machine and on processors that the generator may use.
     pub server_ratio: Option<f64>,
@@ -69,6 +74,7 @@ impl MachineSum {
         sum.own_ns += interval.own_ns;
         sum.steal_ns += interval.steal_ns;
         sum.slept_ns += interval.slept_ns;
+        sum.shares_cores |= interval.shares_cores;
         if let Some(server_ns) = interval.server_ns {
             *sum.server_ns.get_or_insert(0) += server_ns;
         }
@@ -92,6 +98,7 @@ impl MachineSum {
         Some(Machine {
             sampled_ns: sum.elapsed_ns,
             neighbours_ratio: ratio(sum.busy_ns.saturating_sub(ours)),
+            shares_cores: sum.shares_cores,
             server_ratio: sum.server_ns.map(ratio),
             steal_ratio: ratio(sum.steal_ns),
             stepped_ns: sum.stepped_ns,
@@ -114,6 +121,7 @@ mod tests {
                 elapsed_ns: SECOND,
                 busy_ns: SECOND,
                 own_ns: SECOND / 2,
+                shares_cores: true,
                 server_ns: Some(SECOND / 4),
                 steal_ns: SECOND / 10,
                 stepped_ns,

@@ -60,6 +60,22 @@ pub enum ReasonCode {
     Interrupted,
     /// The window was too short for the percentile quoted.
     WindowTooShort,
+    /// Warm-up inside the window, or a level that never settled.
+    NotSteady,
+    /// The server left its own course for a while.
+    Dips,
+    /// The wall clock was set, or the machine slept, while measuring.
+    ClockJumped,
+    /// Other processes, or other guests of the host, took processor time from the generator.
+    BusyNeighbour,
+    /// The generator's machine ran short of memory.
+    MemoryShort,
+    /// All requests came from one address, and it showed.
+    SingleSource,
+    /// All requests carried one key.
+    SingleKey,
+    /// QPS came near what this generator can do.
+    NearCeiling,
 }
 
 impl ReasonCode {
@@ -79,6 +95,14 @@ impl ReasonCode {
             Self::SharedCores => "shared_cores",
             Self::Interrupted => "interrupted",
             Self::WindowTooShort => "window_too_short",
+            Self::NotSteady => "not_steady",
+            Self::Dips => "dips",
+            Self::ClockJumped => "clock_jumped",
+            Self::BusyNeighbour => "busy_neighbour",
+            Self::MemoryShort => "memory_short",
+            Self::SingleSource => "single_source",
+            Self::SingleKey => "single_key",
+            Self::NearCeiling => "near_ceiling",
         }
     }
 }

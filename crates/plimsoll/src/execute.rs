@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::live::Live;
 use crate::secrets;
+use crate::watch::Watch;
 
 /// The flag that Ctrl-C raises; a second Ctrl-C ends the process at once.
 ///
@@ -65,11 +66,16 @@ pub fn execute_watched(
     let mut builder = RunBuilder::new(head);
     let mut aborted = None;
     let planned = launch.plan.connections;
+    let mut watch = Watch::start(&launch.plan);
     let observe = |progress: Progress<'_>| {
         let interval = match progress {
-            Progress::Opening(open) => return live.opening(open, planned),
+            Progress::Opening(open) => {
+                watch.restart();
+                return live.opening(open, planned);
+            }
             Progress::Interval(interval) => interval,
         };
+        interval.machine = Some(watch.interval());
         if let Some(journal) = &mut journal {
             journal.append(interval);
         }
@@ -86,9 +92,8 @@ pub fn execute_watched(
     let outcome = engine::launch(launch, observe);
     live.end();
     let outcome = outcome.map_err(|error| Failure::CannotRun(error.to_string()))?;
-    let mut run = builder.finish(outcome.stopped);
+    let mut run = verdict::conclude(builder, outcome.stopped);
     run.aborted = aborted;
-    run.validity = verdict::judge(&run);
     Ok(run)
 }
 

@@ -80,7 +80,5 @@ pub fn replay(path: &Path) -> Result<Run, Failure> {
         };
         builder.add(&interval);
     }
-    let mut run = builder.finish(true);
-    run.validity = verdict::judge(&run);
-    Ok(run)
+    Ok(verdict::conclude(builder, true))
 }

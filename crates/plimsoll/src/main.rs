@@ -22,6 +22,7 @@ mod run;
 mod secrets;
 mod sweep;
 mod target_command;
+mod watch;
 mod wrk_link;
 mod wrktest;
 

@@ -4,12 +4,13 @@
 //! (SVG, PNG) and into the page of `html`.
 
 use model::capacity::{CapacitySearch, Margin, Outcome, Purpose, SearchStep, Unit};
+use model::Dip;
 use model::curve::{Curve, CurveRow};
 use model::histogram::Latencies;
 use model::run::Run;
 use model::sweep::{LevelKind, Sweep};
 use model::timeline::Point;
-use model::units::Nanos;
+use model::units::{Nanos, show_duration};
 use model::validity::Verdict;
 use verdict::Reading;
 
@@ -92,7 +93,7 @@ pub fn timeline(run: &Run) -> chart::Timeline {
         title: "Second by second".to_owned(),
         subtitle: None,
         seconds: run.timeline.iter().map(|point| second(point, open_loop)).collect(),
-        spans: asides(&run.timeline),
+        spans: asides(&run.timeline).into_iter().chain(run.dips.iter().map(alarm)).collect(),
     }
 }
 
@@ -126,6 +127,16 @@ fn asides(timeline: &[Point]) -> Vec<Span> {
         });
     }
     spans
+}
+
+/// A dip as a stretch to be noticed.
+fn alarm(dip: &Dip) -> Span {
+    Span {
+        from_s: seconds(dip.start_ns),
+        to_s: seconds(dip.start_ns.saturating_add(dip.duration_ns)),
+        label: format!("dip {}", show_duration(dip.duration_ns)),
+        kind: SpanKind::Alarm,
+    }
 }
 
 /// Response against service time by percentile; one line where they are the same. A damaged

@@ -15,9 +15,10 @@ mod baseline;
 mod stretch;
 
 use model::course::Second;
-use model::units::{Nanos, SECOND};
+use model::units::{Nanos, SECOND, show_duration};
 use model::{Course, Departure, Dip};
 
+use crate::figures::rate;
 use stretch::Stretch;
 
 /// Seconds that a window must have before anything can be told from its course.
@@ -41,6 +42,24 @@ pub fn find(course: &Course) -> Vec<Dip> {
     stretches.retain(|stretch| stretch.from > 0);
     stretches.truncate(MOST_DIPS);
     stretches.iter().map(|stretch| dip(seconds, &signals, *stretch)).collect()
+}
+
+/// A dip in words: `at 62s for 5.00s, QPS 4,100 instead of 9,900, p50 21.0ms instead of 5.00ms`.
+pub fn words(dip: &Dip) -> String {
+    let at = show_duration(dip.start_ns);
+    let mut words = format!("at {at} for {}", show_duration(dip.duration_ns));
+    if let Some(throughput) = dip.throughput {
+        let (was, course) = (rate(throughput.typical), rate(throughput.course));
+        words += &format!(", QPS {was} instead of {course}");
+    }
+    for (name, departure) in [("p50", dip.p50_ns), ("p99", dip.p99_ns)] {
+        if let Some(departure) = departure {
+            let time = |ns: f64| show_duration(ns.clamp(0.0, 1e19) as u64);
+            let (was, course) = (time(departure.typical), time(departure.course));
+            words += &format!(", {name} {was} instead of {course}");
+        }
+    }
+    words
 }
 
 /// The seconds without a stub at the end, whose rate is that of the run's last breath.

@@ -34,7 +34,7 @@ pub use curve::Reading;
 pub use diff::Diff;
 pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep};
 pub use ladder::{Ladder, Outcome, Step};
-pub use validity::judge;
+pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.
 pub fn conclude(intervals: model::RunBuilder, interrupted: bool) -> model::Run {

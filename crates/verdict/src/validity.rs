@@ -2,8 +2,7 @@
 //! makes of the result, and what to do. The table is also the documentation of validity
 //! ([`rules_as_markdown`]).
 //!
-//! Here are the rules that cost nothing: they read what a run holds anyway. An overloaded server is
-//! a result, not invalidity; a rule speaks only where the generator, its machine or its settings
+//! They read what a run holds. An overloaded server is a result, not invalidity; a rule speaks only where the generator, its machine or its settings
 //! shaped the figures, or where the figures do not mean what they seem to.
 
 use std::fmt::Write as _;
@@ -12,7 +11,12 @@ use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 mod answers;
 mod generator;
+mod machine;
+mod steady;
+mod way;
 mod window;
+
+pub use steady::{Stability, stability};
 
 /// What a rule found: its consequence, and the evidence in one or more sentences without the final
 /// full stop.
@@ -69,7 +73,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::FastErrors,
-        condition: "more than half of the answers were failures by status or check",
+        condition: "more than one in ten answers were failures by status or check",
         consequence: "INVALID above nine in ten: QPS and latency are those of the error path. \
                       Else a note: a server that sheds load is a result, but its QPS is not what \
                       it carries",
@@ -79,8 +83,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::WorkersSaturated,
-        condition: "a worker was busy for 95 % of the window or more (not with --spin, where every \
-                    worker always is)",
+        condition: "a worker was busy for 95 % of the window or more, waiting for a processor \
+                    included unless the server shares it (not with --spin, where every worker \
+                    always is busy)",
         consequence: "LOWER_BOUND in a closed loop: the server carries at least this. A note in an \
                       open loop, where late sends and the achieved rate tell",
         advice: "Give the generator more workers (-t) and cores, or another machine; latencies \
@@ -98,7 +103,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::ConnectionsExhausted,
         condition: "over 0.1 % of an open loop's arrivals were not sent in the window, with every \
-                    connection in use",
+                    connection in use; or --max-inflight held users of a closed loop back",
         consequence: "LOWER_BOUND: more connections might have carried more. A note when the \
                       server was evidently saturated: one in a hundred answers were 429 or 503, a \
                       tenth of the attempts timed out, or service times show a queue (mean ten \
@@ -125,9 +130,87 @@ pub const RULES: &[Rule] = &[
         check: answers::keepalive_refused,
     },
     Rule {
+        code: ReasonCode::BusyNeighbour,
+        condition: "the host gave 5 % or more of the generator's processors to other guests; or \
+                    other processes took 5 % or more of them while a worker waited for one for 10 % \
+                    of the window, or had no time left",
+        consequence: "LOWER_BOUND in a closed loop: the generator was held up. A note in an open \
+                      loop, where late sends tell",
+        advice: "Stop what else runs there, or give the generator processors of its own (taskset, \
+                 cgroups), and measure again.",
+        check: machine::neighbours,
+    },
+    Rule {
+        code: ReasonCode::SharedCores,
+        condition: "the server listens on this machine and may run on the generator's processors",
+        consequence: "a note, with what it cost: server and generator take processors from each \
+                      other, so that either alone does more",
+        advice: "Keep them apart (taskset -c 0-3 for one and the rest for the other), or measure \
+                 from another machine; compare only with runs made the same way.",
+        check: machine::shared_cores,
+    },
+    Rule {
+        code: ReasonCode::MemoryShort,
+        condition: "less than 2 % of the generator's memory could be had without swapping",
+        consequence: "LOWER_BOUND: a machine that reclaims memory stalls whatever runs on it",
+        advice: "Free memory, or lower -c, and measure again.",
+        check: machine::memory,
+    },
+    Rule {
+        code: ReasonCode::ClockJumped,
+        condition: "the machine slept inside the window, or its wall clock was set by 0.1 s or more",
+        consequence: "INVALID when it slept: the server went on without the generator. A note when \
+                      the clock was set: figures are measured by a clock that cannot be, only dates \
+                      are wrong",
+        advice: "Keep the machine awake; set clocks before measuring, not meanwhile.",
+        check: machine::clock,
+    },
+    Rule {
+        code: ReasonCode::NotSteady,
+        condition: "the window's beginning was worse than its second half, beyond the run's own \
+                    noise (warm-up inside the window); or QPS or median response time moved by a \
+                    fifth or more throughout (a level that never settled). From ten points of \
+                    timeline on",
+        consequence: "LOWER_BOUND when a closed loop's warm-up lowered QPS by 5 % or more: warm, the \
+                      server carries more. Else a note: the figures depend on how long was measured",
+        advice: "Leave the warm-up out (--warmup), and measure longer until the figures stay.",
+        check: steady::not_steady,
+    },
+    Rule {
+        code: ReasonCode::Dips,
+        condition: "throughput fell or latency rose for a while, far beyond the run's own noise",
+        consequence: "a note: a dip is the server's doing, and a result",
+        advice: "Look at the dips listed, and at what the server did then; means hide them.",
+        check: steady::dips,
+    },
+    Rule {
+        code: ReasonCode::SingleSource,
+        condition: "every connection came from one local address, and one in a hundred answers were \
+                    429, or the run took half of that address's local ports",
+        consequence: "a note, with what it cost: limits per address see a single client, and past \
+                      half of the ports connecting slows down",
+        advice: "Connect from several addresses (--source), or lift the limit for this one.",
+        check: way::single_source,
+    },
+    Rule {
+        code: ReasonCode::SingleKey,
+        condition: "every request carried the same credential",
+        consequence: "a note, with what it cost: limits, caches and locks per user see a single user",
+        advice: "Use as many keys as real traffic has, or keep in mind what one user may do.",
+        check: way::single_key,
+    },
+    Rule {
+        code: ReasonCode::NearCeiling,
+        condition: "QPS reached 80 % of the ceiling that `plimsoll calibrate` measured for so many \
+                    workers",
+        consequence: "a note: not much more could have been seen",
+        advice: "Give the generator more workers (-t) and cores, or another machine.",
+        check: machine::near_ceiling,
+    },
+    Rule {
         code: ReasonCode::WindowTooShort,
         condition: "fewer than 1,000 attempts were timed",
-        consequence: "a note: fewer than ten of them are above p99",
+        consequence: "a note: fewer than ten of them are above p99, fewer still above p99.9",
         advice: "Measure longer (-d) before quoting percentiles.",
         check: window::too_short,
     },

@@ -11,7 +11,7 @@ use verdict::figures::level_of;
 use super::{Section, Title, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
-use crate::text::{attempts, load, workers};
+use crate::text::{attempts, ceiling, dip_cells, load, workers};
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
@@ -109,6 +109,7 @@ fn details(run: &Run) -> Vec<(String, String)> {
         let cost = show_duration(run.generator.cpu_ns_per_request.round() as Nanos);
         let line = format!("{cost} of processor time per request; {}", workers(&run.generator));
         facts.push(fact("Generator", line));
+        facts.extend(ceiling(run).map(|used| fact("Ceiling", used)));
     }
     if let Some(answer) = &run.answer {
         let answer = format!(
@@ -128,7 +129,26 @@ fn timeline(run: &Run) -> Markup {
     if run.timeline.is_empty() {
         return html! { p { "The run has no timeline." } };
     }
-    parts::timeline(&charts::timeline(run).chart())
+    html! { (parts::timeline(&charts::timeline(run).chart())) (dips(run)) }
+}
+
+/// The stretches in which the server left its own course.
+fn dips(run: &Run) -> Markup {
+    let row = |dip: &model::Dip| {
+        let mut cells: Vec<Markup> = dip_cells(dip).map(|cell| html! { (cell) }).into();
+        cells.push(html! { (parts::outside(&dip.endpoints.join(", "))) });
+        cells
+    };
+    html! {
+        h3 { "Dips" }
+        @if run.dips.is_empty() { p { "The server kept its course: no dips." } }
+        @else {
+            (parts::rows(
+                &["at", "for", "depth", "recovery", "endpoints"],
+                run.dips.iter().map(row),
+            ))
+        }
+    }
 }
 
 fn latency(run: &Run) -> Markup {

@@ -1,5 +1,6 @@
 //! The sections between wrk's block and the verdict.
 
+use model::Dip;
 use model::histogram::Summary;
 use model::plan::{Load, Plan};
 use model::run::{Generator, Run};
@@ -19,8 +20,9 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
         latencies(run, style),
         statuses(run, style),
         errors(run, style),
+        dips(run, style),
         spectrum::section(run, style),
-        generator(&run.generator, style),
+        generator(run, style),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
@@ -196,17 +198,86 @@ fn lines(grid: &Grid) -> Vec<String> {
     grid.print().lines().map(str::to_owned).collect()
 }
 
+/// Dips listed one by one up to this many.
+const MOST_DIPS: usize = 10;
+
+/// The stretches in which the server left its own course.
+fn dips(run: &Run, style: Style) -> Option<String> {
+    if run.dips.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new([Lean::Right, Lean::Right, Lean::Left, Lean::Left]);
+    for dip in run.dips.iter().take(MOST_DIPS) {
+        let [at, length, depth, end] = dip_cells(dip);
+        grid.row([format!("at {at}"), format!("for {length}"), depth, end]);
+    }
+    let mut lines = lines(&grid);
+    if let Some(more) = run.dips.len().checked_sub(MOST_DIPS).filter(|&more| more > 0) {
+        lines.push(format!("and {more} more; all of them are in the JSON"));
+    }
+    Some(named(style, "Dips", &lines))
+}
+
+/// A dip's start, length, depth and recovery, in words.
+pub(crate) fn dip_cells(dip: &Dip) -> [String; 4] {
+    let mut depths = Vec::new();
+    if let Some(throughput) = dip.throughput {
+        let lost = percent(1.0 - throughput.ratio());
+        let (typical, course) = (rate(throughput.typical), rate(throughput.course));
+        depths.push(format!("QPS -{lost} ({typical} of {course})"));
+    }
+    for (name, departure) in [("p50", dip.p50_ns), ("p99", dip.p99_ns)] {
+        if let Some(departure) = departure {
+            depths.push(format!("{name} x{:.1}", departure.ratio()));
+        }
+    }
+    if dip.failed > 0 {
+        depths.push(format!("{} failed", count(dip.failed)));
+    }
+    let recovery = match dip.recovery_ns {
+        Some(nanos) => format!("back after {}", show_duration(nanos)),
+        None => "not back by the end".to_owned(),
+    };
+    [show_duration(dip.start_ns), show_duration(dip.duration_ns), depths.join(", "), recovery]
+}
+
+/// A ratio as a whole per cent.
+fn percent(ratio: f64) -> String {
+    format!("{:.0} %", ratio * 100.0)
+}
+
 /// Workers named one by one up to this many.
 const MOST_WORKERS: usize = 8;
 
-fn generator(generator: &Generator, style: Style) -> Option<String> {
+fn generator(run: &Run, style: Style) -> Option<String> {
+    let generator = &run.generator;
     if generator.workers.is_empty() {
         return None;
     }
     let busy = workers(generator);
     let cost = show_duration(generator.cpu_ns_per_request.round() as Nanos);
-    let line = format!("{cost} of processor time per request; {busy}");
-    Some(named(style, "Generator", &[line]))
+    let mut lines = vec![format!("{cost} of processor time per request; {busy}")];
+    lines.extend(ceiling(run));
+    Some(named(style, "Generator", &lines))
+}
+
+/// What a run used of what its generator can do, in words, where that was measured.
+pub(crate) fn ceiling(run: &Run) -> Option<String> {
+    let ceiling = run.generator.ceiling.as_ref()?;
+    let date = clean(ceiling.measured_at.get(..10).unwrap_or_default(), 10);
+    let late = ceiling
+        .late_p99_ns
+        .map_or_else(String::new, |ns| format!("; late p99 at such a rate: {}", show_duration(ns)));
+    Some(format!(
+        "you used {} of what this generator can do ({}/s with {}, calibrated {date}){late}",
+        percent(ceiling.used_ratio),
+        rate(ceiling.requests_per_s),
+        if run.plan.threads == 1 {
+            "1 worker".to_owned()
+        } else {
+            format!("{} workers", run.plan.threads)
+        }
+    ))
 }
 
 /// How busy the workers were, in words.

@@ -14,7 +14,7 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "the figures are the server's",
         Verdict::LowerBound => {
-            "the server carries at least this; the generator's side was the limit"
+            "the server carries at least this; something other than it was the limit"
         }
         Verdict::Invalid => "do not quote these figures",
     }

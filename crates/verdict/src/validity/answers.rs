@@ -4,10 +4,10 @@ use model::units::show_duration;
 use model::{ErrorClass, Run, Verdict};
 
 use super::Finding;
-use crate::figures::{grouped, share};
+use crate::figures::{grouped, rate, share};
 
-/// Share of answers that fail above which QPS no longer shows what is carried.
-const MOSTLY_FAILING: f64 = 0.5;
+/// Share of answers that fail above which QPS says too much of what is carried.
+const FAILING: f64 = 0.1;
 /// Share of answers that fail above which the error path is all that was measured. Refusals by
 /// an overloaded server seldom get there: it would have to shed nine of ten.
 const ONLY_FAILING: f64 = 0.9;
@@ -35,7 +35,7 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     let errors = &run.totals.errors;
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
     let answers = run.totals.requests as f64;
-    if answers == 0.0 || failed <= MOSTLY_FAILING * answers {
+    if answers == 0.0 || failed <= FAILING * answers {
         return None;
     }
     let consequence =
@@ -51,10 +51,12 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
         })
         .unwrap_or_default();
     let evidence = format!(
-        "{} of {} answers ({}) were failures{named}: errors that look like capacity",
+        "{} of {} answers ({}) were failures{named}: errors that look like capacity; {}/s were \
+         carried",
         grouped(failed, 0),
         grouped(answers, 0),
-        share(failed / answers)
+        share(failed / answers),
+        rate(run.rates.requests_per_s * (1.0 - failed / answers))
     );
     Some((consequence, evidence))
 }

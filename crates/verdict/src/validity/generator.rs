@@ -1,13 +1,16 @@
 //! Rules about the generator: its workers, its schedule, its connections and its machine.
 
+use model::run::WorkerShare;
 use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{Run, Verdict};
 
 use super::Finding;
-use crate::figures::{grouped, rate, share};
+use crate::figures::{grouped, percent, rate, share};
 
 /// A worker this busy has no time left to take answers up at once.
 const BUSY: f64 = 0.95;
+/// Share of the window spent waiting for a processor that is worth a word.
+const WAITED: f64 = 0.01;
 /// Share of arrivals that may go unsent.
 const SHORTFALL: f64 = 0.001;
 /// Share of the cap that counts as every connection in use: workers own their connections, so one
@@ -56,15 +59,23 @@ fn meaning(run: &Run, errno: &str) -> String {
 
 pub(super) fn saturated(run: &Run) -> Option<Finding> {
     let workers = &run.generator.workers;
-    let busy = workers.iter().filter(|worker| worker.busy_ratio >= BUSY).count();
+    // A processor shared with the server is a note of its own.
+    let shared = run.generator.machine.is_some_and(|machine| machine.shares_cores);
+    let queued = |worker: &WorkerShare| if shared { 0.0 } else { worker.queued_ratio };
+    let taken = |worker: &WorkerShare| worker.busy_ratio + queued(worker);
+    let busy = workers.iter().filter(|worker| taken(worker) >= BUSY).count();
     if run.plan.spin || busy == 0 {
         return None;
     }
-    let most = workers.iter().map(|worker| worker.busy_ratio).fold(0.0, f64::max);
+    let most = workers.iter().max_by(|a, b| taken(a).total_cmp(&taken(b)))?;
+    let waited = match queued(most) {
+        queued if queued >= WAITED => format!(", {} more waiting for a processor", percent(queued)),
+        _ => String::new(),
+    };
     let of_workers = format!(
-        "{busy} of {} workers had no time left (busy {} of the window)",
+        "{busy} of {} workers had no time left (busy {} of the window{waited})",
         workers.len(),
-        share(most)
+        share(most.busy_ratio)
     );
     if open_loop(run) {
         return Some((Verdict::Valid, of_workers));
@@ -105,6 +116,9 @@ pub(super) fn below_offered(run: &Run) -> Option<Finding> {
 }
 
 pub(super) fn exhausted(run: &Run) -> Option<Finding> {
+    if !open_loop(run) {
+        return users_held_back(run);
+    }
     let unsent = shortfall(run)?;
     if !at_cap(run) {
         return None;
@@ -125,6 +139,22 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         }
         None => Some((Verdict::LowerBound, format!("{evidence}; {}", connections_for(run)))),
     }
+}
+
+/// A closed loop whose users were held back by `--max-inflight`: its level is not what it seems.
+fn users_held_back(run: &Run) -> Option<Finding> {
+    let users = run.plan.connections.saturating_mul(run.plan.pipeline);
+    let cap = run.plan.inflight_cap();
+    if cap >= users || !at_cap(run) {
+        return None;
+    }
+    let evidence = format!(
+        "{users} users were held to {cap} requests at once (--max-inflight): the figures are those \
+         of {cap} users, not of {users}",
+        users = grouped(f64::from(users), 0),
+        cap = grouped(f64::from(cap), 0),
+    );
+    Some((Verdict::LowerBound, evidence))
 }
 
 /// How many connections the rate would take at the service time seen, by Little's law.

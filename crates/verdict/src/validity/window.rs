@@ -42,9 +42,10 @@ pub(super) fn too_short(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{} attempts in {} are too few to quote p99",
+        "{} attempts in {} are too few to quote p99: {} of them are above it",
         grouped(timed as f64, 0),
-        show_duration(run.totals.duration_ns)
+        show_duration(run.totals.duration_ns),
+        grouped((timed as f64 / 100.0).floor(), 0)
     );
     Some((Verdict::Valid, evidence))
 }

@@ -1,0 +1,155 @@
+//! The server's processes, where it listens on this machine: found by the listening socket's inode in
+//! `/proc/net/tcp`, then by who holds it. Processes of other users may not show what they hold; then
+//! the server is known to be here, and what it spends is not.
+
+use std::fs;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use model::Nanos;
+
+use super::TICK_NS;
+
+/// A socket that listens, in `/proc/net/tcp`.
+const LISTEN: &str = "0A";
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Server {
+    /// Whether it listens on this machine.
+    here: bool,
+    /// Its processes that may run on the generator's processors.
+    beside: Vec<u32>,
+    /// Its processes that may not.
+    apart: usize,
+}
+
+impl Server {
+    /// Looks for who listens at these addresses (`127.0.0.1:8080`).
+    pub fn find(addresses: &[String], cpus: &[usize]) -> Self {
+        let local: Vec<SocketAddr> = addresses
+            .iter()
+            .filter_map(|text| text.parse().ok())
+            .filter(|address: &SocketAddr| is_ours(address.ip()))
+            .collect();
+        let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
+            .iter()
+            .flat_map(|path| listening(&fs::read_to_string(path).unwrap_or_default(), &local))
+            .collect();
+        let (beside, apart): (Vec<u32>, Vec<u32>) =
+            holders(&inodes).into_iter().partition(|&pid| may_run_on(pid, cpus));
+        Self { here: !inodes.is_empty(), beside, apart: apart.len() }
+    }
+
+    /// Whether it may run on the generator's processors: known, or not known to be elsewhere.
+    pub fn shares_cores(&self) -> bool {
+        self.here && (!self.beside.is_empty() || self.apart == 0)
+    }
+
+    /// Processor time of its processes beside the generator, where they were found.
+    pub fn cpu_ns(&self) -> Option<Nanos> {
+        let known = self.here && !self.beside.is_empty();
+        known.then(|| self.beside.iter().filter_map(|&pid| cpu_ns(pid)).sum())
+    }
+}
+
+/// Only an address of this machine can be bound to.
+fn is_ours(address: IpAddr) -> bool {
+    address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
+}
+
+/// Inodes of the sockets that listen on a port of `wanted`.
+fn listening(table: &str, wanted: &[SocketAddr]) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, local, _, state, _, _, _, _, _, inode, ..] = fields[..] else { continue };
+        let port = local.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+        if state == LISTEN && port.is_some_and(|port| wanted.iter().any(|w| w.port() == port)) {
+            found.push(inode.to_owned());
+        }
+    }
+    found
+}
+
+/// Processes that hold one of the sockets.
+fn holders(inodes: &[String]) -> Vec<u32> {
+    if inodes.is_empty() {
+        return Vec::new();
+    }
+    let sockets: Vec<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
+    let holds = |pid: &u32| {
+        let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+        files.flatten().any(|file| {
+            fs::read_link(file.path())
+                .is_ok_and(|link| sockets.iter().any(|socket| link.as_os_str() == socket.as_str()))
+        })
+    };
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|&pid| pid != std::process::id()).filter(holds).collect()
+}
+
+/// Whether one of its threads may run on one of `cpus`; where that cannot be read, it may.
+fn may_run_on(pid: u32, cpus: &[usize]) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    threads.flatten().any(|thread| {
+        let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        list.is_none_or(|list| cpus.iter().any(|&cpu| in_list(list, cpu)))
+    })
+}
+
+/// Whether a list such as `0-3,8` holds a processor.
+fn in_list(list: &str, cpu: usize) -> bool {
+    list.trim().split(',').any(|part| {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        matches!((low.parse::<usize>(), high.parse()), (Ok(low), Ok(high)) if (low..=high).contains(&cpu))
+    })
+}
+
+/// Processor time of a process, its threads included, by `/proc/PID/stat`.
+fn cpu_ns(pid: u32) -> Option<Nanos> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before may hold anything, blanks and brackets included.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut ticks = fields.split_whitespace().skip(11).map_while(|field| field.parse::<u64>().ok());
+    Some(ticks.next()?.saturating_add(ticks.next()?).saturating_mul(TICK_NS))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn listeners_are_found_by_port() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+            0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4711 1 0\n\
+            1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000 0 0 4712 1 0\n\
+            2: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4713 1 0\n";
+        let wanted = ["127.0.0.1:8080".parse().expect("an address")];
+        assert_eq!(listening(table, &wanted), ["4711"]);
+        assert_eq!(listening("", &wanted), Vec::<String>::new());
+    }
+
+    #[test]
+    fn lists_of_processors() {
+        for (list, cpu, held) in
+            [("\t0-3,8", 2, true), ("0-3,8", 8, true), ("0-3,8", 5, false), ("", 0, false)]
+        {
+            assert_eq!(in_list(list, cpu), held, "{list} {cpu}");
+        }
+    }
+
+    #[test]
+    fn a_port_of_this_machine_is_here_and_a_foreign_address_is_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let here = Server::find(&[address], &[0]);
+        // This very process holds it, and that is not counted as the server's.
+        assert!(here.here && here.beside.is_empty() && here.cpu_ns().is_none());
+        assert!(!Server::find(&["192.0.2.1:80".to_owned()], &[0]).here);
+        assert!(cpu_ns(std::process::id()).is_some());
+    }
+}

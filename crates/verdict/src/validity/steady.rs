@@ -1,0 +1,183 @@
+//! Rules about the course of the window: warm-up inside it, a level that never settled, and dips.
+
+use model::timeline::Point;
+use model::units::{SECOND, show_duration};
+use model::{Dip, Run, Verdict};
+
+use super::Finding;
+use crate::dips::words as dip_in_words;
+use crate::figures::{percent, rate};
+
+/// Points of timeline below which nothing can be told.
+const FEWEST: usize = 10;
+/// How far off the settled level the beginning must lie.
+const WARMING: f64 = 0.10;
+/// The same for the median response time, as a factor.
+const WARMING_SLOWER: f64 = 1.5;
+/// And how many times the settled half's own noise.
+const BEYOND_NOISE: f64 = 4.0;
+/// Loss of QPS by warm-up from which on the figure understates the server.
+const UNDERSTATED: f64 = 0.05;
+/// Movement from the first third to the last.
+const MOVED: f64 = 1.2;
+/// Share of its course that throughput may lose in a dip without the objective `stable` failing.
+const WOBBLE: f64 = 0.10;
+
+/// Whether a run kept its course.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stability {
+    /// No dips, no warm-up inside the window, no drift.
+    Stable,
+    /// Why not, in words.
+    Unstable(String),
+    /// The window has too few points to tell.
+    TooShort,
+}
+
+/// What the objective `stable` judges by: neither dips nor a level that had not settled. A dip of
+/// less than a tenth of the throughput and without more latency does not count.
+pub fn stability(run: &Run) -> Stability {
+    let counts = |dip: &&Dip| {
+        dip.p50_ns.is_some()
+            || dip.p99_ns.is_some()
+            || dip.throughput.is_none_or(|throughput| 1.0 - throughput.ratio() >= WOBBLE)
+    };
+    let found = run.dips.iter().filter(counts).count();
+    match (found, not_steady(run)) {
+        (0, None) if window(run).len() < FEWEST => Stability::TooShort,
+        (0, None) => Stability::Stable,
+        (0, Some((_, evidence))) => Stability::Unstable(evidence),
+        (1, _) => Stability::Unstable("the server left its course once".to_owned()),
+        (n, _) => Stability::Unstable(format!("the server left its course {n} times")),
+    }
+}
+
+pub(super) fn dips(run: &Run) -> Option<Finding> {
+    let longest = run.dips.iter().max_by_key(|dip| dip.duration_ns)?;
+    let off: u64 = run.dips.iter().map(|dip| dip.duration_ns).fold(0, u64::saturating_add);
+    let often = match run.dips.len() {
+        1 => "once".to_owned(),
+        n => format!("{n} times"),
+    };
+    let evidence = format!(
+        "the server left its own course {often}, for {} of {}; longest: {}",
+        show_duration(off),
+        show_duration(run.totals.duration_ns),
+        dip_in_words(longest)
+    );
+    Some((Verdict::Valid, evidence))
+}
+
+pub(super) fn not_steady(run: &Run) -> Option<Finding> {
+    let points = window(run);
+    if points.len() < FEWEST {
+        return None;
+    }
+    let closed = run.plan.rate_per_s.is_none();
+    let qps: Vec<f64> = points.iter().map(|point| point.requests_per_s).collect();
+    let p50: Vec<f64> = points.iter().map(|point| point.p50_ns as f64).collect();
+    warming(run, points, closed.then_some(&qps), &p50)
+        .or_else(|| never_settled(closed.then_some(&qps), &p50))
+}
+
+/// Points of the window, without a stub at its end and without the time that load takes to grow.
+fn window(run: &Run) -> &[Point] {
+    let first = run
+        .timeline
+        .iter()
+        .position(|point| point.phase == "window" && point.start_ns >= run.plan.ramp_ns);
+    let inside = first.map_or(&[][..], |first| &run.timeline[first..]);
+    let len = inside.iter().take_while(|point| point.phase == "window").count();
+    match &inside[..len] {
+        [before @ .., last] if last.duration_ns < SECOND / 2 => before,
+        all => all,
+    }
+}
+
+/// The run begins worse than its second half went on.
+fn warming(run: &Run, points: &[Point], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
+    let half = points.len() / 2;
+    let slow = qps.map_or(0, |qps| {
+        let settled = Settled::of(&qps[half..]);
+        let low = settled.level * (1.0 - WARMING.max(BEYOND_NOISE * settled.noise));
+        leading(&qps[..half], |value| value < low)
+    });
+    let late = {
+        let settled = Settled::of(&p50[half..]);
+        let high = settled.level * (WARMING_SLOWER.max(1.0 + BEYOND_NOISE * settled.noise));
+        leading(&p50[..half], |value| value > high && settled.level > 0.0)
+    };
+    let warm = slow.max(late);
+    if warm == 0 {
+        return None;
+    }
+    let length = points[warm - 1].start_ns + points[warm - 1].duration_ns - points[0].start_ns;
+    let after = Settled::of(&p50[half..]).level as u64;
+    let before = median(p50[..warm].to_vec()) as u64;
+    let mut evidence = format!(
+        "the first {} of the window were warm-up: p50 {} there and {} later",
+        show_duration(length),
+        show_duration(before),
+        show_duration(after)
+    );
+    let mut consequence = Verdict::Valid;
+    if let (Some(qps), true) = (qps, slow > 0) {
+        let warmed = median(qps[half..].to_vec());
+        evidence += &format!("; warm, it answered {}/s", rate(warmed));
+        if run.rates.requests_per_s < (1.0 - UNDERSTATED) * warmed {
+            let more = percent(warmed / run.rates.requests_per_s.max(f64::MIN_POSITIVE) - 1.0);
+            evidence += &format!(", {more} more than the whole window shows");
+            consequence = Verdict::LowerBound;
+        }
+    }
+    Some((consequence, evidence))
+}
+
+/// A figure that moves the same way from third to third, by more than it wavers.
+fn never_settled(qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
+    let moved = |values: &[f64]| {
+        let third = values.len() / 3;
+        let thirds = [&values[..third], &values[third..2 * third], &values[2 * third..]];
+        let [a, b, c] = thirds.map(Settled::of);
+        let same_way =
+            (a.level < b.level && b.level < c.level) || (a.level > b.level && b.level > c.level);
+        let far = (c.level / a.level).max(a.level / c.level);
+        let noise = a.noise.max(b.noise).max(c.noise);
+        (same_way && far.is_finite() && far >= MOVED.max(1.0 + BEYOND_NOISE * noise))
+            .then_some((a.level, c.level))
+    };
+    let words = |what: &str, from: String, to: String| {
+        format!("{what} never settled: {from} in the first third of the window, {to} in the last")
+    };
+    if let Some((from, to)) = qps.and_then(|qps| moved(qps)) {
+        return Some((Verdict::Valid, words("QPS", rate(from), rate(to))));
+    }
+    let (from, to) = moved(p50)?;
+    let (from, to) = (show_duration(from as u64), show_duration(to as u64));
+    Some((Verdict::Valid, words("the median response time", from, to)))
+}
+
+/// A level and its noise relative to it.
+#[derive(Debug, Clone, Copy)]
+struct Settled {
+    level: f64,
+    noise: f64,
+}
+
+impl Settled {
+    fn of(values: &[f64]) -> Self {
+        let level = median(values.to_vec());
+        let off = median(values.iter().map(|value| (value - level).abs()).collect());
+        Self { level, noise: if level > 0.0 { 1.4826 * off / level } else { 0.0 } }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// How many points from the first on are so.
+fn leading(values: &[f64], so: impl Fn(f64) -> bool) -> usize {
+    values.iter().take_while(|value| so(**value)).count()
+}
