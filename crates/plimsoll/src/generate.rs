@@ -26,6 +26,10 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
     put(&dir.join("schema/plimsoll.loadline-1.json"), (json(&line) + "\n").as_bytes())?;
     put(&dir.join("schema/plimsoll.run-1.json"), (json(&run) + "\n").as_bytes())?;
     put(&dir.join("schema/plimsoll.sweep-1.json"), (json(&sweep) + "\n").as_bytes())?;
+    let scaling = schemars::schema_for!(model::Scaling);
+    let calibration = schemars::schema_for!(model::Calibration);
+    put(&dir.join("schema/plimsoll.scaling-1.json"), (json(&scaling) + "\n").as_bytes())?;
+    put(&dir.join("schema/plimsoll.calibration-1.json"), (json(&calibration) + "\n").as_bytes())?;
     put(&dir.join("validity.md"), verdict::validity::rules_as_markdown().as_bytes())?;
     put(&dir.join("audit.md"), verdict::audit::as_markdown().as_bytes())?;
     let mut command = Cli::command();

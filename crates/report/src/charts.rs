@@ -12,11 +12,12 @@ use model::sweep::{LevelKind, Sweep};
 use model::timeline::Point;
 use model::units::{Nanos, show_duration};
 use model::validity::Verdict;
+use model::{Dip, Usl};
 use verdict::Reading;
 
 use crate::chart::{
-    self, CurveLevel, DiffLevel, DiffSeries, LevelScale, Second, Span, SpanKind, SpectrumSeries,
-    SuccessLevel, SuccessSeries,
+    self, CurveLevel, DiffLevel, DiffSeries, LevelMark, LevelScale, Overlay, Second, Span,
+    SpanKind, SpectrumSeries, SuccessLevel, SuccessSeries,
 };
 use crate::figure::{level, seconds};
 use crate::hgrm;
@@ -40,9 +41,22 @@ pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> char
         best: reading.best,
         best_within: reading.best_within,
         objective_s: Some(seconds(objective_mean_ns)),
-        overlays: Vec::new(),
-        marks: Vec::new(),
+        overlays: reading.usl.iter().map(law).collect(),
+        marks: reading.knee.iter().map(|knee| mark(knee.level, "knee")).collect(),
     }
+}
+
+fn mark(level: f64, label: &str) -> LevelMark {
+    LevelMark { level, label: label.to_owned() }
+}
+
+/// A fitted law over the levels it was fitted to, and no further.
+fn law(usl: &Usl) -> Overlay {
+    const STEPS: u32 = 64;
+    let (from, to) = (usl.from_level.ln(), usl.to_level.ln());
+    let level = |step: u32| (from + (to - from) * f64::from(step) / f64::from(STEPS)).exp();
+    let points = (0..=STEPS).map(level).map(|level| (level, usl.at(level)));
+    Overlay { name: "scalability law".to_owned(), points: points.collect() }
 }
 
 /// Success rate over the levels of one curve or several.

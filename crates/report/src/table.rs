@@ -80,7 +80,9 @@ fn conclusion(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style:
         out += &format!("{}{pad} {words}\n", style.paint(Tone::Strong, name));
     }
     out.push('\n');
-    out + &paragraph(&reading.sentence, "") + &notes(&reading.notes)
+    let scaling = reading.scaling_words(curve.kind);
+    let scaling: String = scaling.iter().map(|text| format!("\n{}", paragraph(text, ""))).collect();
+    out + &paragraph(&reading.sentence, "") + &notes(&reading.notes) + &scaling
 }
 
 /// What else must be known, each under a dash.

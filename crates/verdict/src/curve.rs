@@ -1,12 +1,13 @@
 //! What to read from a curve: its two levels worth naming, and one sentence.
 //!
 //! The knee is stated free of any plot's scale: the lowest level that reaches 97 % of the best
-//! QPS. Nothing is fitted and nothing extrapolated here.
+//! QPS. What is fitted, and how far it may be extrapolated, is [`crate::usl`]'s.
 
 use model::units::{Nanos, show_duration};
-use model::{Curve, CurveRow, LevelKind, Verdict};
+use model::{Curve, CurveRow, Knee, LevelKind, Scaling, Usl, Verdict};
 
-use crate::figures::{level_of, percent, rate, share};
+use crate::figures::{level as show_level, level_of, percent, rate, share};
+use crate::usl;
 
 /// A level with less success is not eligible as the best: errors that look like capacity.
 pub const SOUND: f64 = 0.90;
@@ -33,6 +34,48 @@ pub struct Reading {
     pub sentence: String,
     /// What else must be known before believing it.
     pub notes: Vec<String>,
+    /// Where more connections stop buying QPS.
+    pub knee: Option<Knee>,
+    /// The Universal Scalability Law fitted to the levels, or why it is not.
+    pub usl: Result<Usl, String>,
+}
+
+impl Reading {
+    /// Knee and law with the levels they were read from, as they are written beside a sweep.
+    pub fn scaling(&self, curve: &Curve) -> Scaling {
+        Scaling {
+            schema: model::scaling::SCHEMA.to_owned(),
+            name: curve.name.clone(),
+            rows: curve.rows.clone(),
+            knee: self.knee,
+            usl: self.usl.as_ref().ok().cloned(),
+            usl_refused: self.usl.as_ref().err().cloned(),
+        }
+    }
+
+    /// What knee and law mean for adding load, in words; nothing for a sweep over rates.
+    pub fn scaling_words(&self, kind: LevelKind) -> Vec<String> {
+        if kind == LevelKind::Rate {
+            return Vec::new();
+        }
+        let law = match &self.usl {
+            Ok(usl) => usl::words(usl),
+            Err(why) => format!("The Universal Scalability Law is not fitted: {why}."),
+        };
+        self.knee.iter().map(knee_words).chain([law]).collect()
+    }
+}
+
+fn knee_words(knee: &Knee) -> String {
+    let between = knee
+        .above_level
+        .map(|below| format!(", or somewhere above {}", show_level(below)))
+        .unwrap_or_default();
+    format!(
+        "The knee is at {}{between}: the lowest level that reaches 97 % of the best QPS. More \
+         connections than that buy waiting, not QPS.",
+        level_of(LevelKind::Concurrency, knee.level)
+    )
 }
 
 /// Reads a curve against a response-time objective on the mean.
@@ -49,7 +92,25 @@ pub fn read(curve: &Curve, objective_mean_ns: Nanos) -> Reading {
         sentence += &objective(curve, best, best_within, objective_mean_ns);
     }
     sentence.push('.');
-    Reading { best, best_within, sentence, notes: notes(curve) }
+    let notes = notes(curve);
+    Reading { best, best_within, sentence, notes, knee: knee(curve), usl: usl::of(curve) }
+}
+
+/// The lowest believable level that reaches 97 % of the best QPS; none while QPS still grows.
+pub fn knee(curve: &Curve) -> Option<Knee> {
+    let best = best_row(curve)?;
+    if curve.kind == LevelKind::Rate || curve.rows.len() < 2 || still_growing(&curve.rows, best) {
+        return None;
+    }
+    let top = &curve.rows[best];
+    let at = curve.rows.iter().position(|row| sound(row) && row.qps >= AS_GOOD * top.qps)?;
+    let row = &curve.rows[at];
+    Some(Knee {
+        level: row.level,
+        above_level: at.checked_sub(1).map(|below| curve.rows[below].level),
+        qps: row.qps,
+        share_of_best: row.qps / top.qps,
+    })
 }
 
 /// Index of the row with the highest QPS among those that can be believed, where nine in ten
@@ -113,8 +174,8 @@ fn concurrency(curve: &Curve, best: usize) -> String {
             show_duration(top.mean_ns)
         );
     }
-    let as_good = |row: &&CurveRow| sound(row) && row.qps >= AS_GOOD * top.qps;
-    let knee = curve.rows.iter().find(as_good).unwrap_or(top);
+    let knee = knee(curve).and_then(|knee| curve.rows.iter().find(|row| row.level == knee.level));
+    let knee = knee.unwrap_or(top);
     let (answers, mean) = (qps(knee), show_duration(knee.mean_ns));
     let sentence = if knee.level == top.level {
         format!("The most is {answers} at {}, in {mean} on average", at(top))

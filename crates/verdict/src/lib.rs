@@ -8,6 +8,7 @@
 //! - [`capacity`]: the next step of a search for capacity, and what it found.
 //! - [`curve`]: the best levels of a curve, and what to read from it.
 //! - [`comparison`]: is one faster than the other, or can that not be told?
+//! - [`usl`]: the Universal Scalability Law fitted to a curve.
 //! - [`diff`]: several curves side by side.
 //! - [`statistics`]: how far figures can be off.
 //!
@@ -26,6 +27,7 @@ mod fixture;
 pub mod ladder;
 pub mod objective;
 pub mod statistics;
+pub mod usl;
 pub mod validity;
 
 pub use audit::{Audit, audit};

@@ -66,8 +66,10 @@ impl Files {
         let qps = report::charts::curve(&curve, &reading, sweep.objective_mean_ns).chart();
         let title = format!("Success rate of {}", curve.name);
         let success = report::charts::success(&title, std::slice::from_ref(&curve)).chart();
+        let scaling = json(&reading.scaling(&curve)) + "\n";
         let mut files = vec![
             (self.json.clone(), (json(sweep) + "\n").into_bytes()),
+            (format!("{}_scaling.json", self.name), scaling.into_bytes()),
             (format!("{}.dat", self.name), import::dat::print(&curve).into_bytes()),
             (self.report.clone(), report::html::sweep(sweep, &curve, &reading).into_bytes()),
         ];

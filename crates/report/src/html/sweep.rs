@@ -120,6 +120,7 @@ fn curves(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     let title = format!("Success rate of {}", curve.name);
     html! {
         (parts::chart(&charts::curve(curve, reading, sweep.objective_mean_ns).chart()))
+        @for text in reading.scaling_words(curve.kind) { p { (parts::outside(&text)) } }
         (parts::chart(&charts::success(&title, std::slice::from_ref(curve)).chart()))
     }
 }
