@@ -4,6 +4,7 @@
 mod audit;
 mod capacity;
 mod compare;
+mod calibrate;
 mod load;
 mod objectives;
 
@@ -16,6 +17,7 @@ use model::{Arrivals, Nanos};
 pub use audit::AuditArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
+pub use calibrate::CalibrateArgs;
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 
@@ -53,6 +55,8 @@ pub enum Command {
     Wrktest(Box<WrktestArgs>),
     /// Make the results of a run or sweep anew from its folder, also after a kill
     Report(ReportArgs),
+    /// Measure what this machine's generator can do, so that runs can say what share they used
+    Calibrate(CalibrateArgs),
     /// The built-in API server: demo, ceiling and scripted opponent
     Target(TargetArgs),
     /// Write reference, man pages, completions and JSON Schemas into a folder

@@ -9,6 +9,7 @@ use model::{Environment, Run, RunBuilder, RunHead};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use verdict::objective::AbortWatch;
 
+use crate::calibrate::store;
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::live::Live;
@@ -94,6 +95,8 @@ pub fn execute_watched(
     let outcome = outcome.map_err(|error| Failure::CannotRun(error.to_string()))?;
     let mut run = verdict::conclude(builder, outcome.stopped);
     run.aborted = aborted;
+    store::compare(&mut run);
+    run.validity = verdict::judge(&run);
     Ok(run)
 }
 

@@ -6,6 +6,7 @@ mod args;
 mod audit;
 mod capacity;
 mod compare;
+mod calibrate;
 mod diff;
 mod environment;
 mod execute;
@@ -76,6 +77,7 @@ fn in_one_line(error: &str) -> String {
 fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::run(args),
+        Command::Calibrate(args) => calibrate::calibrate(args),
         Command::Target(args) => target_command::target(args),
         Command::Report(args) => report_command::report(args),
         Command::Generate(args) => generate::generate(args),
