@@ -109,9 +109,12 @@ impl Signal {
         let off: Vec<f64> = off.collect();
         // Counts vary by their square root even where nothing else does.
         let typical = baseline::median(seconds.iter().map(|s| f64::from(s.answers)).collect());
+        let floor = 1.0 / typical.max(1.0).sqrt();
+        let told = stretch::RARE * floor < stretch::OUTAGE;
         let noise = stretch::Noise {
-            floor: 1.0 / typical.max(1.0).sqrt(),
+            floor,
             least: stretch::LEAST_LOSS,
+            always: if told { stretch::OUTAGE } else { f64::INFINITY },
             shortest: 1,
         };
         Self { value, course, off, noise }
@@ -129,7 +132,8 @@ impl Signal {
             .collect();
         let course = baseline::of(&logs);
         let off = logs.iter().zip(&course).map(|(v, c)| v - c).collect();
-        let noise = stretch::Noise { floor: 0.02, least: stretch::LEAST_RISE, shortest };
+        let (floor, least, always) = (0.02, stretch::LEAST_RISE, f64::INFINITY);
+        let noise = stretch::Noise { floor, least, always, shortest };
         let exp = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect();
         Self { value: exp(&logs), course: exp(&course), off, noise }
     }
@@ -139,7 +143,8 @@ impl Signal {
         let inside = stretch.from..stretch.to;
         let off = baseline::median(self.off[inside.clone()].to_vec());
         let least = self.noise.least[self.noise.least.len() - 1];
-        if off < least.max(stretch::RARE * stretch::spread(&self.off).max(self.noise.floor) / 2.0) {
+        let usual = stretch::spread(&self.off).max(self.noise.floor);
+        if off < least.max(stretch::RARE * usual / 2.0).min(self.noise.always) {
             return None;
         }
         let worst = inside.clone().max_by(|&a, &b| self.off[a].total_cmp(&self.off[b]))?;

@@ -13,6 +13,8 @@ pub(super) const LEAST_LOSS: [f64; 4] = [0.35, 0.25, 0.15, 0.10];
 pub(super) const LEAST_RISE: [f64; 4] = [0.8, 0.7, 0.5, 0.4];
 /// Seconds between two stretches that are one.
 const GAP: usize = 2;
+/// Loss of throughput that is no noise, where counts are large enough to tell.
+pub(super) const OUTAGE: f64 = 0.95;
 
 /// What counts as off, for a signal.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +23,9 @@ pub(super) struct Noise {
     pub(super) floor: f64,
     /// Least that matters, by length.
     pub(super) least: [f64; 4],
+    /// What is off whatever the noise: an outage in a run that wavers between half and twice its
+    /// course.
+    pub(super) always: f64,
     /// Seconds that a stretch must have.
     pub(super) shortest: usize,
 }
@@ -48,7 +53,7 @@ pub(super) fn find(off: &[f64], noise: &Noise) -> Vec<Stretch> {
         }
         let smooth = running_median(off, length);
         let usual = spread(&smooth).max(noise.floor / (length as f64).sqrt());
-        let threshold = least.max(RARE * usual);
+        let threshold = least.max(RARE * usual).min(noise.always);
         let seeds = runs(&smooth, threshold);
         found.extend(seeds.into_iter().map(|seed| exact(off, seed, length)));
     }
