@@ -30,6 +30,24 @@ const SECTIONS: &[Section] = &[
         run: || told::by_tests("verdict", "in_simulation"),
     },
     Section {
+        name: "dips",
+        about: "dips found to the second, none invented, in simulation",
+        needs: &[],
+        run: || told::by_tests("verdict", "dips::tests"),
+    },
+    Section {
+        name: "gallery",
+        about: "measurements spoilt on purpose, over real sockets: each told by its code",
+        needs: &[],
+        run: || told::by_tests("plimsoll", "rigged::"),
+    },
+    Section {
+        name: "scalability",
+        about: "the scalability law on its reference data",
+        needs: &[],
+        run: || told::by_tests("verdict", "usl::tests"),
+    },
+    Section {
         name: "ranks",
         about: "rank test and median intervals against benchstat",
         needs: &[needs::GO],

@@ -1,0 +1,155 @@
+//! Measurements spoilt on purpose.
+
+use std::process::{Child, Command, Stdio};
+
+use model::units::SECOND;
+use model::{ReasonCode, Run, Verdict};
+use target::Stall;
+
+use crate::harness::{self, PLIMSOLL, end, load, plimsoll, server, server_with, url};
+use crate::{alone, slow};
+
+/// The consequence that a code had.
+#[track_caller]
+fn told(run: &Run, code: ReasonCode) -> Verdict {
+    let reason = run.validity.reasons.iter().find(|reason| reason.code == code);
+    let (got, met) = match reason {
+        Some(reason) if reason.consequence == Verdict::Valid => ("a note", "yes"),
+        Some(reason) => (reason.consequence.name(), "yes"),
+        None => ("nothing", "no"),
+    };
+    println!("truth | rigged: {} | told by its code | {got} | {met}", code.name());
+    reason.unwrap_or_else(|| panic!("no {}: {:?}", code.name(), run.validity)).consequence
+}
+
+#[test]
+fn a_saturated_generator() {
+    let (_alone, server) = (alone(), server());
+    let loaded = load(&url(&server, "/healthz"), "-R 3M -c 50 -t 1 -d 1s -T 1s");
+    assert_eq!(loaded.ended.code, 98);
+    assert_ne!(told(&loaded.run, ReasonCode::AchievedBelowOffered), Verdict::Valid);
+}
+
+/// A namespace with a hundred local ports, most of which another run holds.
+#[test]
+fn exhausted_ports() {
+    let _alone = alone();
+    let script = "ip link set lo up && echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range\n\
+        \"$0\" target --listen 127.0.0.1:9000 --threads 1 > /dev/null & target=$!\n\
+        sleep 1\n\
+        \"$0\" run -q -c 90 -t 1 --think 9s -d 6s http://127.0.0.1:9000/healthz > /dev/null & holder=$!\n\
+        sleep 2\n\
+        \"$0\" run -q -c 30 -t 1 -d 1s --format json http://127.0.0.1:9000/healthz; code=$?\n\
+        kill $holder $target; exit $code";
+    let mut command = Command::new("timeout");
+    command.args(["60", "unshare", "-r", "-n", "sh", "-c", script, PLIMSOLL]).stdin(Stdio::null());
+    let ended = end(command);
+    if ended.stderr.contains("unshare") {
+        eprintln!("skipped: no network namespaces here: {}", ended.stderr);
+        return;
+    }
+    let loaded = harness::loaded(ended);
+    assert_ne!(told(&loaded.run, ReasonCode::LimitsHit), Verdict::Valid);
+    assert!(loaded.run.totals.limits.contains_key("EADDRNOTAVAIL"), "{:?}", loaded.run.totals);
+}
+
+#[test]
+fn fast_503s() {
+    let (_alone, server) = (alone(), server());
+    let loaded = load(&url(&server, "/status/503"), "-c 4 -d 500ms");
+    assert_eq!(loaded.ended.code, 98);
+    assert_eq!(told(&loaded.run, ReasonCode::FastErrors), Verdict::Invalid);
+}
+
+#[test]
+fn a_stalled_server() {
+    let _alone = alone();
+    let server = server_with(|options| {
+        options.stall = Some(Stall { every_ns: 7 * SECOND, for_ns: 2 * SECOND });
+    });
+    let run = load(&url(&server, "/delay/5ms"), "-c 10 -t 1 -d 24s").run;
+    told(&run, ReasonCode::Dips);
+    assert!((2..=4).contains(&run.dips.len()), "{:?}", run.dips);
+    assert!(run.dips.iter().all(|dip| dip.throughput.is_some()), "{:?}", run.dips);
+}
+
+#[test]
+fn too_short() {
+    let (_alone, server) = (alone(), server());
+    let run = load(&url(&server, "/healthz"), "-R 500 -c 10 -d 200ms").run;
+    told(&run, ReasonCode::WindowTooShort);
+}
+
+#[test]
+fn a_warming_server() {
+    let _alone = alone();
+    let warming = slow::warming(5);
+    let run = load(&warming, "-c 4 -t 1 -d 15s").run;
+    assert_eq!(told(&run, ReasonCode::NotSteady), Verdict::LowerBound);
+}
+
+#[test]
+fn a_cap_on_requests_in_flight() {
+    let (_alone, server) = (alone(), server());
+    let open = load(&url(&server, "/delay/20ms"), "-R 200 -c 1 -d 1s -T 300ms");
+    assert_eq!(open.ended.code, 98);
+    assert_eq!(told(&open.run, ReasonCode::ConnectionsExhausted), Verdict::LowerBound);
+    let closed = load(&url(&server, "/delay/5ms"), "-c 20 -t 1 --max-inflight 2 -d 500ms").run;
+    assert_eq!(told(&closed, ReasonCode::ConnectionsExhausted), Verdict::LowerBound);
+}
+
+#[test]
+fn closed_keep_alive() {
+    let _alone = alone();
+    let server = server_with(|options| options.requests_per_connection = Some(1));
+    let run = load(&url(&server, "/healthz"), "-c 4 -d 500ms").run;
+    told(&run, ReasonCode::KeepaliveRefused);
+}
+
+#[test]
+fn shared_cores() {
+    let (_alone, server) = (alone(), server());
+    let run = load(&url(&server, "/healthz"), "-c 4 -d 1s").run;
+    told(&run, ReasonCode::SharedCores);
+    let machine = run.generator.machine.expect("it was looked at");
+    assert!(machine.server_ratio.is_some_and(|ratio| ratio > 0.0), "{machine:?}");
+}
+
+/// Two processes a processor that do nothing but run.
+struct Neighbours(Vec<Child>);
+
+impl Neighbours {
+    fn noisy() -> Self {
+        let count = 2 * std::thread::available_parallelism().map_or(1, usize::from);
+        let spin = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn();
+        Self((0..count).map(|_| spin().expect("a shell")).collect())
+    }
+}
+
+impl Drop for Neighbours {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // Already ended is as good.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn a_busy_neighbour() {
+    let (_alone, server) = (alone(), server());
+    let _noise = Neighbours::noisy();
+    let run = load(&url(&server, "/healthz"), "-c 16 -d 4s").run;
+    assert_eq!(told(&run, ReasonCode::BusyNeighbour), Verdict::LowerBound);
+}
+
+#[test]
+fn doubt_is_told_in_the_text_too() {
+    let (_alone, server) = (alone(), server());
+    let ended = plimsoll(&format!("run -q -c 4 -d 500ms {}", url(&server, "/status/503")));
+    assert_eq!(ended.code, 98);
+    for needle in ["INVALID: do not quote these figures", "fast_errors", "shared_cores"] {
+        assert!(ended.stdout.contains(needle), "{needle}: {}", ended.stdout);
+    }
+}
