@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use model::calibration::{ClosedCeiling, OpenLateness, SCHEMA};
 use model::run::Program;
 use model::units::{MILLISECOND, show_duration};
-use model::{Calibration, Io, Run};
+use model::{Calibration, Io, ReasonCode, Run};
 use net::limits;
 use verdict::exit::INTERRUPTED;
 use verdict::figures::{grouped, percent, rate};
@@ -74,6 +74,15 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         open: runs.iter().map(lateness).collect(),
     };
     let kept = store::save(&calibration)?;
+    let crowded = |run: &Run| {
+        run.validity.reasons.iter().any(|reason| reason.code == ReasonCode::BusyNeighbour)
+    };
+    if measured.iter().map(|(_, run)| run).chain(&runs).any(crowded) {
+        eprintln!(
+            "plimsoll: other processes took processor time meanwhile: calibrate again when the \
+             machine is idle"
+        );
+    }
     let printed = match args.format {
         TableFormat::Json => output::print(&(output::json(&calibration) + "\n")),
         _ => output::print(&format!("{}\nkept in {}\n", words(&calibration), kept.display())),
