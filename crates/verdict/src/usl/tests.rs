@@ -62,7 +62,9 @@ fn the_reference_data_give_the_published_coefficients() {
     close(peak.qps, 12_342.0, 0.001);
     assert!(peak.extrapolated, "{peak:?}");
     assert!(peak.level_low < 35.57 && peak.level_high.is_some_and(|high| high > 35.57), "{peak:?}");
-    assert!(peak.level_low > 33.0 && peak.level_high.is_some_and(|high| high < 39.0), "{peak:?}");
+    // The delta method with Student's t on 29 degrees of freedom gives 31.64 to 39.51.
+    close(peak.level_low, 31.64, 0.03);
+    close(peak.level_high.unwrap(), 39.51, 0.03);
 }
 
 /// Doubling levels on a law of their own, with and without its terms.
