@@ -2,9 +2,9 @@
 //! reference are made. What it means is worked out in [`crate::resolve`].
 
 mod audit;
+mod calibrate;
 mod capacity;
 mod compare;
-mod calibrate;
 mod load;
 mod objectives;
 
@@ -15,9 +15,9 @@ use model::units::{parse_count, parse_duration, parse_rate};
 use model::{Arrivals, Nanos};
 
 pub use audit::AuditArgs;
+pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
-pub use calibrate::CalibrateArgs;
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 

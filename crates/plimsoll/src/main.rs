@@ -4,9 +4,9 @@
 mod address;
 mod args;
 mod audit;
+mod calibrate;
 mod capacity;
 mod compare;
-mod calibrate;
 mod diff;
 mod environment;
 mod execute;

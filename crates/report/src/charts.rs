@@ -4,7 +4,6 @@
 //! (SVG, PNG) and into the page of `html`.
 
 use model::capacity::{CapacitySearch, Margin, Outcome, Purpose, SearchStep, Unit};
-use model::Dip;
 use model::curve::{Curve, CurveRow};
 use model::histogram::Latencies;
 use model::run::Run;

@@ -56,14 +56,13 @@ impl BuiltIn {
         &self.url
     }
 
-    /// The best QPS of a sweep beside the true capacity, as a sentence on a line.
     /// Its cheapest answer.
     pub fn healthz(&self) -> String {
         let base = self.url.split_once("/queue").map_or(self.url.as_str(), |(base, _)| base);
         format!("{base}/healthz")
     }
 
-    /// The capacity found beside the true one, as a sentence on a line.
+    /// The best QPS of a sweep beside the true capacity, as a sentence on a line.
     pub fn compare(&self, sweep: &Sweep) -> String {
         let best = Curve::from_sweep(sweep).ok().and_then(|curve| {
             let at = verdict::curve::best_row(&curve)?;

@@ -343,7 +343,7 @@ fn on(run: &mut Run, change: impl Fn(&mut model::Machine)) {
 }
 
 #[test]
-fn rules_about_the_machine() {
+fn rules_about_neighbours() {
     check(vec![
         (
             "neighbours, and a worker that waits",
@@ -386,6 +386,12 @@ fn rules_about_the_machine() {
             ReasonCode::WorkersSaturated,
             "busy 50.00 % of the window, 49.00 % more waiting for a processor",
         ),
+    ]);
+}
+
+#[test]
+fn a_server_on_the_same_processors_is_told_and_not_blamed() {
+    check(vec![
         (
             "the server on the same processors",
             closed(),
@@ -412,6 +418,12 @@ fn rules_about_the_machine() {
             ReasonCode::SharedCores,
             "a worker waited 40.00 %",
         ),
+    ]);
+}
+
+#[test]
+fn rules_about_the_machine() {
+    check(vec![
         (
             "memory",
             closed(),
