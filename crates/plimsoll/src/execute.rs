@@ -54,7 +54,7 @@ pub fn execute_watched(
     environment: Environment,
     journal_in: Option<&Path>,
     live: &mut Live,
-    mut watch: AbortWatch,
+    mut abort_on: AbortWatch,
 ) -> Result<Run, Failure> {
     let head = RunHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -84,7 +84,7 @@ pub fn execute_watched(
         builder.add(interval);
         // Whoever ends the run first has ended it.
         if !stopped(&launch.stop)
-            && let Some(abort) = watch.see(interval)
+            && let Some(abort) = abort_on.see(interval)
         {
             launch.stop.store(true, Ordering::Relaxed);
             aborted = Some(abort);

@@ -10,7 +10,7 @@
 //! | `LOWER_BOUND` | any latency | undecided: the server saw less than it was meant to | decided where connections alone were short and the service time misses it too; else undecided, as the generator's own time is in it |
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
 //! | any | `qps` | decided | undecided where the server answered all it was asked: more must be asked |
-//! | any | `stable` | undecided unless `VALID` | undecided when `INVALID` |
+//! | not `VALID` | `stable` | undecided | undecided: the generator may have left its own course |
 
 use model::{ErrorClass, ReasonCode, Run, Verdict};
 
@@ -33,11 +33,11 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
 }
 
 /// Why dips, or their absence, say nothing, if so.
-pub(super) fn doubt_of_stable(run: &Run, met: bool) -> Option<String> {
-    match (run.validity.verdict, met) {
-        (Verdict::Invalid, _) => Some(not_believable(run)),
-        (Verdict::LowerBound, true) => Some(saw_less(run)),
-        _ => None,
+pub(super) fn doubt_of_stable(run: &Run) -> Option<String> {
+    match run.validity.verdict {
+        Verdict::Invalid => Some(not_believable(run)),
+        Verdict::LowerBound => Some(saw_less(run)),
+        Verdict::Valid => None,
     }
 }
 

@@ -11,11 +11,14 @@ use super::doubt::{doubt, doubt_of_stable};
 use super::figures::{Endpoint, Figures, Measured, Spread};
 use super::words::{self, WIDE, run_longer, times};
 use super::{Bound, Goal, Limit, Metric, Objective, Statistic, Subject};
+use crate::Stability;
 use crate::statistics::NoInterval;
 use crate::statistics::estimate::FEWEST_EFFECTIVE;
 
 /// A run shorter than this has too few blocks of a second.
 const SHORTEST: Nanos = 5 * SECOND;
+/// A window this long has a course that dips can be told from.
+const FOR_A_COURSE: Nanos = 11 * SECOND;
 /// Times the length of this run beyond which a longer one is not advised: the figure is as good as on
 /// the limit.
 const MOST_TIMES_LONGER: f64 = 100.0;
@@ -255,10 +258,28 @@ fn longer(so_far_ns: Nanos, times: f64) -> Nanos {
     (longer_s as Nanos).saturating_mul(SECOND)
 }
 
+/// Dips and drift are [`crate::stability`]'s to find. Runs that keep no blocks are older than dips.
 fn stable(run: &Run, empty: Judgement) -> Judgement {
-    match doubt_of_stable(run, true) {
-        Some(doubt) => undecided(empty, doubt),
-        None => undecided(empty, "dips are not looked for in this version"),
+    if let Some(doubt) = doubt_of_stable(run) {
+        return undecided(empty, doubt);
+    }
+    if run.blocks.is_empty() {
+        return undecided(empty, "dips were not looked for when this was measured: measure again");
+    }
+    match crate::stability(run) {
+        Stability::Stable => {
+            Judgement { ruling: Ruling::Pass, reason: "The server kept its course.".to_owned(), ..empty }
+        }
+        Stability::Unstable(why) => {
+            Judgement { ruling: Ruling::Fail, reason: sentence(&why), ..empty }
+        }
+        Stability::TooShort => {
+            let so_far_ns = run.totals.duration_ns;
+            let longer_ns = FOR_A_COURSE.saturating_sub(so_far_ns).max(SECOND);
+            let longer_ns = longer_ns.div_ceil(SECOND) * SECOND;
+            let why = format!("the window is too short for a course; {}", run_longer(longer_ns, so_far_ns));
+            Judgement { longer_ns: Some(longer_ns), ..undecided(empty, why) }
+        }
     }
 }
 

@@ -291,6 +291,20 @@ fn a_throughput_that_was_not_asked_for_is_not_missed() {
 }
 
 #[test]
+fn a_server_is_stable_when_it_keeps_its_course() {
+    rules(&sound(20), "stable", Ruling::Pass, "kept its course");
+    let short = rules(&sound(4), "stable", Ruling::Inconclusive, "too short for a course");
+    assert_eq!(short.longer_ns, Some(7 * SECOND));
+    let mut dipped = sound(20);
+    let lost = model::Departure { course: 1000.0, typical: 100.0, worst: 0.0 };
+    dipped.dips = vec![model::Dip { throughput: Some(lost), ..model::Dip::default() }];
+    rules(&dipped, "stable", Ruling::Fail, "left its course once");
+    let mut old = sound(20);
+    old.blocks.clear();
+    rules(&old, "stable", Ruling::Inconclusive, "measure again");
+}
+
+#[test]
 fn endpoints_without_figures_are_undecided() {
     let run = sound(20);
     for objective in ["GET /users/{id}: p95<80ms", "top10: mean<=100ms"] {
