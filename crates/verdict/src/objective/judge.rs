@@ -267,9 +267,11 @@ fn stable(run: &Run, empty: Judgement) -> Judgement {
         return undecided(empty, "dips were not looked for when this was measured: measure again");
     }
     match crate::stability(run) {
-        Stability::Stable => {
-            Judgement { ruling: Ruling::Pass, reason: "The server kept its course.".to_owned(), ..empty }
-        }
+        Stability::Stable => Judgement {
+            ruling: Ruling::Pass,
+            reason: "The server kept its course.".to_owned(),
+            ..empty
+        },
         Stability::Unstable(why) => {
             Judgement { ruling: Ruling::Fail, reason: sentence(&why), ..empty }
         }
@@ -277,7 +279,10 @@ fn stable(run: &Run, empty: Judgement) -> Judgement {
             let so_far_ns = run.totals.duration_ns;
             let longer_ns = FOR_A_COURSE.saturating_sub(so_far_ns).max(SECOND);
             let longer_ns = longer_ns.div_ceil(SECOND) * SECOND;
-            let why = format!("the window is too short for a course; {}", run_longer(longer_ns, so_far_ns));
+            let why = format!(
+                "the window is too short for a course; {}",
+                run_longer(longer_ns, so_far_ns)
+            );
             Judgement { longer_ns: Some(longer_ns), ..undecided(empty, why) }
         }
     }
