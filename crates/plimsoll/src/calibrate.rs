@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use model::calibration::{ClosedCeiling, OpenLateness, SCHEMA};
 use model::run::Program;
 use model::units::{MILLISECOND, show_duration};
-use model::{Calibration, Io, ReasonCode, Run};
+use model::{Calibration, Environment, Io, ReasonCode, Run};
 use net::limits;
 use verdict::exit::INTERRUPTED;
 use verdict::figures::{grouped, percent, rate};
@@ -68,7 +68,8 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         schema: SCHEMA.to_owned(),
         plimsoll: Program { version: env!("CARGO_PKG_VERSION").to_owned() },
         measured_at: now_rfc3339(),
-        environment: first.environment.clone(),
+        // Its own runs left processors to the built-in API; those to come will not.
+        environment: Environment { cpus_allowed: all.len() as u32, ..first.environment.clone() },
         io: first.plan.io,
         closed: measured.iter().map(|(shared, run)| closed_ceiling(run, *shared)).collect(),
         open: runs.iter().map(lateness).collect(),

@@ -41,7 +41,9 @@ pub fn find(course: &Course) -> Vec<Dip> {
     // What begins with the window has no course before it: that is a warm-up, if anything.
     stretches.retain(|stretch| stretch.from > 0);
     stretches.truncate(MOST_DIPS);
-    stretches.iter().map(|stretch| dip(seconds, &signals, *stretch)).collect()
+    let dips = stretches.iter().map(|stretch| dip(seconds, &signals, *stretch));
+    // A stretch in which nothing is off by its typical second tells nothing.
+    dips.filter(|dip| dip.throughput.or(dip.p50_ns).or(dip.p99_ns).is_some()).collect()
 }
 
 /// A dip in words: `at 62s for 5.00s, QPS 4,100 instead of 9,900, p50 21.0ms instead of 5.00ms`.
@@ -144,9 +146,18 @@ impl Signal {
         let off = baseline::median(self.off[inside.clone()].to_vec());
         let least = self.noise.least[self.noise.least.len() - 1];
         let usual = stretch::spread(&self.off).max(self.noise.floor);
-        if off < least.max(stretch::RARE * usual / 2.0).min(self.noise.always) {
-            return None;
-        }
+        let left = off >= least.max(stretch::RARE * usual / 2.0).min(self.noise.always);
+        left.then(|| self.extent(stretch)).flatten()
+    }
+
+    /// How far the figure went, if one second of it was off by what a long dip must be.
+    fn outburst(&self, stretch: Stretch) -> Option<Departure> {
+        let least = self.noise.least[self.noise.least.len() - 1];
+        (self.off[self.deepest(stretch)] >= least).then(|| self.extent(stretch)).flatten()
+    }
+
+    fn extent(&self, stretch: Stretch) -> Option<Departure> {
+        let inside = stretch.from..stretch.to;
         let worst = inside.clone().max_by(|&a, &b| self.off[a].total_cmp(&self.off[b]))?;
         Some(Departure {
             course: baseline::median(self.course[inside.clone()].to_vec()),
@@ -167,7 +178,11 @@ fn dip(seconds: &[Second], signals: &Signals, stretch: Stretch) -> Dip {
     let end = |second: &Second| second.start_ns.saturating_add(second.duration_ns);
     let start_ns = inside.first().map_or(0, |second| second.start_ns);
     let end_ns = inside.last().map_or(start_ns, end);
-    let departures = [throughput, p50, p99].map(|signal| signal.departure(stretch));
+    let mut departures = [throughput, p50, p99].map(|signal| signal.departure(stretch));
+    if departures.iter().all(Option::is_none) {
+        // Most of the stretch was on course: a second of it made it one.
+        departures = [throughput, p50, p99].map(|signal| signal.outburst(stretch));
+    }
     let deepest = match departures {
         [Some(_), ..] => throughput.deepest(stretch),
         [None, Some(_), _] => p50.deepest(stretch),

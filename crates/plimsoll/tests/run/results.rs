@@ -63,7 +63,11 @@ fn every_format_says_the_same() {
     );
     let text = plimsoll(&format!("{line} text"));
     assert_eq!(text.code, 0, "{text:?}");
-    assert!(text.stdout.contains("2000 requests in") && text.stdout.contains("VALID"), "{text:?}");
+    assert!(text.stdout.contains("2000 requests in"), "{text:?}");
+    // What else the machine does decides which of the two it is.
+    let mut lines = text.stdout.lines().map(str::trim_start);
+    let judged = lines.any(|it| it.starts_with("VALID: ") || it.starts_with("LOWER_BOUND: "));
+    assert!(judged, "{text:?}");
     let wrk = plimsoll(&format!("{line} wrk -L"));
     for needle in
         ["Running", "4 connections", "Latency Distribution", "Requests/sec:", "Transfer/sec:"]
