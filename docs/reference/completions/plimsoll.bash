@@ -19,6 +19,9 @@ _plimsoll() {
             plimsoll,audit)
                 cmd="plimsoll__subcmd__audit"
                 ;;
+            plimsoll,calibrate)
+                cmd="plimsoll__subcmd__calibrate"
+                ;;
             plimsoll,capacity)
                 cmd="plimsoll__subcmd__capacity"
                 ;;
@@ -51,6 +54,9 @@ _plimsoll() {
                 ;;
             plimsoll__subcmd__help,audit)
                 cmd="plimsoll__subcmd__help__subcmd__audit"
+                ;;
+            plimsoll__subcmd__help,calibrate)
+                cmd="plimsoll__subcmd__help__subcmd__calibrate"
                 ;;
             plimsoll__subcmd__help,capacity)
                 cmd="plimsoll__subcmd__help__subcmd__capacity"
@@ -104,7 +110,7 @@ _plimsoll() {
 
     case "${cmd}" in
         plimsoll)
-            opts="-V -v -h --version --help run sweep capacity diff audit compare wrktest report target generate help"
+            opts="-V -v -h --version --help run sweep capacity diff audit compare wrktest report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -130,6 +136,36 @@ _plimsoll() {
                     ;;
                 -c)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__calibrate)
+            opts="-d -q -h --duration --io --format --quiet --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --io)
+                    COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -552,7 +588,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help)
-            opts="run sweep capacity diff audit compare wrktest report target generate help"
+            opts="run sweep capacity diff audit compare wrktest report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -566,6 +602,20 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help__subcmd__audit)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__calibrate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

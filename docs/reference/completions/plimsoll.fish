@@ -34,6 +34,7 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "audit" -d 'Judge 
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "calibrate" -d 'Measure what this machine\'s generator can do, so that runs can say what share they used'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -254,6 +255,15 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Obj
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s d -l duration -d 'Length of each measurement; there are up to a dozen' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l format -d 'What goes to standard output: text or json' -r -f -a "text\t'Aligned columns'
+csv\t'Comma-separated values'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s q -l quiet -d 'Print nothing while measuring'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l listen -d 'Address to listen on; port 0 takes a free one and prints it' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l threads -d 'Threads, each with a listener of its own [default: one a processor, or more where their file tables would not hold 60,000 connections]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l cert -d 'Certificate chain in PEM form' -r -F
@@ -270,15 +280,16 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'C
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "calibrate" -d 'Measure what this machine\'s generator can do, so that runs can say what share they used'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity diff audit compare wrktest report calibrate target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

@@ -380,6 +380,22 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 ':dir -- A folder that `run --out` or `sweep` wrote to:_files' \
 && ret=0
 ;;
+(calibrate)
+_arguments "${_arguments_options[@]}" : \
+'-d+[Length of each measurement; there are up to a dozen]:TIME:_default' \
+'--duration=[Length of each measurement; there are up to a dozen]:TIME:_default' \
+'--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'--format=[What goes to standard output\: text or json]:FORMAT:((text\:"Aligned columns"
+csv\:"Comma-separated values"
+json\:"JSON"))' \
+'-q[Print nothing while measuring]' \
+'--quiet[Print nothing while measuring]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
 (target)
 _arguments "${_arguments_options[@]}" : \
 '--listen=[Address to listen on; port 0 takes a free one and prints it]:ADDRESS:_default' \
@@ -467,6 +483,10 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(calibrate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (target)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -499,6 +519,7 @@ _plimsoll_commands() {
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'report:Make the results of a run or sweep anew from its folder, also after a kill' \
+'calibrate:Measure what this machine'\''s generator can do, so that runs can say what share they used' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
 'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -509,6 +530,11 @@ _plimsoll_commands() {
 _plimsoll__subcmd__audit_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll audit commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__calibrate_commands] )) ||
+_plimsoll__subcmd__calibrate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll calibrate commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__capacity_commands] )) ||
 _plimsoll__subcmd__capacity_commands() {
@@ -541,6 +567,7 @@ _plimsoll__subcmd__help_commands() {
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
 'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'report:Make the results of a run or sweep anew from its folder, also after a kill' \
+'calibrate:Measure what this machine'\''s generator can do, so that runs can say what share they used' \
 'target:The built-in API server\: demo, ceiling and scripted opponent' \
 'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -551,6 +578,11 @@ _plimsoll__subcmd__help_commands() {
 _plimsoll__subcmd__help__subcmd__audit_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help audit commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__calibrate_commands] )) ||
+_plimsoll__subcmd__help__subcmd__calibrate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help calibrate commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__capacity_commands] )) ||
 _plimsoll__subcmd__help__subcmd__capacity_commands() {
