@@ -1,12 +1,12 @@
 //! Other tools' requests to a [`Workload`]: curl commands, vegeta targets, recordings (HAR), OpenAPI
 //! descriptions, Postman collections.
 //!
-//! One module a format, each of which reads [`Draft`]s out of its bytes; [`assembly`] makes one
+//! One module a format, each of which reads `Draft`s out of its bytes; `assembly` makes one
 //! workload of them (one server, secrets masked, names told apart); [`yaml`] prints it. What could
 //! not be carried over becomes a [`Note`], of which the caller prints one line each and the YAML
 //! holds one comment each. Nothing is fetched and no command in a file is executed.
 //!
-//! Bounds: [`MOST_BYTES`] of input, [`MOST_REQUESTS`] requests, [`note::MOST_NOTES`] notes;
+//! Bounds: [`MOST_BYTES`] of input, [`MOST_REQUESTS`] requests, `note::MOST_NOTES` notes;
 //! nesting and references have limits of their own where they are followed.
 
 mod assembly;

@@ -2,7 +2,7 @@
 //!
 //! Owns the command: flags to settings, runs to judgements, files and words. Which step comes next
 //! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::execute`]'s. Data
-//! flows from [`course`] (steps one after another) into [`files`] after every step.
+//! flows from [`mod@course`] (steps one after another) into [`files`] after every step.
 
 mod course;
 mod files;

@@ -1,5 +1,5 @@
 //! An audit for people: each file's rows with what is in flight, then what was found, then files of
-//! the same load side by side. As CSV and JSON in [`data`].
+//! the same load side by side. As CSV and JSON in `data`.
 //!
 //! Owns words and layout. What is impossible or doubtful is `verdict`'s and printed as found.
 

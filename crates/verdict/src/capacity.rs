@@ -7,13 +7,13 @@
 //! 1. *Idle*: one connection with long pauses, to know how the server answers at rest. After every
 //!    step that may have hurt the server the search comes back to this and waits until it is so
 //!    again: each level is approached from idle.
-//! 2. *Probe*: a closed loop for a moment, to know about where to look ([`path`] has 1 to 5).
+//! 2. *Probe*: a closed loop for a moment, to know about where to look (`path` has 1 to 5).
 //! 3. *Search*: the level at the median of the belief ([`estimate`]), again and again.
 //! 4. *Hold*: a long run near the lower end of what is believed; if it breaks, back to 3.
 //! 5. *Edges*: the level that is said not to hold is tried once more where the interval is wide.
-//! 6. *Overload and return* ([`reverse`]): what held from idle, approached from above.
+//! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //!
-//! [`judge`] says whether a run held, [`answer`] what is known at any time, [`words`] says it.
+//! `judge` says whether a run held, [`answer`] what is known at any time, [`words`] says it.
 
 pub mod answer;
 pub mod estimate;

@@ -106,7 +106,7 @@ pub struct Comparison {
     pub by: String,
     /// Each figure.
     pub effects: Vec<Effect>,
-    /// The word over all figures; see [`Comparison::overall`].
+    /// The word over all figures; see `Comparison::overall`.
     pub word: Word,
     /// Why the word is withheld, one sentence each; the figures stand all the same.
     pub withheld: Vec<String>,

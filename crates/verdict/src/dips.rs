@@ -3,7 +3,7 @@
 //!
 //! Looked for in the window second by second ([`model::Course`]), not in the timeline, whose points a
 //! long run folds. A figure's *course* is what it would have been: a robust line through the run and
-//! a running median around it ([`baseline`]). How far a second lies off its course is measured
+//! a running median around it (`baseline`). How far a second lies off its course is measured
 //! against how far seconds of this very run usually lie off (the median absolute deviation), so that
 //! a noisy server is not accused of its noise; and it must also matter, in per cent. Looked for are
 //! stretches at several lengths: a deep one may last a second, a shallow one must last longer.

@@ -1,7 +1,7 @@
 //! Objectives: what a run is judged by, as people write them and as they are decided.
 //!
 //! - here: the types, and how they are written. Parsing what was written gives the same back.
-//! - [`parse`]: text to objectives; errors point at the column.
+//! - `parse`: text to objectives; errors point at the column.
 //! - [`preset`]: the founding documents' own sets.
 //! - [`judge()`]: objectives against a run's [`figures`]; what its validity leaves open is `doubt`'s.
 //! - [`levels`]: the highest level of a sweep that holds its objectives.

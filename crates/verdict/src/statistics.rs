@@ -2,7 +2,7 @@
 //!
 //! Requests of one run follow on one another: a slow moment slows many. So no request here counts
 //! as an independent sample. Within a run, figures are compared between its blocks
-//! ([`stretches`] reads them, [`estimate`] makes intervals), and blocks that follow on one another
+//! (`stretches` reads them, `estimate` makes intervals), and blocks that follow on one another
 //! count for less ([`autocorrelation`]). Between runs, each run is one sample: [`rank`] and
 //! [`order`] assume no shape, [`student`] is for means of rounds. [`proportion`] is for counts that
 //! are independent by design.
