@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use model::{Nanos, Share};
+use model::{Draw, Nanos, Share};
 
 /// Arrivals taken up and not yet served. Due times are not stored: a second cursor over the same
 /// schedule yields them again, so that memory grows with wake-ups, not with arrivals.
@@ -20,6 +20,8 @@ pub(crate) struct Arrivals {
 pub(crate) struct Arrival {
     pub(crate) due: Nanos,
     pub(crate) taken: Nanos,
+    /// Which one of the schedule it is.
+    pub(crate) draw: Draw,
 }
 
 impl Arrivals {
@@ -59,7 +61,8 @@ impl Arrivals {
     /// The arrival that has waited longest.
     pub(crate) fn serve(&mut self) -> Option<Arrival> {
         let (taken, left) = self.batches.front_mut()?;
-        let arrival = Arrival { due: self.serving.next()?, taken: *taken };
+        let draw = self.serving.peek_draw();
+        let arrival = Arrival { due: self.serving.next()?, taken: *taken, draw };
         *left -= 1;
         self.waiting -= 1;
         if *left == 0 {
@@ -89,7 +92,8 @@ mod tests {
         let mut late = Vec::new();
         arrivals.take_up(15, 15, |due| late.push(15 - due));
         assert_eq!((late.as_slice(), arrivals.waiting()), ([15, 5].as_slice(), 2));
-        assert_eq!(arrivals.serve(), Some(Arrival { due: 0, taken: 15 }));
+        let first = Arrival { due: 0, taken: 15, draw: Draw { lane: 0, k: 0 } };
+        assert_eq!(arrivals.serve(), Some(first));
         arrivals.take_up(99, 99, |_| {});
         assert_eq!(arrivals.oldest_due(), Some(10));
         let rest: Vec<_> =

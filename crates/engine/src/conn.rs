@@ -2,6 +2,7 @@
 
 use model::Nanos;
 use net::ConnId;
+use traffic::Wants;
 use wire::{Limits, ResponseParser};
 
 use crate::tls::Session;
@@ -28,6 +29,16 @@ pub(crate) struct Conn {
     pub(crate) began: Nanos,
     /// When the last request was sent: what a pace counts from.
     pub(crate) last_sent: Nanos,
+    /// What the source is shown of the answer being read.
+    pub(crate) wants: Wants,
+    /// Its user is in the middle of a session, and asked again without an arrival.
+    pub(crate) in_session: bool,
+    /// Before this instant the user is not asked.
+    pub(crate) asks_from: Nanos,
+    /// When the arrival was due that the user has taken up and sent nothing for yet.
+    pub(crate) arrival: Option<Nanos>,
+    /// Whether bytes were copied to the net since it was opened, so that some may still be there.
+    pub(crate) copied: bool,
 }
 
 /// What a connection is doing.
@@ -54,7 +65,19 @@ impl Conn {
             body_bytes: 0,
             began: 0,
             last_sent: 0,
+            wants: Wants::Nothing,
+            in_session: false,
+            asks_from: 0,
+            arrival: None,
+            copied: false,
         }
+    }
+
+    /// Whether it stands and takes `burst` requests more without having over `slots` under way.
+    #[inline]
+    pub(crate) fn has_room(&self, burst: u16, slots: u16) -> bool {
+        self.state == State::Open
+            && u32::from(self.in_flight) + u32::from(burst) <= u32::from(slots)
     }
 
     /// Forgets the answer being read, for the next one.

@@ -1,10 +1,12 @@
 //! The instants that the workers of a run agree on: the start that all count from, set once the last
 //! of them has opened its connections, so that opening is not part of what is measured; and the end
-//! of a window that is cut short.
+//! of a window that is cut short, with the reason where a source has one.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use model::Nanos;
+use traffic::Halt;
 
 /// Time between the last worker being ready and the run's start.
 const LEAD_NS: u64 = 2_000_000;
@@ -19,6 +21,8 @@ pub struct Gate {
     open: Vec<AtomicU32>,
     start_ns: AtomicU64,
     end_ns: AtomicU64,
+    /// Why a source ended the run: the first that did.
+    halt: OnceLock<Halt>,
 }
 
 impl Gate {
@@ -26,7 +30,19 @@ impl Gate {
     pub fn new(workers: u32) -> Self {
         let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
         let open = (0..workers).map(|_| AtomicU32::new(0)).collect();
-        Self { ready, open, start_ns: AtomicU64::new(UNSET), end_ns: AtomicU64::new(UNSET) }
+        let unset = || AtomicU64::new(UNSET);
+        Self { ready, open, start_ns: unset(), end_ns: unset(), halt: OnceLock::new() }
+    }
+
+    /// A source ends the run; the first word stands.
+    pub fn halt(&self, halt: Halt) {
+        // What a second source says is mostly the same.
+        let _ = self.halt.set(halt);
+    }
+
+    /// Why a source ended the run, if one did.
+    pub fn halted(&self) -> Option<&Halt> {
+        self.halt.get()
     }
 
     /// Worker `worker` has `connections` open.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -12,7 +13,7 @@ use model::{Interval, Plan, Tally};
 use net::{Io, Options, Route, clock, limits};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use wire::AnswerTo;
+use traffic::{Halt, Supply};
 
 use crate::collect::Collector;
 use crate::gate::Gate;
@@ -24,12 +25,12 @@ use crate::worker::{Job, Worker, share_of};
 pub struct Launch {
     /// What is to be done.
     pub plan: Arc<Plan>,
-    /// One request, encoded.
-    pub request: Arc<[u8]>,
-    /// What its answer answers to.
-    pub answer_to: AnswerTo,
+    /// What is sent: makes a source for each worker.
+    pub sources: Arc<dyn Supply>,
     /// Where to connect and from where, used in turn. At least one.
     pub routes: Arc<[Route]>,
+    /// Where single workers connect to instead, in the workers' order; none where it is empty.
+    pub destinations: Arc<[Option<SocketAddr>]>,
     /// TLS to be spoken, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// The kernel interface.
@@ -53,10 +54,12 @@ pub enum Progress<'a> {
 }
 
 /// How a run went apart from its intervals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Whether the window was ended early.
     pub stopped: bool,
+    /// Why a source ended it, if one did.
+    pub halted: Option<Halt>,
 }
 
 /// Why a run could not be made or came to a halt.
@@ -100,7 +103,8 @@ pub fn launch(
     for worker in 0..workers {
         let (spare, returned) = channel();
         spares.push(spare);
-        let seat = Seat { launch: launch.clone(), worker, workers, gate: gate.clone() };
+        let place = traffic::Seat { worker, workers };
+        let seat = Seat { launch: launch.clone(), place, gate: gate.clone() };
         let pages = pages.clone();
         let thread = thread::Builder::new().name(format!("worker-{worker}"));
         // Threads already started wait at the gate for ever; the process is about to end.
@@ -113,7 +117,8 @@ pub fn launch(
     for thread in threads {
         join(thread)?;
     }
-    Ok(Outcome { stopped: launch.stop.load(Ordering::Relaxed) })
+    let halted = gate.halted().cloned();
+    Ok(Outcome { stopped: launch.stop.load(Ordering::Relaxed), halted })
 }
 
 fn collect(
@@ -145,8 +150,7 @@ fn join(thread: JoinHandle<io::Result<()>>) -> Result<(), LaunchError> {
 /// One worker's place in a run.
 struct Seat {
     launch: Launch,
-    worker: u32,
-    workers: u32,
+    place: traffic::Seat,
     gate: Arc<Gate>,
 }
 
@@ -158,15 +162,16 @@ impl Seat {
     ) -> io::Result<()> {
         let files = if self.launch.own_files { limits::unshare_files() } else { Ok(()) };
         let plan = self.launch.plan.clone();
-        let connections = share_of(u64::from(plan.connections), self.worker, self.workers);
-        let done = Done { worker: self.worker, pages: pages.clone(), gate: self.gate.clone() };
+        let traffic::Seat { worker, workers } = self.place;
+        let connections = share_of(u64::from(plan.connections), worker, workers);
+        let done = Done { worker, pages: pages.clone(), gate: self.gate.clone() };
         files?;
+        let routes = self.routes();
         let mut worker = Worker::new(Job {
-            worker: self.worker,
-            workers: self.workers,
-            request: self.launch.request,
-            answer_to: self.launch.answer_to,
-            routes: self.launch.routes,
+            worker,
+            workers,
+            source: self.launch.sources.source(self.place),
+            routes,
             tls: self.launch.tls,
             gate: self.gate,
             stop: self.launch.stop,
@@ -183,6 +188,15 @@ impl Seat {
         let result = net::run(self.launch.io, options, &mut worker);
         drop(done);
         result
+    }
+
+    /// Where this worker connects to.
+    fn routes(&self) -> Arc<[Route]> {
+        let Launch { routes, destinations, .. } = &self.launch;
+        match destinations.get(self.place.worker as usize) {
+            Some(&Some(to)) => routes.iter().map(|route| Route { to, ..*route }).collect(),
+            _ => routes.clone(),
+        }
     }
 }
 

@@ -6,16 +6,28 @@
 use model::interval::{Gauge, Phase, Tally, WorkerUse};
 use model::units::{MILLISECOND, SECOND};
 use model::{ErrorClass, Nanos};
+use traffic::{Part, Wants};
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
 const STEP: Nanos = 100 * MILLISECOND;
 
-/// Instants of one attempt, in nanoseconds since the run's start.
+/// A request under way: its instants in nanoseconds since the run's start, and what it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Flight {
     pub(crate) due: Nanos,
     pub(crate) taken: Nanos,
     pub(crate) sent: Nanos,
+    pub(crate) endpoint: u32,
+    pub(crate) head: bool,
+    pub(crate) wants: Wants,
+}
+
+impl Flight {
+    #[inline]
+    pub(crate) fn of(part: &Part, due: Nanos, taken: Nanos, sent: Nanos) -> Self {
+        let Part { endpoint, head, wants, .. } = *part;
+        Self { due, taken, sent, endpoint, head, wants }
+    }
 }
 
 /// What a thread has spent since it began.
@@ -130,7 +142,7 @@ impl Ledger {
         }
     }
 
-    /// A whole answer.
+    /// A whole answer, and how it failed if it did.
     #[inline]
     pub(crate) fn answered(
         &mut self,
@@ -138,7 +150,7 @@ impl Ledger {
         first: Nanos,
         now: Nanos,
         status: u16,
-        ok: bool,
+        failure: Option<ErrorClass>,
     ) {
         self.answers += 1;
         if self.phase != Phase::Drain && now < self.window_end {
@@ -147,10 +159,9 @@ impl Ledger {
         if !self.counts(flight.due) {
             return;
         }
-        if ok {
-            self.tally.succeeded += 1;
-        } else {
-            self.tally.errors.add(ErrorClass::Status, 1);
+        match failure {
+            None => self.tally.succeeded += 1,
+            Some(class) => self.tally.errors.add(class, 1),
         }
         self.tally.statuses.record(status);
         self.tally.first_byte.record(first.saturating_sub(flight.sent));

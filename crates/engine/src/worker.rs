@@ -1,9 +1,10 @@
 //! One worker: a thread's connections, its share of the load, and its books.
 //!
-//! `tick` does what has become due and says how long to wait; events carry answers in. Sending is in
-//! `send`, answers in `receive`, everything that goes wrong in `fail`. Instants inside are
-//! nanoseconds since the run's start.
+//! `tick` does what has become due and says how long to wait; events carry answers in. When requests
+//! leave is decided in `send`, what they are in `ask`; answers are in `receive`, everything that goes
+//! wrong in `fail`. Instants inside are nanoseconds since the run's start.
 
+mod ask;
 mod fail;
 mod prepare;
 mod receive;
@@ -18,7 +19,7 @@ use model::{Load, Nanos, Plan, Tally};
 use net::{BlobId, ConnId, Event, Net, Next, Party, Route};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use wire::AnswerTo;
+use traffic::{NOBODY, Requests, Source, Turn};
 
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
@@ -42,10 +43,8 @@ pub struct Job {
     pub worker: u32,
     /// Workers in all.
     pub workers: u32,
-    /// One request, encoded.
-    pub request: Arc<[u8]>,
-    /// What its answer answers to.
-    pub answer_to: AnswerTo,
+    /// What it sends.
+    pub source: Box<dyn Source>,
     /// Where to connect and from where, used in turn. At least one.
     pub routes: Arc<[Route]>,
     /// TLS to be spoken, with the server's name.
@@ -70,10 +69,6 @@ enum Pace {
         think_ns: Option<Nanos>,
         /// Requests this worker may still send.
         left: u64,
-        /// Users held back by the cap on requests in flight.
-        parked: VecDeque<u32>,
-        /// Whether a user is in `parked`.
-        held: Vec<bool>,
     },
     Open {
         arrivals: Box<Arrivals>,
@@ -86,22 +81,36 @@ enum Pace {
     },
 }
 
+/// A request that never changes.
+#[derive(Debug)]
+struct Lent {
+    bytes: Box<[u8]>,
+    /// The net's name for it, where it may be sent as a blob.
+    blob: Option<BlobId>,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Worker {
     job: Job,
     conns: Vec<Conn>,
-    /// `pipeline` flights for each connection.
+    /// `slots` flights for each connection.
     flights: Vec<Flight>,
-    pipeline: u16,
+    slots: u16,
+    /// The most requests that a turn brings.
+    burst: u16,
     inflight_cap: u32,
     pace: Pace,
+    /// Users held back by the cap on requests in flight.
+    parked: VecDeque<u32>,
+    /// Whether a user is in `parked`.
+    held: Vec<bool>,
     starts: Starts,
     timeouts: Timeouts,
     ledger: Ledger,
     sampler: Sampler,
-    /// The request, where it may be sent as one.
-    blob: Option<BlobId>,
+    /// The source's requests that never change.
+    lent: Vec<Lent>,
     next_route: usize,
     /// What instants count from, on the net's clock: the run's start once it is known.
     base_ns: u64,
@@ -110,9 +119,13 @@ pub struct Worker {
     next_to_open: u32,
     /// Connections being opened.
     opening: u32,
-    /// Scratch: records to send, decrypted bytes.
+    /// Scratch: requests of a turn, records to send, requests to send together, decrypted bytes.
+    asked: Requests,
     cipher: Vec<u8>,
+    gathered: Vec<u8>,
     plain: Vec<u8>,
+    /// The source sends nothing more.
+    silent: bool,
     ended: bool,
     stopped: bool,
     finished: bool,
@@ -123,9 +136,9 @@ impl Worker {
     pub fn new(job: Job) -> Self {
         let plan = &job.plan;
         let users = share_of(u64::from(plan.connections), job.worker, job.workers) as usize;
-        let pipeline = plan.pipeline.clamp(1, u32::from(u16::MAX)) as u16;
-        let inflight_cap =
-            share_of(u64::from(plan.inflight_cap()), job.worker, job.workers).max(1) as u32;
+        let burst = job.source.burst().max(1);
+        let slots = (plan.pipeline.clamp(1, u32::from(u16::MAX)) as u16).max(burst);
+        let inflight_cap = inflight_cap(&job, slots);
         let window_end = match plan.duration_ns {
             Some(duration) => plan.warmup_ns.saturating_add(duration),
             None => Nanos::MAX,
@@ -139,8 +152,7 @@ impl Worker {
                     starts.add(first_start(&job, user, pace_ns), user);
                 }
                 let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
-                let held = vec![false; users];
-                Pace::Closed { pace_ns, think_ns, left, parked: VecDeque::new(), held }
+                Pace::Closed { pace_ns, think_ns, left }
             }
             Load::Open(schedule) => Pace::Open {
                 arrivals: Box::new(Arrivals::new(schedule.share(job.worker, job.workers))),
@@ -151,22 +163,28 @@ impl Worker {
         };
         Self {
             conns: (0..users).map(|_| Conn::new()).collect(),
-            flights: vec![Flight::default(); users * usize::from(pipeline)],
-            pipeline,
+            flights: vec![Flight::default(); users * usize::from(slots)],
+            slots,
+            burst,
             inflight_cap,
             pace,
+            parked: VecDeque::new(),
+            held: vec![false; users],
             starts,
             timeouts: Timeouts::new(plan.timeout_ns, 0),
             ledger: Ledger::new(open_loop, plan.warmup_ns, window_end),
             sampler: Sampler::default(),
-            blob: None,
+            lent: lent(&job),
             next_route: job.worker as usize,
             base_ns: 0,
             started: false,
             next_to_open: 0,
             opening: 0,
+            asked: Requests::new(),
             cipher: Vec::new(),
+            gathered: Vec::new(),
             plain: if job.tls.is_some() { vec![0; 16 * 1024] } else { Vec::new() },
+            silent: false,
             ended: false,
             stopped: false,
             finished: false,
@@ -211,6 +229,8 @@ impl Worker {
         if let Pace::Open { arrivals, .. } = &mut self.pace {
             while let Some(arrival) = arrivals.serve() {
                 self.ledger.unsent(arrival.due, None);
+                let turn = Turn { user: NOBODY, draw: Some(arrival.draw), now };
+                self.job.source.skip(turn);
             }
         }
     }
@@ -218,7 +238,7 @@ impl Worker {
     /// Whether a run limited by count has sent and received everything.
     fn count_reached(&self) -> bool {
         let all_sent = match &self.pace {
-            Pace::Closed { left, .. } => *left == 0,
+            Pace::Closed { left, .. } => *left == 0 || self.silent,
             Pace::Open { arrivals, .. } => arrivals.next_due().is_none() && arrivals.waiting() == 0,
         };
         all_sent && self.job.plan.requests.is_some() && self.ledger.in_flight.value() == 0
@@ -239,6 +259,9 @@ impl Worker {
         for j in 0..self.conns.len() as u32 {
             while let Some(flight) = self.pop_flight(j) {
                 self.ledger.unfinished(flight.due);
+            }
+            if let Some(due) = self.conns[j as usize].arrival.take() {
+                self.ledger.unsent(due, None);
             }
         }
         let page = self.ledger.close(now, (self.job.spent)(), Box::default());
@@ -328,6 +351,22 @@ pub(crate) fn share_of(total: u64, worker: u32, workers: u32) -> u64 {
     total / workers + u64::from(worker < total % workers)
 }
 
+/// Requests that worker may have under way: its part of the cap, where that is below what its
+/// connections hold.
+fn inflight_cap(job: &Job, slots: u16) -> u32 {
+    let plan = &job.plan;
+    if plan.max_inflight >= plan.connections.saturating_mul(u32::from(slots)) {
+        return u32::MAX;
+    }
+    share_of(u64::from(plan.max_inflight), job.worker, job.workers).max(1) as u32
+}
+
+/// The source's requests that never change.
+fn lent(job: &Job) -> Vec<Lent> {
+    let fixed = job.source.fixed().iter();
+    fixed.map(|fixed| Lent { bytes: fixed.bytes.clone(), blob: None }).collect()
+}
+
 /// When a closed-loop user begins: spread over the ramp, or over one pace so that users do not march
 /// in step.
 fn first_start(job: &Job, user: u32, pace_ns: Option<Nanos>) -> Nanos {
@@ -346,14 +385,14 @@ impl Worker {
     /// Takes the oldest flight of a connection.
     #[inline]
     fn pop_flight(&mut self, j: u32) -> Option<Flight> {
-        let pipeline = self.pipeline;
+        let slots = self.slots;
         let conn = self.conn(j);
         if conn.in_flight == 0 {
             return None;
         }
-        let at = j as usize * usize::from(pipeline) + usize::from(conn.head);
+        let at = j as usize * usize::from(slots) + usize::from(conn.head);
         conn.in_flight -= 1;
-        conn.head = if conn.head + 1 == pipeline { 0 } else { conn.head + 1 };
+        conn.head = if conn.head + 1 == slots { 0 } else { conn.head + 1 };
         Some(self.flights[at])
     }
 
@@ -363,7 +402,7 @@ impl Worker {
         match conn.state {
             State::Connecting | State::Handshaking => Some(conn.began),
             State::Open if conn.in_flight > 0 => {
-                Some(self.flights[j * usize::from(self.pipeline) + usize::from(conn.head)].sent)
+                Some(self.flights[j * usize::from(self.slots) + usize::from(conn.head)].sent)
             }
             State::Open | State::Closed => None,
         }

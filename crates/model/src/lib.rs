@@ -43,7 +43,7 @@ pub use loadline::LoadLine;
 pub use machine::{Machine, MachineUse};
 pub use objective::{Abort, Judgement, Ruling};
 pub use outcome::{ErrorClass, ErrorCounts};
-pub use plan::{Arrivals, Io, Load, Plan, StatusRanges};
+pub use plan::{Arrivals, EndpointPlan, FlowPlan, Io, Load, Mix, Plan, StatusRanges};
 pub use run::{Run, RunBuilder, RunHead};
 pub use scaling::{Knee, Peak, Scaling, Usl};
 pub use schedule::{Draw, Schedule, Share};

@@ -70,6 +70,9 @@ pub struct Plan {
     pub tls: Option<TlsPlan>,
     /// Statuses that count as success.
     pub success: StatusRanges,
+    /// What is sent where that is more than one request; empty for a plain URL.
+    #[serde(default, skip_serializing_if = "Mix::is_empty")]
+    pub mix: Mix,
 }
 
 impl Plan {
@@ -157,6 +160,74 @@ impl Io {
             Self::Simulation => "simulation",
         }
     }
+}
+
+/// The endpoints and flows that a load is made of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mix {
+    /// Every kind of request, the steps of flows among them.
+    pub endpoints: Vec<EndpointPlan>,
+    /// Sessions of several requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowPlan>,
+}
+
+impl Mix {
+    /// Whether the load is one request that the plan itself describes.
+    pub fn is_empty(&self) -> bool {
+        self.endpoints.is_empty()
+    }
+}
+
+/// One kind of request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndpointPlan {
+    /// What it is called in results: `GET /users/{id}`.
+    pub name: String,
+    /// The HTTP method.
+    pub method: String,
+    /// The path, as a template.
+    pub path: String,
+    /// Statuses that count as success.
+    pub success: StatusRanges,
+    /// What its answers are checked for, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
+    /// Whether it changes anything on the server.
+    pub writes: bool,
+    /// Its part of all requests asked for, 0..=1; absent where that is not known before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Arrivals wanted per second, where it has a rate of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<f64>,
+    /// Connections that send nothing else, where it has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
+    /// What it is judged by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<String>,
+}
+
+/// One kind of session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowPlan {
+    /// What it is called in results.
+    pub name: String,
+    /// Its steps, as indexes into the endpoints; no endpoint is a step of two flows.
+    pub steps: Vec<u32>,
+    /// Its part of all arrivals or turns, 0..=1; absent where that is not known before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Sessions wanted per second, where it has a rate of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<f64>,
+    /// Connections that do nothing else, where it has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
+    /// What its sessions are judged by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<String>,
 }
 
 /// How TLS is spoken.

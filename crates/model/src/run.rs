@@ -532,6 +532,7 @@ mod tests {
                 sources: Vec::new(),
                 tls: None,
                 success: StatusRanges::default(),
+                mix: crate::plan::Mix::default(),
             },
         }
     }

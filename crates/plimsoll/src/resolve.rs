@@ -8,10 +8,11 @@ use std::sync::atomic::AtomicBool;
 use engine::{Launch, TlsSettings};
 use model::plan::{DEFAULT_LANES, TlsPlan};
 use model::units::{MICROSECOND, SECOND};
-use model::{Arrivals, Io, Nanos, Plan};
+use model::{Arrivals, Io, Mix, Nanos, Plan};
 use net::limits::{self, FileLimit};
 use rustls::pki_types::ServerName;
-use wire::{AnswerTo, RequestParts};
+use traffic::{Always, Supply};
+use wire::RequestParts;
 
 use crate::address::{self, Destination};
 use crate::args::{IoArg, LoadArgs, TlsVersion};
@@ -59,7 +60,7 @@ pub struct Prepared {
     addresses: Vec<SocketAddr>,
     method: String,
     body_bytes: u64,
-    request: Arc<[u8]>,
+    sources: Arc<dyn Supply>,
     tls: Option<(Arc<rustls::ClientConfig>, ServerName<'static>)>,
     /// Open files allowed.
     pub files: FileLimit,
@@ -86,9 +87,9 @@ impl Prepared {
         Ok(Self {
             args: args.clone(),
             addresses,
-            method,
             body_bytes: body.map_or(0, |body| body.len() as u64),
-            request: request.into(),
+            sources: Arc::new(Always::new(request, method == "HEAD")),
+            method,
             tls,
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
@@ -129,9 +130,9 @@ impl Prepared {
         let launch = Launch {
             own_files: shape.connections > self.files.connections_per_table(),
             plan: Arc::new(plan),
-            request: self.request.clone(),
-            answer_to: if self.method == "HEAD" { AnswerTo::Head } else { AnswerTo::Other },
+            sources: self.sources.clone(),
             routes: routes.into(),
+            destinations: Arc::default(),
             tls: self.tls.clone(),
             io: self.io,
             stop: stop.clone(),
@@ -218,6 +219,7 @@ impl Prepared {
                 max: args.tls.tls_max.name().to_owned(),
             }),
             success: args.success.clone(),
+            mix: Mix::default(),
         }
     }
 }

@@ -61,6 +61,7 @@ fn plan(connections: u32, rate_per_s: Option<f64>, seconds: u64) -> Plan {
         sources: Vec::new(),
         tls: None,
         success: StatusRanges::default(),
+        mix: model::Mix::default(),
     }
 }
 

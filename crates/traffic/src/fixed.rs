@@ -1,6 +1,6 @@
 //! The same request again and again.
 
-use crate::source::{Fixed, Next, Part, Payload, Requests, Skipped, Source, Turn};
+use crate::source::{Fixed, Next, Part, Payload, Requests, Seat, Skipped, Source, Supply, Turn};
 
 /// A source of one fixed request.
 #[derive(Debug, Clone)]
@@ -30,6 +30,12 @@ impl Source for Always {
 
     fn skip(&mut self, _: Turn) -> Skipped {
         Skipped::default()
+    }
+}
+
+impl Supply for Always {
+    fn source(&self, _: Seat) -> Box<dyn Source> {
+        Box::new(self.clone())
     }
 }
 

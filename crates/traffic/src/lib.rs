@@ -9,5 +9,6 @@ mod source;
 
 pub use fixed::Always;
 pub use source::{
-    Answered, Fixed, Halt, Next, Part, Payload, Requests, Session, Skipped, Source, Turn, Wants,
+    Answered, Fixed, Halt, NOBODY, Next, Part, Payload, Requests, Seat, Session, Skipped, Source,
+    Supply, Turn, Wants,
 };

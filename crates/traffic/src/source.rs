@@ -17,7 +17,8 @@
 //! (any number) and `answered`, or `lost`. Those of the answer are left out for a request that
 //! [wants](Wants) nothing of it, and then `lost` is too. Where plan and burst allow several requests
 //! under way on a connection, `next` may be called again before the earlier ones are answered.
-//! `skip` stands in for `next` when its request can not be sent at all.
+//! `skip` stands in for `next` when its request can not be sent at all. A run that ends tells nothing of
+//! what is still open then.
 //!
 //! # Cost
 //! Nothing here allocates once warm: requests are appended to a buffer that the worker lends and
@@ -48,7 +49,8 @@ pub trait Source: fmt::Debug + Send {
     fn next(&mut self, turn: Turn, out: &mut Requests) -> Next;
 
     /// The request that `next` would have put now is lost before it was made: no connection could be
-    /// opened for it, or it had waited too long. The session it belongs to is over.
+    /// opened for it, or it had waited too long. With a draw it is an arrival that no user has begun
+    /// (the turn's user is [`NOBODY`]); without one, the user's session is over.
     fn skip(&mut self, turn: Turn) -> Skipped;
 
     /// The head of an answer to the user's oldest request, if that wants [`Wants::Head`] or more.
@@ -84,10 +86,28 @@ pub trait Source: fmt::Debug + Send {
     }
 }
 
+/// The user of a turn that is no user's: an arrival lost before one took it up.
+pub const NOBODY: u32 = u32::MAX;
+
+/// What makes the sources of a run's workers.
+pub trait Supply: fmt::Debug + Send + Sync {
+    /// The source of one worker. Called once for each, on the worker's thread.
+    fn source(&self, seat: Seat) -> Box<dyn Source>;
+}
+
+/// A worker's place among the workers of a run. User j of worker w of n is the run's user j n + w.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seat {
+    /// The worker, from 0 on.
+    pub worker: u32,
+    /// Workers in all.
+    pub workers: u32,
+}
+
 /// Whose turn it is, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// The worker's number for the user: its connection.
+    /// The worker's number for the user: its connection; [`NOBODY`] for a lost arrival.
     pub user: u32,
     /// The arrival that begins, in an open loop.
     pub draw: Option<Draw>,

@@ -44,6 +44,7 @@ pub(crate) fn head() -> RunHead {
             sources: Vec::new(),
             tls: None,
             success: StatusRanges::default(),
+            mix: model::Mix::default(),
         },
     }
 }

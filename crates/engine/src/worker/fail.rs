@@ -8,7 +8,7 @@ use net::{Close, Failure, Net, Operation};
 use wire::WireError;
 
 use super::{Pace, Worker};
-use crate::conn::State;
+use crate::conn::{Conn, State};
 use crate::tls::SPEAKS_TLS;
 
 /// First pause before a connection that could not be opened is tried again; it doubles up to a second.
@@ -69,11 +69,7 @@ impl Worker {
             // Its user will try again, and be counted, when the run has started.
             return self.ledger.note(class, || error.to_owned());
         }
-        let began = self.conns[j as usize].began;
-        let due = match &mut self.pace {
-            Pace::Open { arrivals, .. } => arrivals.serve().map(|arrival| arrival.due),
-            Pace::Closed { .. } => self.spend(began).then_some(began),
-        };
+        let due = self.lost_opening(j, now);
         match due {
             Some(due) => self.ledger.failed(due, class, || error.to_owned()),
             None => self.ledger.note(class, || error.to_owned()),
@@ -83,6 +79,25 @@ impl Worker {
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
         conn.failures = conn.failures.saturating_add(1);
         self.starts.add(now + backoff, j);
+    }
+
+    /// When the attempt was due that connection `j` was opened for; none where a limit by count leaves
+    /// no room for it.
+    fn lost_opening(&mut self, j: u32, now: Nanos) -> Option<Nanos> {
+        let Conn { began, in_session, .. } = self.conns[j as usize];
+        match &mut self.pace {
+            Pace::Open { arrivals, .. } if !in_session => {
+                let arrival = arrivals.serve()?;
+                self.skip_arrival(arrival.draw, now);
+                return Some(arrival.due);
+            }
+            Pace::Open { .. } | Pace::Closed { .. } => {}
+        }
+        if !self.spend(began) {
+            return None;
+        }
+        self.skip_turn(j, now);
+        Some(self.conns[j as usize].arrival.take().unwrap_or(began))
     }
 
     /// What came is no HTTP.
@@ -128,14 +143,18 @@ impl Worker {
         sample: impl Fn() -> String,
     ) {
         while let Some(flight) = self.pop_flight(j) {
+            self.lost(j, flight, class);
             self.ledger.in_flight.step(now, -1);
             self.ledger.failed(flight.due, class, &sample);
         }
     }
 
-    /// A connection of an open loop is closed and may be opened again.
+    /// A connection is closed; in an open loop it may be opened again for an arrival, unless its user
+    /// is in the middle of a session and opens it itself.
     pub(super) fn reopenable(&mut self, j: u32) {
-        if let Pace::Open { closed, .. } = &mut self.pace {
+        if let Pace::Open { closed, .. } = &mut self.pace
+            && !self.conns[j as usize].in_session
+        {
             closed.push(j);
         }
     }
@@ -167,6 +186,7 @@ impl Worker {
             return self.opening_failed(j, class, &error, now);
         }
         while let Some(flight) = self.pop_flight(j) {
+            self.lost(j, flight, ErrorClass::Timeout);
             self.ledger.in_flight.step(now, -1);
             self.ledger.timed_out(flight, timeout, now);
         }

@@ -9,9 +9,6 @@ use crate::timeouts::Timeouts;
 /// Connections being opened at once by one worker: more would overrun the server's accept queue and
 /// wait for retransmissions.
 const OPENING_AT_ONCE: u32 = 256;
-/// Requests up to this length are sent without a word of success. An idle socket takes them whole;
-/// a longer one could still be on its way when an early answer lets the next one follow.
-const BLOB_BYTES: usize = 4096;
 /// How often the gate is looked at.
 const LOOK_EVERY: u64 = 1_000_000;
 /// Longest that opening may take; who is not connected then connects inside the window.
@@ -22,7 +19,7 @@ impl Worker {
     pub(super) fn prepare<N: Net>(&mut self, net: &mut N) -> Next {
         if self.base_ns == 0 {
             self.base_ns = net.now();
-            self.keep_request(net);
+            self.lend_fixed(net);
         }
         let users = self.users_to_open();
         while self.opening < OPENING_AT_ONCE && self.next_to_open < users {
@@ -49,14 +46,6 @@ impl Worker {
             }
             Some(start) => Next::Wait(start),
             None => Next::Wait(net.now() + LOOK_EVERY),
-        }
-    }
-
-    /// Lends the request to the net, where it may be sent as a blob.
-    fn keep_request<N: Net>(&mut self, net: &mut N) {
-        let alone = self.pipeline == 1 && self.job.tls.is_none();
-        if alone && self.job.request.len() <= BLOB_BYTES {
-            self.blob = Some(net.blob(&self.job.request));
         }
     }
 

@@ -2,10 +2,11 @@
 
 use model::{ErrorClass, Nanos};
 use net::{Close, Net};
+use traffic::Wants;
 use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
-use crate::conn::State;
+use crate::conn::{Conn, State};
 use crate::tls::Session;
 
 /// What one step of reading an answer came to; the event itself still borrows the connection.
@@ -132,11 +133,17 @@ impl Worker {
         match conn.parser.next(bytes) {
             Ok(Some(ResponseEvent::Head(head))) => {
                 conn.status = head.status;
+                if conn.wants >= Wants::Head {
+                    self.job.source.head(j, &head);
+                }
                 self.sampler.begin(j);
                 Step::Again
             }
             Ok(Some(ResponseEvent::Body(body))) => {
                 conn.body_bytes += body.len() as u64;
+                if conn.wants == Wants::Whole {
+                    self.job.source.body(j, body);
+                }
                 self.sampler.body(j, body);
                 Step::Again
             }
@@ -157,11 +164,7 @@ impl Worker {
         }
         let keepalive_wanted = self.job.plan.keepalive;
         if keep_alive && keepalive_wanted {
-            let (conn, answer_to) = (&mut self.conns[j as usize], self.job.answer_to);
-            if conn.in_flight > 0 {
-                conn.begin_answer();
-                conn.parser.begin(answer_to);
-            }
+            self.await_next(j);
         } else {
             self.ledger.tally.server_closes += u64::from(keepalive_wanted);
             self.lose_flights(j, now, ErrorClass::Read, || {
@@ -175,15 +178,31 @@ impl Worker {
 
     fn count_answer(&mut self, j: u32, now: Nanos) {
         let Some(flight) = self.pop_flight(j) else { return };
-        let conn = &self.conns[j as usize];
-        let ok = self.job.plan.success.contains(conn.status);
-        self.ledger.in_flight.step(now, -1);
-        self.ledger.answered(flight, conn.first, now, conn.status, ok);
-        self.sampler.end(j, conn.status, conn.body_bytes, &mut self.ledger.tally.answers);
-        if !ok {
-            let status = conn.status;
-            self.ledger.note(ErrorClass::Status, || format!("the server answered {status}"));
+        let Conn { status, first, body_bytes, .. } = self.conns[j as usize];
+        let mut failure = self.failure(flight.endpoint, status);
+        if flight.wants != Wants::Nothing {
+            failure = self.answered(j, failure, now);
         }
+        self.ledger.in_flight.step(now, -1);
+        self.ledger.answered(flight, first, now, status, failure);
+        self.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
+        let source = &self.job.source;
+        match failure {
+            None => {}
+            Some(ErrorClass::Check) => {
+                self.ledger.note(ErrorClass::Check, || source.complaint(j));
+            }
+            Some(class) => self.ledger.note(class, || format!("the server answered {status}")),
+        }
+    }
+
+    /// How an answer to a request for `endpoint` fails by its status, if it does.
+    #[inline]
+    fn failure(&self, endpoint: u32, status: u16) -> Option<ErrorClass> {
+        let plan = &self.job.plan;
+        let own = plan.mix.endpoints.get(endpoint as usize);
+        let success = own.map_or(&plan.success, |endpoint| &endpoint.success);
+        (!success.contains(status)).then_some(ErrorClass::Status)
     }
 
     /// The peer sends no more.

@@ -1,11 +1,12 @@
 //! Making requests leave: users whose time has come, arrivals that are due, connections to open.
 
 use model::Nanos;
+use model::units::MILLISECOND;
 use net::{Close, Net};
 
+use super::ask::Turned;
 use super::{Pace, Worker};
-use crate::conn::State;
-use crate::ledger::Flight;
+use crate::conn::{Conn, State};
 
 impl Worker {
     /// Starts whatever has become due.
@@ -19,13 +20,12 @@ impl Worker {
     }
 
     fn start<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        if let Pace::Open { closed, .. } = &mut self.pace {
-            return closed.push(j);
-        }
-        match self.conn(j).state {
-            State::Open => self.ready(net, j, now),
-            State::Closed => self.open(net, j, now),
-            State::Connecting | State::Handshaking => {}
+        let Conn { state, in_session, .. } = self.conns[j as usize];
+        match (&mut self.pace, state) {
+            (Pace::Open { closed, .. }, State::Closed) if !in_session => closed.push(j),
+            (_, State::Open) => self.ready(net, j, now),
+            (_, State::Closed) => self.open(net, j, now),
+            (_, State::Connecting | State::Handshaking) => {}
         }
     }
 
@@ -59,27 +59,29 @@ impl Worker {
     /// Serves the oldest arrival, or opens a connection for it; false when nothing more can be done.
     pub(super) fn serve_next<N: Net>(&mut self, net: &mut N, now: Nanos) -> bool {
         let timeout = self.job.plan.timeout_ns;
+        let no_more = self.silent || self.full();
         let Pace::Open { arrivals, idle, listed, closed } = &mut self.pace else {
             return false;
         };
         let Some(due) = arrivals.oldest_due() else { return false };
         if due.saturating_add(timeout) <= now {
-            arrivals.serve();
-            self.ledger.unsent(due, Some(now - due));
+            if let Some(arrival) = arrivals.serve() {
+                self.skip_arrival(arrival.draw, now);
+                self.ledger.unsent(due, Some(now - due));
+            }
             return true;
         }
-        if self.ledger.in_flight.value() >= self.inflight_cap {
+        if no_more {
             return false;
         }
         if let Some(j) = idle.pop() {
             listed[j as usize] = false;
             let conn = &self.conns[j as usize];
-            if conn.state == State::Open
-                && conn.in_flight < self.pipeline
+            if conn.has_room(self.burst, self.slots)
+                && !conn.in_session
                 && let Some(arrival) = arrivals.serve()
             {
-                let taken = arrival.taken.min(now);
-                self.send(net, j, Flight { due: arrival.due, taken, sent: now });
+                self.turn(net, j, Some(arrival), now);
                 self.room(j);
             }
             return true;
@@ -88,46 +90,69 @@ impl Worker {
             return false;
         }
         let Some(j) = closed.pop() else { return false };
-        self.open(net, j, now);
+        if self.conns[j as usize].state == State::Closed {
+            self.open(net, j, now);
+        }
         true
     }
 
-    /// Lists a connection among those with room.
+    /// Lists a connection among those that take arrivals, if it has room and its user is free.
     pub(super) fn room(&mut self, j: u32) {
         let Pace::Open { idle, listed, .. } = &mut self.pace else { return };
         let conn = &self.conns[j as usize];
-        let has_room = conn.state == State::Open && conn.in_flight < self.pipeline;
-        if has_room && !std::mem::replace(&mut listed[j as usize], true) {
+        let free = conn.has_room(self.burst, self.slots) && !conn.in_session;
+        if free && !std::mem::replace(&mut listed[j as usize], true) {
             idle.push(j);
         }
     }
 
     /// A connection stands and can take requests.
     pub(super) fn ready<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        if matches!(self.pace, Pace::Open { .. }) {
-            self.room(j);
-            return self.serve_arrivals(net, now);
-        }
-        while self.conns[j as usize].in_flight < self.pipeline {
-            if !self.may_send(now) {
+        self.carry_on(net, j, now);
+        self.room(j);
+        self.serve_arrivals(net, now);
+    }
+
+    /// Lets user `j` send as long as its connection has room: in an open loop, if it is in the middle
+    /// of a session.
+    #[inline]
+    fn carry_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let closed_loop = matches!(self.pace, Pace::Closed { .. });
+        let mut freed = false;
+        loop {
+            let conn = &self.conns[j as usize];
+            let asked = (closed_loop || conn.in_session) && now >= conn.asks_from;
+            if !asked || !conn.has_room(self.burst, self.slots) || !self.may_send(now) {
                 return;
             }
-            if self.ledger.in_flight.value() >= self.inflight_cap {
+            if self.full() {
                 return self.park(j);
             }
-            self.spend(now);
-            self.send(net, j, Flight { due: now, taken: now, sent: now });
+            match self.turn(net, j, None, now) {
+                Turned::Sent => {}
+                Turned::Free if closed_loop && !freed => freed = true,
+                // A source that breaks its word costs a question a millisecond, not the worker.
+                Turned::Free if closed_loop => return self.hold(j, now + MILLISECOND, now),
+                Turned::Held | Turned::Free | Turned::Silent => return,
+            }
         }
     }
 
-    /// Whether a closed-loop user may send.
+    /// Whether the cap on requests in flight leaves no room for a turn.
+    #[inline]
+    fn full(&self) -> bool {
+        let in_flight = self.ledger.in_flight.value();
+        in_flight > 0 && in_flight.saturating_add(u32::from(self.burst)) > self.inflight_cap
+    }
+
+    /// Whether a user may send.
     #[inline]
     pub(super) fn may_send(&self, now: Nanos) -> bool {
         let left = match &self.pace {
             Pace::Closed { left, .. } => *left > 0,
             Pace::Open { .. } => true,
         };
-        left && !self.ended && now < self.ledger.window_end()
+        left && !self.ended && !self.silent && now < self.ledger.window_end()
     }
 
     /// A closed-loop attempt due at `due` is made: one less is left, unless it only warms up. False
@@ -143,39 +168,49 @@ impl Worker {
         }
     }
 
-    /// Holds a closed-loop user back until there is room in flight.
+    /// Holds a user back until there is room in flight.
     fn park(&mut self, j: u32) {
-        if let Pace::Closed { parked, held, .. } = &mut self.pace
-            && !std::mem::replace(&mut held[j as usize], true)
-        {
-            parked.push_back(j);
+        if !std::mem::replace(&mut self.held[j as usize], true) {
+            self.parked.push_back(j);
         }
     }
 
     /// The user held back longest, if there is room in flight.
     fn unpark(&mut self) -> Option<u32> {
-        let Pace::Closed { parked, held, .. } = &mut self.pace else { return None };
-        if self.ledger.in_flight.value() >= self.inflight_cap {
+        if self.parked.is_empty() || self.full() {
             return None;
         }
-        let user = parked.pop_front()?;
-        held[user as usize] = false;
+        let user = self.parked.pop_front()?;
+        self.held[user as usize] = false;
         Some(user)
     }
 
-    /// After an answer on `j`: when does its user go on?
+    /// After an answer on `j`, or the loss of what was under way: when does its user go on?
     pub(super) fn go_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let last_sent = self.conns[j as usize].last_sent;
-        let Pace::Closed { pace_ns, think_ns, parked, .. } = &self.pace else {
-            if self.conns[j as usize].state == State::Open {
-                self.room(j);
+        let others_wait = !self.parked.is_empty();
+        if self.conns[j as usize].state != State::Open
+            || self.conns[j as usize].has_room(self.burst, self.slots)
+        {
+            self.go_on_alone(net, j, now, others_wait);
+        }
+        if others_wait {
+            while let Some(user) = self.unpark() {
+                self.start(net, user, now);
             }
-            return self.serve_arrivals(net, now);
+        }
+        self.serve_arrivals(net, now);
+    }
+
+    fn go_on_alone<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, others_wait: bool) {
+        let Conn { last_sent, in_session, .. } = self.conns[j as usize];
+        let at = match &self.pace {
+            Pace::Open { .. } if !in_session => return self.room(j),
+            Pace::Open { .. } => now,
+            Pace::Closed { pace_ns, think_ns, .. } => {
+                let paced = pace_ns.map_or(now, |pace| last_sent.saturating_add(pace));
+                paced.max(think_ns.map_or(now, |think| now.saturating_add(think)))
+            }
         };
-        let paced = pace_ns.map_or(now, |pace| last_sent.saturating_add(pace));
-        let thought = think_ns.map_or(now, |think| now.saturating_add(think));
-        let at = paced.max(thought);
-        let others_wait = !parked.is_empty();
         if at > now {
             self.starts.add(at, j);
         } else if others_wait {
@@ -183,43 +218,6 @@ impl Worker {
         } else if self.may_send(now) {
             self.start(net, j, now);
         }
-        if others_wait {
-            while let Some(user) = self.unpark() {
-                self.start(net, user, now);
-            }
-        }
-    }
-
-    #[inline]
-    pub(super) fn send<N: Net>(&mut self, net: &mut N, j: u32, flight: Flight) {
-        let (pipeline, answer_to) = (self.pipeline, self.job.answer_to);
-        let conn = &mut self.conns[j as usize];
-        let slot = (conn.head + conn.in_flight) % pipeline;
-        self.flights[j as usize * usize::from(pipeline) + usize::from(slot)] = flight;
-        if conn.in_flight == 0 {
-            conn.begin_answer();
-            conn.parser.begin(answer_to);
-        }
-        conn.in_flight += 1;
-        conn.last_sent = flight.sent;
-        self.ledger.in_flight.step(flight.sent, 1);
-        self.ledger.tally.sent += 1;
-        let id = conn.id;
-        let bytes = if let Some(session) = &mut conn.tls {
-            session.write(&self.job.request);
-            self.cipher.clear();
-            session.take_output(&mut self.cipher);
-            net.send(id, &self.cipher);
-            self.cipher.len()
-        } else {
-            match self.blob {
-                // Nothing else is under way on the connection: what was sent before is answered.
-                Some(blob) => net.send_blob(id, blob),
-                _ => net.send(id, &self.job.request),
-            }
-            self.job.request.len()
-        };
-        self.ledger.tally.bytes_written += bytes as u64;
     }
 
     /// Starts opening connection `j`.
@@ -233,7 +231,7 @@ impl Worker {
         self.next_route = self.next_route.wrapping_add(1);
         let conn = &mut self.conns[j as usize];
         conn.began = now;
-        (conn.in_flight, conn.head) = (0, 0);
+        (conn.in_flight, conn.head, conn.copied) = (0, 0, false);
         match net.connect(j, &route) {
             Ok(id) => {
                 conn.id = id;

@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, channel};
 
 use engine::{Collector, Gate, Job, Page, Worker};
 use model::units::{MICROSECOND, SECOND};
-use model::{Arrivals, Environment, Interval, Io, Nanos, Plan, Run, RunBuilder, RunHead};
+use model::{Arrivals, Environment, Interval, Io, Mix, Nanos, Plan, Run, RunBuilder, RunHead};
 use net::{ConnId, Event, Net as _, Next, Party, Route};
 use testkit::sim::{Actor, Conditions, Delay, HostLimits, SimNet, World, run};
-use wire::AnswerTo;
+use traffic::{Always, Halt, Seat, Supply};
 
 /// One way through the network of [`Load::conditions`].
 pub const WAY: Nanos = 50 * MICROSECOND;
@@ -24,7 +24,9 @@ pub type Served = (SimNet, Box<dyn Party<SimNet>>);
 #[derive(Debug, Clone)]
 pub struct Load {
     pub plan: Plan,
+    /// The one request, where nothing else makes any.
     pub request: Vec<u8>,
+    pub sources: Option<Arc<dyn Supply>>,
     pub seed: u64,
     pub conditions: Conditions,
     pub limits: HostLimits,
@@ -37,6 +39,7 @@ pub fn closed(connections: u32) -> Load {
     Load {
         plan: plan(connections),
         request: b"GET / HTTP/1.1\r\nHost: sim\r\n\r\n".to_vec(),
+        sources: None,
         seed: 1,
         conditions: Conditions {
             delay: Delay::Fixed(WAY),
@@ -62,6 +65,19 @@ impl Load {
         change(&mut self.plan);
         self
     }
+
+    /// With requests of its own.
+    pub fn sending(self, sources: impl Supply + 'static) -> Self {
+        Self { sources: Some(Arc::new(sources)), ..self }
+    }
+
+    fn source(&self, worker: u32) -> Box<dyn traffic::Source> {
+        let seat = Seat { worker, workers: self.plan.threads };
+        match &self.sources {
+            Some(sources) => sources.source(seat),
+            None => Always::new(self.request.clone(), false).source(seat),
+        }
+    }
 }
 
 pub fn address() -> SocketAddr {
@@ -75,6 +91,8 @@ pub struct Outcome {
     pub intervals: Vec<Interval>,
     /// When the last worker was done, after the world's beginning.
     pub took: Nanos,
+    /// Why a source ended the run.
+    pub halted: Option<Halt>,
 }
 
 impl Outcome {
@@ -90,7 +108,7 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     let begin = world.now();
     let mut servers = serve(&world);
     let stop = Arc::new(AtomicBool::new(false));
-    let Crew { mut workers, mut collector, inbox } = crew(load, &world, &stop);
+    let Crew { mut workers, mut collector, inbox, gate } = crew(load, &world, &stop);
     let mut finger = (world.host(), Finger { press_at: load.stop_at.map(|at| begin + at), stop });
     let mut actors: Vec<Actor<'_>> =
         servers.iter_mut().map(|(net, party)| Actor { net, party: party.as_mut() }).collect();
@@ -112,7 +130,8 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
         }
     }
     assert!(collector.finished(), "seed {}: a worker never finished", load.seed);
-    Outcome { run: builder.finish(load.stop_at.is_some()), intervals, took }
+    let halted = gate.halted().cloned();
+    Outcome { run: builder.finish(load.stop_at.is_some()), intervals, took, halted }
 }
 
 /// Workers at their places, and where their books go.
@@ -120,6 +139,7 @@ struct Crew {
     workers: Vec<(SimNet, Timed)>,
     collector: Collector,
     inbox: Receiver<(u32, Option<Page>)>,
+    gate: Arc<Gate>,
 }
 
 fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
@@ -135,8 +155,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             plan: Arc::new(load.plan.clone()),
             worker,
             workers: count,
-            request: load.request.clone().into(),
-            answer_to: AnswerTo::Other,
+            source: load.source(worker),
             routes: vec![Route { to: address(), from: None }].into(),
             tls: None,
             gate: gate.clone(),
@@ -149,7 +168,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
         workers.push((world.limited_host(load.limits), timed));
     }
     let collector = Collector::new(load.plan.rate_per_s.is_none(), spares);
-    Crew { workers, collector, inbox }
+    Crew { workers, collector, inbox, gate }
 }
 
 /// A worker, and when it was done.
@@ -240,5 +259,6 @@ fn plan(connections: u32) -> Plan {
         sources: Vec::new(),
         tls: None,
         success: "100-399".parse().expect("good ranges"),
+        mix: Mix::default(),
     }
 }

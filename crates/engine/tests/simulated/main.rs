@@ -7,6 +7,7 @@
 //! * `queue`: waiting against queueing theory and against a stalling server.
 //! * `theory`: queues by the million against Lindley's recursion and theory.
 //! * `capacity`: searches for the capacity of queues that have a known one.
+//! * `paths`, `sources`: requests that differ, sessions, bursts, and sources that end the run.
 //! * `window`: warm-up, window, count, interruption.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
@@ -16,8 +17,10 @@ mod chaos;
 mod closed;
 mod harness;
 mod open;
+mod paths;
 mod queue;
 mod server;
+mod sources;
 mod theory;
 mod trouble;
 mod window;

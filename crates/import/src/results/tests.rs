@@ -37,6 +37,7 @@ fn plan() -> Plan {
         sources: Vec::new(),
         tls: None,
         success: StatusRanges::default(),
+        mix: model::Mix::default(),
     }
 }
 

@@ -1,0 +1,271 @@
+//! The worker and its source: asking what a user sends, handing it to the net, telling what became
+//! of it.
+
+use model::{Draw, ErrorClass, Nanos};
+use net::Net;
+use traffic::{Halt, NOBODY, Next, Part, Payload, Requests, Turn, Wants};
+use wire::AnswerTo;
+
+use super::{Lent, Worker};
+use crate::arrivals::Arrival;
+use crate::conn::Conn;
+use crate::ledger::{Flight, Ledger};
+
+/// Requests up to this length are sent without a word of success. An idle socket takes them whole;
+/// a longer one could still be on its way when an early answer lets the next one follow.
+const BLOB_BYTES: usize = 4096;
+
+/// What a user's turn came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turned {
+    /// Requests have left.
+    Sent,
+    /// The user is asked again at an instant of its own.
+    Held,
+    /// The user has nothing more to send.
+    Free,
+    /// Nothing more is sent by this worker.
+    Silent,
+}
+
+impl Worker {
+    /// Lends the requests that never change to the net, where they may be sent as blobs.
+    pub(super) fn lend_fixed<N: Net>(&mut self, net: &mut N) {
+        let alone = self.slots == 1 && self.job.tls.is_none();
+        for lent in self.lent.iter_mut().filter(|lent| alone && lent.bytes.len() <= BLOB_BYTES) {
+            lent.blob = Some(net.blob(&lent.bytes));
+        }
+    }
+
+    /// Asks what user `j` sends now, and sends it; `arrival` is the one that the user takes up.
+    #[inline]
+    pub(super) fn turn<N: Net>(
+        &mut self,
+        net: &mut N,
+        j: u32,
+        arrival: Option<Arrival>,
+        now: Nanos,
+    ) -> Turned {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.clear();
+        let draw = arrival.map(|arrival| arrival.draw);
+        let next = self.job.source.next(Turn { user: j, draw, now }, &mut asked);
+        let turned = match next {
+            Next::Send => {
+                self.put(net, j, &asked, arrival, now);
+                Turned::Sent
+            }
+            other => self.pause(j, other, arrival, now),
+        };
+        self.asked = asked;
+        turned
+    }
+
+    /// A turn that sends nothing.
+    fn pause(&mut self, j: u32, next: Next, arrival: Option<Arrival>, now: Nanos) -> Turned {
+        let conn = &mut self.conns[j as usize];
+        if let Some(arrival) = arrival {
+            // Until something is sent for it; what never leaves is unsent in the end.
+            conn.arrival = Some(arrival.due);
+        }
+        match next {
+            Next::At(at) => {
+                conn.in_session = true;
+                self.hold(j, at, now);
+                Turned::Held
+            }
+            Next::Free | Next::Send => {
+                (conn.in_session, conn.arrival) = (false, None);
+                Turned::Free
+            }
+            Next::Stop => {
+                self.silent = true;
+                Turned::Silent
+            }
+            Next::Halt(halt) => {
+                self.halt(halt);
+                Turned::Silent
+            }
+        }
+    }
+
+    /// User `j` is not to be asked before `at`.
+    pub(super) fn hold(&mut self, j: u32, at: Nanos, now: Nanos) {
+        let at = at.max(now.saturating_add(1));
+        self.conns[j as usize].asks_from = at;
+        self.starts.add(at, j);
+    }
+
+    /// The source ends the run: every worker ends its window as if Ctrl-C had been pressed.
+    #[cold]
+    fn halt(&mut self, halt: Halt) {
+        self.silent = true;
+        self.job.gate.halt(halt);
+        self.job.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Sends what was asked for, as far as a limit by count leaves room.
+    #[inline]
+    fn put<N: Net>(
+        &mut self,
+        net: &mut N,
+        j: u32,
+        asked: &Requests,
+        arrival: Option<Arrival>,
+        now: Nanos,
+    ) {
+        // What a pause came before is due when the pause is over.
+        self.conns[j as usize].arrival = None;
+        let (due, taken) = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
+        let mut count = 0;
+        for part in asked.parts() {
+            if self.conns[j as usize].in_flight == self.slots || !self.spend(due) {
+                break;
+            }
+            self.launch(j, part, Flight::of(part, due, taken, now));
+            count += 1;
+        }
+        self.transmit(net, j, asked, count);
+    }
+
+    /// Enters a request into the connection's books.
+    #[inline]
+    fn launch(&mut self, j: u32, part: &Part, flight: Flight) {
+        let slots = self.slots;
+        let conn = &mut self.conns[j as usize];
+        let slot = (u32::from(conn.head) + u32::from(conn.in_flight)) % u32::from(slots);
+        self.flights[j as usize * usize::from(slots) + slot as usize] = flight;
+        if conn.in_flight == 0 {
+            await_answer(conn, flight);
+        }
+        conn.in_flight += 1;
+        conn.last_sent = flight.sent;
+        conn.in_session = part.goes_on;
+        self.ledger.in_flight.step(flight.sent, 1);
+        self.ledger.tally.sent += 1;
+    }
+
+    /// Hands the first `count` requests to the net, together.
+    #[inline]
+    fn transmit<N: Net>(&mut self, net: &mut N, j: u32, asked: &Requests, count: usize) {
+        let Self { conns, lent, cipher, ledger, gathered, .. } = self;
+        let conn = &mut conns[j as usize];
+        let parts = &asked.parts()[..count];
+        if let [Part { payload: Payload::Fixed(index), .. }] = parts {
+            let lent = &lent[*index as usize];
+            match lent.blob {
+                // Nothing else is under way on the connection: what went before is answered.
+                Some(blob) if !conn.copied || net.backlog(conn.id) == 0 => {
+                    net.send_blob(conn.id, blob);
+                    ledger.tally.bytes_written += lent.bytes.len() as u64;
+                }
+                _ => send(net, conn, &lent.bytes, cipher, ledger),
+            }
+        } else if let Some(end) = all_written(parts) {
+            send(net, conn, &asked.bytes[..end], cipher, ledger);
+        } else {
+            gather(asked, parts, lent, gathered);
+            send(net, conn, gathered, cipher, ledger);
+        }
+    }
+
+    /// Readies the connection for the answer to its oldest request, if it has one.
+    #[inline]
+    pub(super) fn await_next(&mut self, j: u32) {
+        let conn = &mut self.conns[j as usize];
+        if conn.in_flight > 0 {
+            let at = j as usize * usize::from(self.slots) + usize::from(conn.head);
+            await_answer(conn, self.flights[at]);
+        }
+    }
+
+    /// Tells the source of a whole answer that it wants to hear of; how the answer counts.
+    pub(super) fn answered(
+        &mut self,
+        j: u32,
+        failure: Option<ErrorClass>,
+        now: Nanos,
+    ) -> Option<ErrorClass> {
+        let told = self.job.source.answered(j, failure.is_none(), now);
+        if told.session.is_some() {
+            self.conns[j as usize].in_session = false;
+        }
+        self.silent |= told.stop;
+        if let Some(halt) = told.halt {
+            self.halt(halt);
+        }
+        failure.or(told.failed_check.map(|_| ErrorClass::Check))
+    }
+
+    /// Tells the source of a request that will not be answered.
+    pub(super) fn lost(&mut self, j: u32, flight: Flight, class: ErrorClass) {
+        self.conns[j as usize].in_session = false;
+        if flight.wants != Wants::Nothing {
+            self.job.source.lost(j, class);
+        }
+    }
+
+    /// An arrival that no user takes up any more.
+    pub(super) fn skip_arrival(&mut self, draw: Draw, now: Nanos) {
+        self.job.source.skip(Turn { user: NOBODY, draw: Some(draw), now });
+    }
+
+    /// The request that user `j` would make now cannot be made.
+    pub(super) fn skip_turn(&mut self, j: u32, now: Nanos) {
+        self.job.source.skip(Turn { user: j, draw: None, now });
+        self.conns[j as usize].in_session = false;
+    }
+}
+
+/// Where the last of `parts` ends, if all of them were written.
+#[inline]
+fn all_written(parts: &[Part]) -> Option<usize> {
+    parts.iter().try_fold(0, |_, part| match part.payload {
+        Payload::Written { end } => Some(end as usize),
+        Payload::Fixed(_) => None,
+    })
+}
+
+/// Puts the bytes of `parts` one behind the other.
+fn gather(asked: &Requests, parts: &[Part], lent: &[Lent], gathered: &mut Vec<u8>) {
+    gathered.clear();
+    let mut start = 0;
+    for part in parts {
+        match part.payload {
+            Payload::Fixed(index) => gathered.extend_from_slice(&lent[index as usize].bytes),
+            Payload::Written { end } => {
+                gathered.extend_from_slice(&asked.bytes[start..end as usize]);
+                start = end as usize;
+            }
+        }
+    }
+}
+
+/// Readies a connection for the answer to `flight`.
+#[inline]
+fn await_answer(conn: &mut Conn, flight: Flight) {
+    conn.begin_answer();
+    conn.wants = flight.wants;
+    conn.parser.begin(if flight.head { AnswerTo::Head } else { AnswerTo::Other });
+}
+
+#[inline]
+fn send<N: Net>(
+    net: &mut N,
+    conn: &mut Conn,
+    bytes: &[u8],
+    cipher: &mut Vec<u8>,
+    ledger: &mut Ledger,
+) {
+    conn.copied = true;
+    let Some(session) = &mut conn.tls else {
+        net.send(conn.id, bytes);
+        ledger.tally.bytes_written += bytes.len() as u64;
+        return;
+    };
+    session.write(bytes);
+    cipher.clear();
+    session.take_output(cipher);
+    net.send(conn.id, cipher);
+    ledger.tally.bytes_written += cipher.len() as u64;
+}

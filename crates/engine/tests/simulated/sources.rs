@@ -1,0 +1,344 @@
+//! The worker and its source: mixes, sessions, pauses, bursts, and sources that end the run.
+
+use model::units::{MILLISECOND, SECOND};
+use model::{ErrorClass, Nanos};
+use net::Close;
+use testkit::sim::seeds;
+use traffic::{NOBODY, Wants};
+
+use crate::harness::{HANDSHAKE, Load, Outcome, WAY, closed, drive, open};
+use crate::paths::{Heard, Log, Script, Told, by_path};
+use crate::server::Reply;
+
+/// Drives `script` at a server that answers as `reply` says.
+fn play(
+    load: Load,
+    script: &Script,
+    reply: impl FnMut(&Heard) -> Option<Reply> + 'static,
+) -> (Outcome, Vec<Heard>) {
+    let load = load.with(|plan| plan.mix = script.mix()).sending(script.clone());
+    let mut log = Log::default();
+    let outcome = drive(&load, |world| {
+        let (served, heard) = by_path(world, reply);
+        log = heard;
+        served
+    });
+    let heard = log.borrow().clone();
+    (outcome, heard)
+}
+
+fn ok(_: &Heard) -> Option<Reply> {
+    Some(Reply::ok_after(MILLISECOND))
+}
+
+/// Paths and instants of each connection, in order.
+fn by_conn(heard: &[Heard]) -> Vec<Vec<(&str, Nanos)>> {
+    let conns = heard.iter().map(|one| one.conn + 1).max().unwrap_or(0);
+    let of = |conn| heard.iter().filter(move |one| one.conn == conn);
+    (0..conns).map(|conn| of(conn).map(|one| (one.path.as_str(), one.at)).collect()).collect()
+}
+
+#[test]
+fn fixed_and_written_requests_of_a_mix_alternate_on_a_connection() {
+    for fixed in [false, true] {
+        for pipeline in [1, 4] {
+            let script = Script { fixed, ..Script::of(&["/a", "/bf", "/c", "/df"]) };
+            let load = closed(3).with(|plan| plan.pipeline = pipeline);
+            let (outcome, heard) = play(load, &script, ok);
+            for conn in by_conn(&heard) {
+                let paths: Vec<&str> = conn.iter().map(|(path, _)| *path).collect();
+                let expected = ["/a", "/bf", "/c", "/df"].iter().cycle().take(paths.len());
+                assert!(paths.iter().eq(expected), "{fixed} {pipeline}: {paths:?}");
+            }
+            assert_eq!(outcome.run.totals.succeeded, heard.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn each_endpoint_has_its_own_successes() {
+    let script = Script::of(&["/a", "/b"]);
+    let mut load = closed(1).sending(script.clone());
+    load.plan.mix = script.mix();
+    load.plan.mix.endpoints[1].success = "404".parse().unwrap();
+    let outcome = drive(&load, |world| {
+        by_path(world, |_| Some(Reply::bytes(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"))).0
+    });
+    let totals = &outcome.run.totals;
+    assert_eq!(totals.requests, totals.succeeded + totals.errors.status);
+    assert!(totals.succeeded.abs_diff(totals.errors.status) <= 1, "{totals:?}");
+}
+
+#[test]
+fn sessions_arrive_and_inside_the_loop_is_closed() {
+    let service = 30 * MILLISECOND + 2 * WAY;
+    let script = Script { think: 40 * MILLISECOND, ..Script::of(&["/1", "/2", "/3"]) };
+    let (outcome, heard) =
+        play(open(50.0, 100), &script, |_| Some(Reply::ok_after(30 * MILLISECOND)));
+    let totals = &outcome.run.totals;
+    // Sessions that began within 170.2 ms of the end were cut short: steps that were never asked for.
+    let step = service + 40 * MILLISECOND;
+    let begun = |steps: u64| (0..50).filter(move |n| n * 20 * MILLISECOND + steps * step < SECOND);
+    let expected: usize = (0..3).map(|steps| begun(steps).count()).sum();
+    // A connection that had to be opened first shifts a session by less than the gaps between them.
+    assert_eq!(totals.attempts, expected as u64);
+    assert_eq!(totals.succeeded, totals.attempts);
+    for conn in by_conn(&heard) {
+        for (index, (path, at)) in conn.iter().enumerate() {
+            assert_eq!(*path, ["/1", "/2", "/3"][index % 3]);
+            if index % 3 > 0 {
+                assert_eq!(at - conn[index - 1].1, step);
+            }
+        }
+    }
+    // What users send inside a session is due when it is sent.
+    assert!(outcome.run.wait_ns.max <= HANDSHAKE, "{:?}", outcome.run.wait_ns);
+    assert_eq!(outcome.run.late_ns.count, 50);
+    // A session takes 170 ms: with one every 20 ms, nine are under way at a time.
+    let open_max = outcome.run.concurrency.open_max;
+    assert!((9..=10).contains(&open_max), "{open_max}");
+}
+
+#[test]
+fn a_user_in_a_session_takes_no_arrival() {
+    // Two users, arrivals every 10 ms, sessions of 60 ms: the others wait for a user that is free.
+    let script = Script { think: 10 * MILLISECOND, ..Script::of(&["/1", "/2", "/3"]) };
+    let load = open(100.0, 2).with(|plan| plan.timeout_ns = 10 * SECOND);
+    let (outcome, heard) = play(load, &script, |_| Some(Reply::ok_after(10 * MILLISECOND)));
+    let totals = &outcome.run.totals;
+    assert!(totals.unsent > 50, "{totals:?}");
+    let firsts = heard.iter().filter(|one| one.path == "/1").count() as u64;
+    assert_eq!(firsts + totals.unsent, 100);
+    let skipped = script.told().into_iter();
+    let skipped = skipped.filter(|told| *told == Told::Skipped { user: NOBODY, drawn: true });
+    assert_eq!(skipped.count() as u64, totals.unsent);
+}
+
+#[test]
+fn a_session_goes_on_over_a_new_connection() {
+    let closing = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
+    for load in [open(20.0, 10), closed(2)] {
+        let script = Script { think: 5 * MILLISECOND, ..Script::of(&["/1", "/2", "/3"]) };
+        let (outcome, heard) =
+            play(load, &script, |_| Some(Reply::bytes(closing).ending(Close::Flush)));
+        let totals = &outcome.run.totals;
+        assert_eq!((totals.succeeded, totals.errors.total()), (totals.attempts, 0), "{totals:?}");
+        let of = |path: &str| heard.iter().filter(|one| one.path == path).count();
+        assert!(of("/1") - of("/3") <= 10 && of("/3") >= 15, "{} {}", of("/1"), of("/3"));
+        assert!(by_conn(&heard).iter().all(|conn| conn.len() == 1));
+    }
+}
+
+#[test]
+fn a_connection_lost_in_a_session_ends_it() {
+    for wants in [Wants::Outcome, Wants::Whole] {
+        let script = Script { wants, ..Script::of(&["/1", "/2", "/3"]) };
+        let (outcome, heard) = play(open(20.0, 1), &script, |heard| match heard.path.as_str() {
+            "/2" => Some(Reply::bytes(b"").ending(Close::Reset)),
+            _ => Some(Reply::ok_after(MILLISECOND)),
+        });
+        let totals = &outcome.run.totals;
+        assert_eq!((totals.attempts, totals.errors.read, totals.succeeded), (40, 20, 20));
+        assert!(heard.iter().all(|one| one.path != "/3"));
+        let lost = Told::Lost { user: 0, class: ErrorClass::Read };
+        assert_eq!(script.told().iter().filter(|told| **told == lost).count(), 20);
+    }
+}
+
+#[test]
+fn a_server_that_goes_away_in_a_session_is_told_as_a_turn_skipped() {
+    // The server's port goes deaf for the second connection: one file only.
+    let script = Script { think: 100 * MILLISECOND, ..Script::of(&["/1", "/2"]) };
+    let mut load = open(1.0, 1).with(|plan| plan.timeout_ns = SECOND);
+    load.limits.files = 1;
+    let (outcome, _) = play(load, &script, |_| Some(Reply::ok_after(MILLISECOND)));
+    assert_eq!(outcome.run.totals.succeeded, 2, "one file is enough for one connection");
+    let mut load = open(1.0, 1);
+    load.limits.files = 0;
+    let (outcome, _) = play(load, &script, ok);
+    assert_eq!(outcome.run.totals.errors.connect, 1);
+    let told = script.told();
+    assert_eq!(told.last(), Some(&Told::Skipped { user: NOBODY, drawn: true }));
+}
+
+#[test]
+fn answers_are_shown_as_far_as_they_are_wanted() {
+    let shown = |wants| {
+        let script = Script { wants, ..Script::of(&["/1"]) };
+        let load = closed(1).with(|plan| plan.requests = Some(1));
+        play(load, &script, ok);
+        script.told().split_off(1)
+    };
+    let answered = Told::Answered { user: 0, success: true };
+    let head = Told::Head { user: 0, status: 200 };
+    let body = Told::Body { user: 0, text: "ok".into() };
+    assert_eq!(shown(Wants::Nothing), []);
+    assert_eq!(shown(Wants::Outcome), [const { Told::Answered { user: 0, success: true } }]);
+    assert_eq!(shown(Wants::Head), [head.clone(), answered.clone()]);
+    assert_eq!(shown(Wants::Whole), [head, body, answered]);
+}
+
+#[test]
+fn a_failed_check_is_a_failure_and_ends_the_session() {
+    let script = Script { wants: Wants::Whole, checked: true, ..Script::of(&["/1", "/2", "/3"]) };
+    let (outcome, heard) = play(open(10.0, 2), &script, |heard| match heard.path.as_str() {
+        "/2" => Some(Reply::bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")),
+        _ => ok(heard),
+    });
+    let totals = &outcome.run.totals;
+    assert_eq!((totals.attempts, totals.succeeded, totals.errors.check), (20, 10, 10));
+    assert_eq!((totals.requests, heard.len()), (20, 20));
+    assert_eq!(totals.error_samples["check"], "no ok in `no`");
+}
+
+#[test]
+fn a_user_of_a_closed_loop_pauses_as_the_source_says() {
+    let script = Script { delay: 70 * MILLISECOND, ..Script::of(&["/1"]) };
+    let (outcome, heard) = play(closed(2), &script, ok);
+    let conns = by_conn(&heard);
+    assert_eq!(conns.len(), 2);
+    for conn in conns {
+        let gaps = conn.windows(2).map(|pair| pair[1].1 - pair[0].1);
+        let expected = 71 * MILLISECOND + 2 * WAY;
+        assert!(gaps.clone().all(|gap| gap == expected), "{:?}", gaps.collect::<Vec<_>>());
+    }
+    // 70 ms before the first, then one every 71.1 ms.
+    assert_eq!(outcome.run.totals.attempts, 28);
+    assert_eq!(outcome.run.response_ns.max, MILLISECOND + 2 * WAY, "a pause is not response time");
+}
+
+#[test]
+fn an_arrival_may_pause_first_and_is_unsent_if_the_window_ends_before() {
+    let script = Script { delay: 300 * MILLISECOND, ..Script::of(&["/1"]) };
+    let (outcome, heard) = play(open(10.0, 20), &script, ok);
+    let totals = &outcome.run.totals;
+    assert_eq!((totals.attempts, totals.succeeded, totals.unsent), (10, 7, 3), "{totals:?}");
+    assert_eq!(heard.len(), 7);
+}
+
+#[test]
+fn a_burst_leaves_together_and_the_next_when_all_is_answered() {
+    for load in [closed(2), open(20.0, 4)] {
+        let script = Script {
+            steps: vec![vec!["/1", "/2f", "/3"]],
+            fixed: true,
+            wants: Wants::Outcome,
+            ..Script::default()
+        };
+        let load = load.with(|plan| (plan.pipeline, plan.max_inflight) = (3, u32::MAX));
+        let (outcome, heard) = play(load, &script, |_| Some(Reply::ok_after(20 * MILLISECOND)));
+        assert_eq!(outcome.run.totals.succeeded, heard.len() as u64);
+        assert_eq!(heard.len() % 3, 0);
+        for conn in by_conn(&heard) {
+            let last = conn.chunks(3).fold(None, |before: Option<Nanos>, burst| {
+                let paths: Vec<&str> = burst.iter().map(|(path, _)| *path).collect();
+                assert_eq!(paths, ["/1", "/2f", "/3"]);
+                assert!(burst.iter().all(|(_, at)| *at == burst[0].1), "{burst:?}");
+                assert!(before.is_none_or(|at| burst[0].1 - at >= 20 * MILLISECOND));
+                Some(burst[0].1)
+            });
+            assert!(last.is_some());
+        }
+        let told = script.told();
+        let turns = told.iter().filter(|told| matches!(told, Told::Turn { put: 3, .. })).count();
+        assert_eq!(turns * 3, heard.len());
+    }
+}
+
+#[test]
+fn a_count_cuts_a_burst_short() {
+    let script = Script { steps: vec![vec!["/1", "/2", "/3"]], ..Script::default() };
+    let load = closed(1).with(|plan| (plan.requests, plan.duration_ns) = (Some(7), None));
+    let (outcome, heard) = play(load, &script, ok);
+    assert_eq!((outcome.run.totals.attempts, heard.len()), (7, 7));
+}
+
+#[test]
+fn a_source_that_stops_leaves_the_window_as_it_is() {
+    for load in [closed(4), open(100.0, 4)] {
+        let script = Script { stop_after: Some(10), ..Script::of(&["/1"]) };
+        let rate = load.plan.rate_per_s;
+        let (outcome, heard) = play(load, &script, ok);
+        let totals = &outcome.run.totals;
+        assert_eq!((heard.len(), totals.succeeded, totals.duration_ns), (10, 10, SECOND));
+        assert_eq!(totals.unsent, rate.map_or(0, |_| 90));
+        assert_eq!(outcome.halted, None);
+    }
+}
+
+#[test]
+fn a_source_that_stops_before_the_count_ends_the_run() {
+    let script = Script { stop_after: Some(10), ..Script::of(&["/1"]) };
+    let load = closed(2).with(|plan| (plan.requests, plan.duration_ns) = (Some(500), None));
+    let (outcome, heard) = play(load, &script, ok);
+    assert_eq!((outcome.run.totals.attempts, heard.len()), (10, 10));
+}
+
+#[test]
+fn a_source_that_halts_ends_the_run_and_what_was_measured_stands() {
+    for (load, workers) in [(closed(4), 1), (closed(4), 2), (open(1000.0, 4), 1)] {
+        let script = Script { halt_after: Some(100), ..Script::of(&["/1"]) };
+        let load =
+            load.with(|plan| (plan.duration_ns, plan.threads) = (Some(60 * SECOND), workers));
+        let (outcome, heard) = play(load, &script, ok);
+        let why = outcome.halted.expect("a halt").to_string();
+        assert_eq!(why, "enough: x.csv is used up");
+        let totals = &outcome.run.totals;
+        assert_eq!(totals.succeeded, heard.len() as u64);
+        assert!((100..=200).contains(&heard.len()), "{}", heard.len());
+        assert!(totals.duration_ns < SECOND && outcome.took < 2 * SECOND, "{totals:?}");
+    }
+}
+
+/// Whatever a server does, a source hears of every request once, and every request is an attempt.
+#[test]
+fn every_request_is_told_once_and_counted_once() {
+    for seed in seeds(0..120) {
+        let script = Script {
+            wants: Wants::Whole,
+            checked: true,
+            think: seed % 3 * 7 * MILLISECOND,
+            delay: seed % 2 * 5 * MILLISECOND,
+            ..Script::of(&["/1", "/2", "/3", "/4"])
+        };
+        let users = 1 + (seed % 5) as u32;
+        let load = if seed % 4 == 0 { closed(users) } else { open(60.0, users) };
+        let load = load.with(|plan| plan.timeout_ns = 60 * MILLISECOND);
+        let mut dice = seed;
+        let (outcome, _) = play(load, &script, move |heard| {
+            dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let reply = ok(heard)?;
+            match (dice >> 33) % 12 {
+                0 => None,
+                1 => Some(reply.ending(Close::Flush)),
+                2 => Some(Reply::bytes(b"HTTP/1.1 2").ending(Close::Flush)),
+                3 => Some(Reply::bytes(b"").ending(Close::Reset)),
+                4 => Some(Reply::bytes(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")),
+                5 => Some(Reply::bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")),
+                6 => Some(Reply::bytes(b"nonsense\r\n\r\n")),
+                _ => Some(reply),
+            }
+        });
+        let told = script.told();
+        let count = |of: fn(&Told) -> bool| told.iter().filter(|told| of(told)).count() as u64;
+        let put: u64 = told
+            .iter()
+            .map(|told| match told {
+                Told::Turn { put, .. } => *put as u64,
+                _ => 0,
+            })
+            .sum();
+        let heard = count(|told| matches!(told, Told::Answered { .. } | Told::Lost { .. }));
+        let skipped = count(|told| matches!(told, Told::Skipped { .. }));
+        let totals = &outcome.run.totals;
+        assert_eq!(put, heard + totals.unfinished, "seed {seed}: {totals:?}");
+        let held = totals.attempts - put - skipped;
+        assert!(held <= u64::from(users), "seed {seed}: {held} held, {totals:?}");
+        assert_eq!(
+            totals.succeeded + totals.errors.total() + totals.unsent + totals.unfinished,
+            totals.attempts
+        );
+    }
+}
