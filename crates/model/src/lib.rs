@@ -23,6 +23,7 @@ pub mod plan;
 pub mod run;
 pub mod scaling;
 pub mod schedule;
+pub mod secret;
 pub mod sweep;
 pub mod timeline;
 pub mod units;

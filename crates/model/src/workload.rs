@@ -7,6 +7,7 @@
 mod body;
 mod load;
 mod pool;
+pub mod template;
 mod value;
 
 use std::collections::BTreeMap;

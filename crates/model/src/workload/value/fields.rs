@@ -111,6 +111,13 @@ impl<'de> Deserialize<'de> for Values {
                 Ok(Values(vec![number.to_string()]))
             }
 
+            fn visit_newtype_struct<D: Deserializer<'de>>(
+                self,
+                inner: D,
+            ) -> Result<Values, D::Error> {
+                inner.deserialize_any(self)
+            }
+
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Values, A::Error> {
                 let mut values = Vec::new();
                 while let Some(Values(one)) = list.next_element::<Values>()? {
@@ -119,7 +126,8 @@ impl<'de> Deserialize<'de> for Values {
                 Ok(Values(values))
             }
         }
-        deserializer.deserialize_any(OneOrMore)
+        // A reader that knows this name hands words over as they are written, so that `1.10` stays so.
+        deserializer.deserialize_newtype_struct("AsWritten", OneOrMore)
     }
 }
 
