@@ -13,7 +13,6 @@ mod assembly;
 mod body;
 mod correlate;
 mod curl;
-mod document;
 mod draft;
 mod format;
 mod har;
@@ -83,6 +82,13 @@ impl ForeignError {
 
     fn at(line: usize, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
+    }
+}
+
+impl ForeignError {
+    fn of_document(text: &str, fault: crate::document::Fault) -> Self {
+        let (line, column) = crate::document::place(text, fault.at);
+        Self::at(line, format!("column {column}: {}", fault.what))
     }
 }
 

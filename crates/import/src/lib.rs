@@ -6,6 +6,7 @@
 //! - [`mod@detect`]: which of them some bytes are.
 //! - [`mod@claims`]: results of any tool, ours too, as rows of what they claim.
 //! - [`foreign`]: other tools' requests (curl, vegeta, HAR, OpenAPI, Postman) to a workload.
+//! - [`workload`]: workload files, with the place of every value.
 //!
 //! What is loaded goes on to `verdict` (comparison, audit) and `report`. Every input is hostile: nothing
 //! here panics, and nothing from a file reaches an error message unescaped or at length.
@@ -14,10 +15,12 @@ mod bad_file;
 pub mod claims;
 pub mod dat;
 pub mod detect;
+mod document;
 mod figure;
 pub mod foreign;
 mod quote;
 pub mod results;
+pub mod workload;
 
 pub use bad_file::BadFile;
 pub use claims::{claims, known_formats};

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use model::workload::Literal;
 
-use super::{ForeignError, document};
+use super::ForeignError;
+use crate::document;
 use crate::quote::plain;
 
 /// Levels of nesting that a body may have to be written as a structure.
@@ -22,12 +23,10 @@ pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, F
     })
 }
 
-/// Reads JSON, or YAML where the text does not begin as JSON does.
-pub(super) fn parse_either(text: &str) -> Result<Literal, ForeignError> {
-    if text.trim_start().starts_with(['{', '[']) {
-        return parse(text);
-    }
-    document::parse(text)
+/// Reads a document in JSON or YAML.
+pub(super) fn parse_document(text: &str) -> Result<Literal, ForeignError> {
+    let tree = document::parse(text).map_err(|fault| ForeignError::of_document(text, fault))?;
+    Ok(tree.root.into_literal())
 }
 
 /// The structure of a JSON text, if writing that structure down loses nothing: every number keeps its

@@ -24,7 +24,7 @@ const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "
 
 /// Reads every operation of a description.
 pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), ForeignError> {
-    let root: Literal = json::parse_either(text(bytes)?)?;
+    let root = json::parse_document(text(bytes)?)?;
     check_version(&root)?;
     let document = Document::new(&root);
     if let Some(title) = root.member("info").and_then(|info| info.member("title")) {

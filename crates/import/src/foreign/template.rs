@@ -1,20 +1,11 @@
-//! Template text: what workload files hold, in which `${name}` is filled in and `$${` is a plain
-//! `${`. Text out of other tools' files becomes template text by [`literal`], so that nothing in it
-//! is taken for a placeholder.
+//! Template text as importers write it: text out of other tools' files by [`literal`], so that nothing
+//! in it is taken for a placeholder, and placeholders of names. The syntax is `model`'s.
 
-/// Text as template text that comes out as that text.
-pub(super) fn literal(text: &str) -> String {
-    text.replace("${", "$${")
-}
-
-/// A placeholder.
-pub(super) fn hole(name: &str) -> String {
-    format!("${{{name}}}")
-}
+pub(super) use model::workload::template::{hole, literal};
 
 /// The placeholder of an environment variable.
 pub(super) fn env(name: &str) -> String {
-    format!("${{env.{name}}}")
+    hole(&format!("env.{name}"))
 }
 
 /// A stretch of template text.
@@ -28,29 +19,13 @@ pub(super) enum Piece<'a> {
 
 /// Cuts template text at its placeholders.
 pub(super) fn pieces(template: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut text = String::new();
-    let mut rest = template;
-    while let Some(at) = rest.find("${") {
-        if rest[..at].ends_with('$') {
-            text.push_str(&rest[..at - 1]);
-            text.push_str("${");
-            rest = &rest[at + 2..];
-            continue;
-        }
-        let Some(end) = rest[at..].find('}') else { break };
-        text.push_str(&rest[..at]);
-        if !text.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
-        }
-        pieces.push(Piece::Hole(&rest[at..=at + end]));
-        rest = &rest[at + end + 1..];
-    }
-    text.push_str(rest);
-    if !text.is_empty() {
-        pieces.push(Piece::Text(text));
-    }
-    pieces
+    use model::workload::template::Piece as Cut;
+    let piece = |(_, cut)| match cut {
+        Cut::Text(text) => Piece::Text(text),
+        Cut::Hole(hole) => Piece::Hole(hole),
+        Cut::Unclosed(text) => Piece::Text(text.to_owned()),
+    };
+    model::workload::template::pieces(template).into_iter().map(piece).collect()
 }
 
 /// Whether the text has a placeholder.
@@ -109,27 +84,6 @@ pub(super) fn environment_name(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn plain_text_stays_plain() {
-        for text in ["", "a", "${x}", "$${x}", "$$${", "a${b${c", "cost: $5 {x}", "$", "${"] {
-            let joined: String = pieces(&literal(text))
-                .into_iter()
-                .map(|piece| match piece {
-                    Piece::Text(text) => text,
-                    Piece::Hole(hole) => panic!("{text}: {hole}"),
-                })
-                .collect();
-            assert_eq!(joined, text);
-        }
-    }
-
-    #[test]
-    fn placeholders_are_told_from_text() {
-        let told = pieces("a${env.X}b$${c}${d}");
-        let text = |text: &str| Piece::Text(text.to_owned());
-        assert_eq!(told, [text("a"), Piece::Hole("${env.X}"), text("b${c}"), Piece::Hole("${d}")]);
-    }
 
     #[test]
     fn names_are_fit_for_placeholders() {

@@ -1,0 +1,176 @@
+//! YAML 1.2 with places, from the events of `saphyr-parser`. Aliases are copied, and count as what they
+//! stand for. Of tags only `!!str` means anything.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+
+use super::{DEEPEST, Entry, Fault, MOST_VALUES, Mark, Node, Tree, Value};
+
+/// Reads the first document of a text.
+pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
+    let offsets = Offsets::of(text);
+    let mut builder = Builder::new(&offsets);
+    let mut further = None;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| {
+            let at = offsets.byte(error.marker().index());
+            Fault::new(at, format!("is no YAML: {}", error.info()))
+        })?;
+        match event {
+            Event::DocumentStart(_) if builder.root.is_some() => {
+                further = Some(offsets.byte(span.start.index()));
+                break;
+            }
+            event => builder.take(event, &span)?,
+        }
+    }
+    let root = builder.root.ok_or_else(|| Fault::new(0, "is empty"))?;
+    Ok(Tree { root, further })
+}
+
+/// Bytes of a text by its characters, which the parser counts in.
+struct Offsets<'a> {
+    text: &'a str,
+    /// The byte of every [`STEP`]th character; none in a text of ASCII alone.
+    steps: Vec<usize>,
+}
+
+const STEP: usize = 256;
+
+impl<'a> Offsets<'a> {
+    fn of(text: &'a str) -> Self {
+        let indices = || text.char_indices().map(|(at, _)| at);
+        let steps = if text.is_ascii() { Vec::new() } else { indices().step_by(STEP).collect() };
+        Self { text, steps }
+    }
+
+    fn byte(&self, character: usize) -> usize {
+        if self.steps.is_empty() {
+            return character.min(self.text.len());
+        }
+        let Some(&from) = self.steps.get(character / STEP) else { return self.text.len() };
+        let mut further = self.text[from..].char_indices().skip(character % STEP);
+        further.next().map_or(self.text.len(), |(at, _)| from + at)
+    }
+}
+
+/// A list or map being read.
+struct Open {
+    mark: Mark,
+    value: Value,
+    anchor: usize,
+    /// A map's key whose value comes next.
+    key: Option<(Mark, String)>,
+}
+
+struct Builder<'a> {
+    offsets: &'a Offsets<'a>,
+    open: Vec<Open>,
+    anchors: HashMap<usize, (Node, usize)>,
+    values: usize,
+    marks: u32,
+    root: Option<Node>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(offsets: &'a Offsets<'a>) -> Self {
+        let (open, anchors) = (Vec::new(), HashMap::new());
+        Self { offsets, open, anchors, values: 0, marks: 0, root: None }
+    }
+
+    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Fault> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let plain = style == ScalarStyle::Plain && !is_text(tag.as_ref());
+                let value = Value::Scalar { text: text.into_owned(), plain };
+                let mark = self.mark(span);
+                self.finished(Node { mark, value }, anchor)
+            }
+            Event::SequenceStart(anchor, _) => self.begin(Value::List(Vec::new()), anchor, span),
+            Event::MappingStart(anchor, _) => self.begin(Value::Map(Vec::new()), anchor, span),
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Open { mut mark, value, anchor, .. }) => {
+                    mark.end = self.offsets.byte(span.end.index()) as u32;
+                    self.finished(Node { mark, value }, anchor)
+                }
+                None => Ok(()),
+            },
+            Event::Alias(anchor) => {
+                let at = self.offsets.byte(span.start.index());
+                let Some((node, size)) = self.anchors.get(&anchor) else {
+                    return Err(Fault::new(at, "this alias stands inside of what it stands for"));
+                };
+                self.values += size;
+                if self.values > MOST_VALUES {
+                    return Err(too_many(at));
+                }
+                let node = node.clone();
+                self.finished(node, 0)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn mark(&mut self, span: &Span) -> Mark {
+        self.marks += 1;
+        let byte = |index| self.offsets.byte(index) as u32;
+        Mark { number: self.marks, start: byte(span.start.index()), end: byte(span.end.index()) }
+    }
+
+    fn begin(&mut self, value: Value, anchor: usize, span: &Span) -> Result<(), Fault> {
+        let mark = self.mark(span);
+        if self.open.len() >= DEEPEST {
+            let what = format!("values are nested more than {DEEPEST} deep");
+            return Err(Fault::new(mark.start as usize, what));
+        }
+        self.open.push(Open { mark, value, anchor, key: None });
+        Ok(())
+    }
+
+    /// A value is whole: it goes into the list or map that is open, or is the document.
+    fn finished(&mut self, node: Node, anchor: usize) -> Result<(), Fault> {
+        self.values += 1;
+        if anchor > 0 {
+            let size = size(&node);
+            self.values += size;
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        let at = node.mark.start as usize;
+        if self.values > MOST_VALUES {
+            return Err(too_many(at));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        match (&mut open.value, open.key.take()) {
+            (Value::Map(entries), Some((mark, key))) => {
+                entries.push(Entry { mark, key, value: node });
+            }
+            (Value::List(items), _) => items.push(node),
+            _ => match node.value {
+                Value::Scalar { text, .. } => open.key = Some((node.mark, text)),
+                _ => return Err(Fault::new(at, "a key must be a word, not a list or map")),
+            },
+        }
+        Ok(())
+    }
+}
+
+fn is_text(tag: Option<&Cow<'_, Tag>>) -> bool {
+    tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str")
+}
+
+fn too_many(at: usize) -> Fault {
+    Fault::new(at, format!("more than {MOST_VALUES} values, aliases included"))
+}
+
+fn size(node: &Node) -> usize {
+    match &node.value {
+        Value::List(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Map(entries) => 1 + entries.iter().map(|entry| size(&entry.value)).sum::<usize>(),
+        Value::Scalar { .. } => 1,
+    }
+}
