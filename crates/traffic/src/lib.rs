@@ -1,12 +1,25 @@
 //! What is sent, request by request.
 //!
-//! Owns the trait [`Source`] that the engine takes its requests from, and its implementations that
-//! need no I/O. Does not own when a request leaves, connections, or counting (`engine`), nor the
-//! syntax of HTTP (`wire`). Pure: given the same seed, the same requests come out.
+//! Owns the trait [`Source`] that the engine takes its requests from, what workloads mean ([`compile()`])
+//! and playing them. Does not own when a request leaves, connections, or counting (`engine`), the form
+//! of workload files (`import`), nor the syntax of HTTP (`wire`). Pure: files, the environment and the
+//! time come in as values, and given the same seed, the same requests come out.
 
+mod check;
+mod compile;
+mod draw;
+mod escape;
+mod expression;
+mod finding;
 mod fixed;
+mod play;
+mod pool;
+mod program;
 mod source;
+mod value;
 
+pub use compile::{Compiled, Inputs, Sample, compile};
+pub use finding::{CompileError, Finding};
 pub use fixed::Always;
 pub use source::{
     Answered, Fixed, Halt, NOBODY, Next, Part, Payload, Requests, Seat, Session, Skipped, Source,

@@ -1,0 +1,104 @@
+//! What an answer must hold.
+//!
+//! Owns checks compiled, and judging an answer by them. When answers come in, and what of them is kept,
+//! is `play::answer`'s.
+
+mod pointer;
+
+use model::StatusRanges;
+use regex::bytes::Regex;
+use wire::ResponseHead;
+
+use crate::value::Texts;
+
+pub(crate) use pointer::{Found, Pointer};
+
+/// A check.
+#[derive(Debug, Clone)]
+pub(crate) enum Check {
+    Status(StatusRanges),
+    Header { name: String, equals: Option<Wanted> },
+    Json { pointer: Pointer, equals: Option<Wanted> },
+    Contains(Wanted),
+    Regex(Box<Regex>),
+}
+
+/// What something must be.
+#[derive(Debug, Clone)]
+pub(crate) enum Wanted {
+    /// The same for every request.
+    Text(Box<[u8]>),
+    /// A JSON value other than text.
+    Json(serde_json::Value),
+    /// What the request's value of this number came to.
+    Asked(u16),
+}
+
+impl Wanted {
+    fn text<'a>(&'a self, asked: &'a Texts) -> &'a [u8] {
+        match self {
+            Self::Text(text) => text,
+            Self::Asked(index) => asked.of(*index).0,
+            Self::Json(_) => &[],
+        }
+    }
+
+    fn is(&self, found: &Found<'_>, asked: &Texts) -> bool {
+        match self {
+            Self::Json(value) => {
+                found.json
+                    && serde_json::from_slice(&found.bytes)
+                        .is_ok_and(|f: serde_json::Value| same(&f, value))
+            }
+            Self::Text(text) => !found.json && **text == *found.bytes,
+            Self::Asked(index) => *asked.of(*index).0 == *found.bytes,
+        }
+    }
+}
+
+/// Whether two JSON values are the same; numbers by their value, so that `1` is `1.0`.
+fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
+    use serde_json::Value::{Array, Number, Object};
+    match (a, b) {
+        (Number(a), Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Array(a), Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Object(a), Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(n, a)| b.get(n).is_some_and(|b| same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+impl Check {
+    /// Whether the body is needed.
+    pub(crate) const fn needs_body(&self) -> bool {
+        matches!(self, Self::Json { .. } | Self::Contains(_) | Self::Regex(_))
+    }
+
+    /// Whether the head holds; what needs the body is left open.
+    pub(crate) fn holds_in_head(&self, head: &ResponseHead<'_>, asked: &Texts) -> bool {
+        match self {
+            Self::Status(ranges) => ranges.contains(head.status),
+            Self::Header { name, equals } => match (head.headers.get(name), equals) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(value), Some(wanted)) => value == wanted.text(asked),
+            },
+            _ => true,
+        }
+    }
+
+    /// Whether the body holds; what needs the head alone is left open.
+    pub(crate) fn holds_in_body(&self, body: &[u8], asked: &Texts) -> bool {
+        match self {
+            Self::Json { pointer, equals } => match (pointer.find(body), equals) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(found), Some(wanted)) => wanted.is(&found, asked),
+            },
+            Self::Contains(wanted) => memchr::memmem::find(body, wanted.text(asked)).is_some(),
+            Self::Regex(regex) => regex.is_match(body),
+            Self::Status(_) | Self::Header { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Bodies.
+
+use model::secret::is_secret_name;
+use model::workload::{Body, Literal, Part};
+
+use crate::draw::mixed;
+use crate::escape::Escape;
+use crate::finding::{Findings, inside, quote};
+use crate::value::Value;
+
+use super::meaning::{Meaning, Stretch};
+use super::path::FieldPart;
+use super::request::{Asked, Ops};
+
+impl Meaning<'_> {
+    /// Writes the body; gives the media type that it sets unless the headers have one.
+    pub(super) fn body(
+        &self,
+        asked: &Asked<'_>,
+        ops: &mut Ops,
+        findings: &mut Findings,
+    ) -> Option<String> {
+        let path = inside(&asked.place, "body");
+        match asked.body? {
+            Body::Text(text) => {
+                self.plain(text, &inside(&path, "text"), asked, ops, findings);
+                Some("text/plain".into())
+            }
+            Body::File(name) => {
+                self.file_body(name, &inside(&path, "file"), ops, findings);
+                None
+            }
+            Body::Json(Literal::Text(text)) => {
+                self.json_text(text, &inside(&path, "json"), asked, ops, findings);
+                Some("application/json".into())
+            }
+            Body::Json(literal) => {
+                self.json(literal, "", &inside(&path, "json"), asked, ops, findings);
+                Some("application/json".into())
+            }
+            Body::Form(fields) => {
+                let mut first = true;
+                let (path, place) = (inside(&path, "form"), Escape::Form);
+                self.fields(fields, &path, asked.extracted, place, findings, |part| match part {
+                    FieldPart::Name(name) => {
+                        ops.text(if std::mem::take(&mut first) { b"" } else { b"&" });
+                        ops.escaped(name, place);
+                        ops.text(b"=");
+                    }
+                    FieldPart::Text(text) => ops.escaped(text, place),
+                    FieldPart::Value(value) => ops.push(value, place),
+                });
+                Some("application/x-www-form-urlencoded".into())
+            }
+            Body::Multipart(parts) => {
+                // The same for all requests, and in no file by chance.
+                let number = mixed(self.inputs.seed ^ 0x6d75_6c74_6970_6172);
+                let boundary = format!("plimsoll-{number:016x}{:016x}", mixed(number));
+                self.multipart(parts, &boundary, &inside(&path, "multipart"), asked, ops, findings);
+                Some(format!("multipart/form-data; boundary={boundary}"))
+            }
+        }
+    }
+
+    fn plain(
+        &self,
+        text: &str,
+        path: &str,
+        asked: &Asked<'_>,
+        ops: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        for stretch in self.template(text, path, asked.extracted, findings).unwrap_or_default() {
+            match stretch {
+                Stretch::Text(text, _) => ops.text(text.as_bytes()),
+                Stretch::Value(value, _) => ops.push(value, Escape::Raw),
+            }
+        }
+    }
+
+    fn file_body(&self, name: &str, path: &str, ops: &mut Ops, findings: &mut Findings) {
+        match (self.inputs.file)(name) {
+            Ok(bytes) => ops.text(&bytes),
+            Err(what) => findings.add(path, format!("{}: {what}", quote(name))),
+        }
+    }
+
+    /// Text that is JSON once its placeholders are filled in: inside of quotes what comes in is
+    /// escaped, outside it stands as it is.
+    fn json_text(
+        &self,
+        text: &str,
+        path: &str,
+        asked: &Asked<'_>,
+        ops: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        let (mut quoted, mut escaped) = (false, false);
+        for stretch in self.template(text, path, asked.extracted, findings).unwrap_or_default() {
+            match stretch {
+                Stretch::Text(text, _) => {
+                    for byte in text.bytes() {
+                        match byte {
+                            _ if escaped => escaped = false,
+                            b'\\' => escaped = quoted,
+                            b'"' => quoted = !quoted,
+                            _ => {}
+                        }
+                    }
+                    ops.text(text.as_bytes());
+                }
+                Stretch::Value(value, _) => {
+                    ops.push(value, if quoted { Escape::JsonText } else { Escape::Raw });
+                }
+            }
+        }
+    }
+
+    fn json(
+        &self,
+        literal: &Literal,
+        name: &str,
+        path: &str,
+        asked: &Asked<'_>,
+        ops: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        match literal {
+            Literal::Text(_) if self.masking && is_secret_name(name, false) => {
+                ops.text(b"\"***\"");
+            }
+            Literal::Text(text) => self.json_string(text, path, asked, ops, findings),
+            Literal::Float(number) if number.fract() == 0.0 && number.abs() >= 2f64.powi(63) => {
+                let what = "this number can not be kept exactly: write the body as text";
+                findings.add(path, what);
+            }
+            Literal::List(items) => {
+                ops.text(b"[");
+                for (at, item) in items.iter().enumerate() {
+                    ops.text(if at > 0 { b"," } else { b"" });
+                    self.json(item, name, &inside(path, &at.to_string()), asked, ops, findings);
+                }
+                ops.text(b"]");
+            }
+            Literal::Object(members) => {
+                ops.text(b"{");
+                for (at, (name, value)) in members.iter().enumerate() {
+                    let path = inside(path, name);
+                    if name.contains("${") {
+                        findings.add(&path, "a member's name can hold no placeholder");
+                    }
+                    ops.text(if at > 0 { b"," } else { b"" });
+                    ops.escaped(name, Escape::JsonValue);
+                    ops.text(b":");
+                    self.json(value, name, &path, asked, ops, findings);
+                }
+                ops.text(b"}");
+            }
+            other => ops.text(other.to_string().as_bytes()),
+        }
+    }
+
+    /// A string of a structure: one that is a single placeholder takes its value's own type.
+    fn json_string(
+        &self,
+        text: &str,
+        path: &str,
+        asked: &Asked<'_>,
+        ops: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        let Some(stretches) = self.template(text, path, asked.extracted, findings) else { return };
+        if let [Stretch::Value(value, _)] = &stretches[..] {
+            ops.push(value.clone(), Escape::JsonValue);
+            return;
+        }
+        ops.text(b"\"");
+        for stretch in stretches {
+            match stretch {
+                Stretch::Text(text, _) => ops.escaped(&text, Escape::JsonText),
+                Stretch::Value(value, _) => ops.push(value, Escape::JsonText),
+            }
+        }
+        ops.text(b"\"");
+    }
+
+    fn multipart(
+        &self,
+        parts: &[Part],
+        boundary: &str,
+        path: &str,
+        asked: &Asked<'_>,
+        ops: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        for (at, part) in parts.iter().enumerate() {
+            let path = inside(path, &at.to_string());
+            ops.text(format!("--{boundary}\r\n").as_bytes());
+            self.part_head(part, &path, ops, findings);
+            match (&part.text, &part.file) {
+                (Some(_), None) if self.masking && is_secret_name(&part.name, false) => {
+                    ops.text(b"***");
+                }
+                (Some(text), None) => {
+                    self.plain(text, &inside(&path, "text"), asked, ops, findings);
+                }
+                (None, Some(file)) => self.file_body(file, &inside(&path, "file"), ops, findings),
+                _ => findings.add(&path, "has to have `text` or `file`, and not both"),
+            }
+            ops.text(b"\r\n");
+        }
+        ops.text(format!("--{boundary}--\r\n").as_bytes());
+    }
+
+    fn part_head(&self, part: &Part, path: &str, ops: &mut Ops, findings: &mut Findings) {
+        ops.text(
+            format!("Content-Disposition: form-data; name=\"{}\"", named(&part.name)).as_bytes(),
+        );
+        let own = part.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
+        if let Some(name) = part.filename.as_deref().or(own) {
+            ops.text(format!("; filename=\"{}\"", named(name)).as_bytes());
+        }
+        ops.text(b"\r\n");
+        let otherwise = part.file.as_ref().map(|_| "application/octet-stream");
+        if let Some(media) = part.content_type.as_deref().or(otherwise) {
+            ops.text(b"Content-Type: ");
+            let path = inside(path, "content_type");
+            ops.value(Value::text(media.as_bytes()), Escape::Header, &path, None, findings);
+            ops.text(b"\r\n");
+        }
+        ops.text(b"\r\n");
+    }
+}
+
+/// A name in a part's head (WHATWG HTML, multipart/form-data encoding algorithm).
+fn named(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}

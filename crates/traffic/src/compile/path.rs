@@ -1,0 +1,180 @@
+//! Paths with queries.
+
+use model::secret::is_secret_name;
+use model::workload::Fields;
+
+use crate::escape::{Escape, escape};
+use crate::finding::{Findings, inside};
+
+use super::meaning::{Meaning, Stretch};
+use super::request::{Asked, Ops};
+
+/// Bytes of a path at most.
+const LONGEST: usize = 64 << 10;
+
+impl Meaning<'_> {
+    /// Writes path and query.
+    pub(super) fn path(
+        &self,
+        asked: &Asked<'_>,
+        base: &str,
+        ops: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        let at = inside(&asked.place, "path");
+        if asked.path.len() > LONGEST {
+            findings.add(&at, format!("a path of more than {LONGEST} bytes"));
+            return;
+        }
+        if !asked.path.starts_with('/') {
+            let what = if asked.path.starts_with("${") {
+                "a path begins with `/`: what a placeholder brings in is escaped, `/` too"
+            } else {
+                "a path begins with `/`"
+            };
+            findings.add(&at, what);
+            return;
+        }
+        ops.text(base.as_bytes());
+        let Some(stretches) = self.template(asked.path, &at, asked.extracted, findings) else {
+            return;
+        };
+        let mut mask = self.masking.then(QueryMask::default);
+        let mut query = false;
+        for stretch in stretches {
+            match stretch {
+                Stretch::Text(text, from) => {
+                    if let Some(hash) = text.find('#') {
+                        let what = "what follows `#` is never sent; a `#` is written `%23`";
+                        findings.add_at(&at, Some(from + hash..from + hash + 1), what);
+                    }
+                    query |= text.contains('?');
+                    let text = match &mut mask {
+                        Some(mask) => mask.text(&text),
+                        None => text,
+                    };
+                    literal(&text, ops);
+                }
+                Stretch::Value(value, _) if mask.as_ref().is_some_and(|mask| mask.hides) => {
+                    drop(value);
+                    ops.text(b"***");
+                }
+                Stretch::Value(value, part) => {
+                    ops.value(value, Escape::Url, &at, Some(part), findings);
+                }
+            }
+        }
+        self.query(asked, query, ops, findings);
+    }
+
+    fn query(&self, asked: &Asked<'_>, begun: bool, ops: &mut Ops, findings: &mut Findings) {
+        let path = inside(&asked.place, "query");
+        let mut separator: &[u8] = if begun { b"&" } else { b"?" };
+        if asked.path.ends_with(['?', '&']) {
+            separator = b"";
+        }
+        self.fields(
+            asked.query,
+            &path,
+            asked.extracted,
+            Escape::Url,
+            findings,
+            |part| match part {
+                FieldPart::Name(name) => {
+                    ops.text(separator);
+                    separator = b"&";
+                    ops.escaped(name, Escape::Url);
+                    ops.text(b"=");
+                }
+                FieldPart::Text(text) => ops.escaped(text, Escape::Url),
+                FieldPart::Value(value) => ops.push(value, Escape::Url),
+            },
+        );
+    }
+
+    /// Fields of a query or a form, part by part.
+    pub(super) fn fields(
+        &self,
+        fields: &Fields,
+        path: &str,
+        extracted: &[String],
+        place: Escape,
+        findings: &mut Findings,
+        mut each: impl FnMut(FieldPart<'_>),
+    ) {
+        for (name, value) in fields.iter() {
+            let at = inside(path, name);
+            if name.contains("${") {
+                findings.add(&at, "a name can hold no placeholder");
+                continue;
+            }
+            each(FieldPart::Name(name));
+            if self.masking && is_secret_name(name, place == Escape::Url) {
+                each(FieldPart::Text("***"));
+                continue;
+            }
+            for stretch in self.template(value, &at, extracted, findings).unwrap_or_default() {
+                match stretch {
+                    Stretch::Text(text, _) => each(FieldPart::Text(&text)),
+                    Stretch::Value(value, _) => each(FieldPart::Value(value)),
+                }
+            }
+        }
+    }
+}
+
+/// A part of a field.
+pub(super) enum FieldPart<'a> {
+    Name(&'a str),
+    Text(&'a str),
+    Value(crate::value::Value),
+}
+
+/// A path's own text: what may not stand there as it is, is escaped; what is escaped, stays.
+fn literal(text: &str, ops: &mut Ops) {
+    let mut out = Vec::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            0..=b' ' | 0x7f.. | b'"' | b'<' | b'>' | b'`' | b'{' | b'}' | b'\\' | b'^' | b'|' => {
+                let done = escape(&[byte], false, Escape::Url, &mut out);
+                debug_assert!(done.is_ok(), "only header fields refuse bytes");
+            }
+            byte => out.push(byte),
+        }
+    }
+    ops.text(&out);
+}
+
+/// Masks the values of credentials in a path's own query.
+#[derive(Debug, Default)]
+struct QueryMask {
+    /// Whether the query has begun.
+    query: bool,
+    name: String,
+    in_value: bool,
+    /// Whether what comes next is the value of a credential.
+    hides: bool,
+}
+
+impl QueryMask {
+    fn text(&mut self, text: &str) -> String {
+        let mut out = String::new();
+        for c in text.chars() {
+            match c {
+                '?' if !self.query => *self = Self { query: true, ..Self::default() },
+                '&' if self.query => *self = Self { query: true, ..Self::default() },
+                '=' if self.query && !self.in_value => {
+                    self.in_value = true;
+                    self.hides = is_secret_name(&self.name, true);
+                    out.push_str(if self.hides { "=***" } else { "=" });
+                    continue;
+                }
+                _ if self.hides => continue,
+                c if self.query && !self.in_value => self.name.push(c),
+                _ => {}
+            }
+            out.push(c);
+        }
+        out
+    }
+}

@@ -1,0 +1,337 @@
+//! One request: its head and body as what never changes and what is filled in.
+
+use std::ops::Range;
+
+use model::plan::StatusRanges;
+use model::secret::is_secret_name;
+use model::workload::{Body, Check, Endpoint, Fields};
+use wire::{Limits, RequestEvent, RequestParser};
+
+use crate::escape::{Escape, escape};
+use crate::finding::{Findings, inside, quote};
+use crate::program::{Form, Op, Request};
+use crate::source::{Fixed, Wants};
+use crate::value::Value;
+
+use super::meaning::{Meaning, Stretch};
+use super::server::Server;
+
+/// A request as written, whatever it stands in.
+pub(super) struct Asked<'a> {
+    /// Its path into the workload.
+    pub(super) place: String,
+    pub(super) name: String,
+    pub(super) method: &'a str,
+    pub(super) path: &'a str,
+    pub(super) query: &'a Fields,
+    pub(super) headers: &'a Fields,
+    pub(super) body: Option<&'a Body>,
+    pub(super) checks: &'a [Check],
+    /// What steps before it took from their answers.
+    pub(super) extracted: &'a [String],
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn endpoint(endpoint: &'a Endpoint, index: usize) -> Self {
+        Self {
+            place: format!("endpoints/{index}"),
+            name: name(endpoint.name.as_deref(), method(endpoint), &endpoint.path),
+            method: method(endpoint),
+            path: &endpoint.path,
+            query: &endpoint.query,
+            headers: &endpoint.headers,
+            body: endpoint.body.as_ref(),
+            checks: &endpoint.checks,
+            extracted: &[],
+        }
+    }
+}
+
+/// The method: POST with a body and GET without, unless given.
+pub(super) fn method(endpoint: &Endpoint) -> &str {
+    let otherwise = if endpoint.body.is_some() { "POST" } else { "GET" };
+    endpoint.method.as_deref().unwrap_or(otherwise)
+}
+
+/// A name in results: its own, or method and path with placeholders in brackets.
+pub(super) fn name(own: Option<&str>, method: &str, path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    own.map_or_else(|| format!("{method} {}", path.replace("${", "{")), str::to_owned)
+}
+
+/// Statuses that count as success.
+pub(super) fn success(endpoint: &Endpoint, workload: &model::Workload) -> StatusRanges {
+    endpoint.success.clone().or_else(|| workload.success.clone()).unwrap_or_default()
+}
+
+/// Stretches as they are put together.
+#[derive(Debug, Default)]
+pub(super) struct Ops(Vec<Op>);
+
+impl Ops {
+    pub(super) fn text(&mut self, bytes: &[u8]) {
+        match self.0.last_mut() {
+            _ if bytes.is_empty() => {}
+            Some(Op::Text(text)) => text.extend_from_slice(bytes),
+            _ => self.0.push(Op::Text(bytes.to_vec())),
+        }
+    }
+
+    /// Text that is escaped for where it stands, which is no header field.
+    pub(super) fn escaped(&mut self, text: &str, place: Escape) {
+        let mut out = Vec::new();
+        let done = escape(text.as_bytes(), false, place, &mut out);
+        debug_assert!(done.is_ok(), "only header fields refuse bytes");
+        self.text(&out);
+    }
+
+    /// A value where no byte is refused.
+    pub(super) fn push(&mut self, value: Value, place: Escape) {
+        let mut out = Vec::new();
+        match value.constant() {
+            Some(bytes) if escape(bytes, false, place, &mut out).is_ok() => self.text(&out),
+            _ => self.0.push(Op::Value(value, place)),
+        }
+    }
+
+    /// A value; one that never changes is written out, and refused if it can not stand there.
+    pub(super) fn value(
+        &mut self,
+        value: Value,
+        place: Escape,
+        path: &str,
+        part: Option<Range<usize>>,
+        findings: &mut Findings,
+    ) {
+        if let Some(bytes) = value.constant()
+            && let Err(control) = escape(bytes, false, place, &mut Vec::new())
+        {
+            let what = format!("holds byte 0x{:02x}, which no header field can", control.0);
+            findings.add_at(path, part, what);
+            return;
+        }
+        self.push(value, place);
+    }
+
+    fn length(&self) -> Option<usize> {
+        match &self.0[..] {
+            [] => Some(0),
+            [Op::Text(text)] => Some(text.len()),
+            _ => None,
+        }
+    }
+}
+
+impl Meaning<'_> {
+    /// Compiles the endpoint of an index.
+    pub(super) fn request(
+        &self,
+        index: usize,
+        server: &Server,
+        fixed: &mut Vec<Fixed>,
+        findings: &mut Findings,
+    ) -> Request {
+        let asked = Asked::endpoint(&self.workload.endpoints[index], index);
+        self.asked(&asked, server, fixed, findings)
+    }
+
+    fn asked(
+        &self,
+        asked: &Asked<'_>,
+        server: &Server,
+        fixed: &mut Vec<Fixed>,
+        findings: &mut Findings,
+    ) -> Request {
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        let method = asked.method;
+        if method.is_empty() || !method.chars().all(token) || method == "CONNECT" {
+            let what = format!("{} is no method that can be sent", quote(method));
+            findings.add(&inside(&asked.place, "method"), what);
+        }
+        let (mut head, mut body) = (Ops::default(), Ops::default());
+        head.text(format!("{method} ").as_bytes());
+        self.path(asked, &server.base, &mut head, findings);
+        head.text(b" HTTP/1.1\r\n");
+        let media = self.body(asked, &mut body, findings);
+        self.headers(asked, server, media.as_deref(), &mut head, findings);
+        if asked.body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
+            head.text(b"Content-Length: ");
+            match body.length() {
+                Some(bytes) => head.text(bytes.to_string().as_bytes()),
+                None => head.0.push(Op::Length),
+            }
+            head.text(b"\r\n");
+        }
+        head.text(b"\r\n");
+        let (checks, wanted) = self.checks(asked, findings);
+        let wants = match checks.iter().any(crate::check::Check::needs_body) {
+            true => Wants::Whole,
+            false if !checks.is_empty() => Wants::Head,
+            false => Wants::Nothing,
+        };
+        let (pools, variables) = self.needed(&head, &body, &wanted);
+        let form = formed(head, body, fixed);
+        let name = asked.name.clone();
+        Request { name, head: method == "HEAD", wants, form, pools, variables, checks, wanted }
+    }
+
+    fn headers(
+        &self,
+        asked: &Asked<'_>,
+        server: &Server,
+        media: Option<&str>,
+        head: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        let own = |name: &str| asked.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+        let all = self.workload.headers.iter().filter(|(name, _)| !own(name));
+        let all = all.map(|field| ("headers".to_owned(), field));
+        let owned = asked.headers.iter().map(|field| (inside(&asked.place, "headers"), field));
+        let fields: Vec<(String, (&str, &str))> = all.chain(owned).collect();
+        let has = |name: &str| fields.iter().any(|(_, (n, _))| n.eq_ignore_ascii_case(name));
+        if !has("host") {
+            head.text(format!("Host: {}\r\n", server.host).as_bytes());
+        }
+        for (path, (name, value)) in &fields {
+            self.header(&inside(path, name), name, value, asked.extracted, head, findings);
+        }
+        if let Some(media) = media.filter(|_| !has("content-type")) {
+            head.text(format!("Content-Type: {media}\r\n").as_bytes());
+        }
+        if !self.inputs.keepalive && !has("connection") {
+            head.text(b"Connection: close\r\n");
+        }
+    }
+
+    fn header(
+        &self,
+        path: &str,
+        name: &str,
+        value: &str,
+        extracted: &[String],
+        head: &mut Ops,
+        findings: &mut Findings,
+    ) {
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if name.is_empty() || !name.chars().all(token) {
+            findings.add(path, format!("{} is no name of a header field", quote(name)));
+            return;
+        }
+        let lower = name.to_ascii_lowercase();
+        if matches!(lower.as_str(), "content-length" | "transfer-encoding") {
+            findings.add(path, "follows from the body: leave it out");
+            return;
+        }
+        head.text(format!("{name}: ").as_bytes());
+        let credential =
+            matches!(lower.as_str(), "authorization" | "proxy-authorization" | "cookie");
+        let Some(stretches) = self.template(value.trim(), path, extracted, findings) else {
+            return;
+        };
+        if self.masking && (credential || is_secret_name(name, false)) {
+            head.text(b"***\r\n");
+            return;
+        }
+        // Parts are told in the text without the blanks at its ends.
+        let cut = value.len() - value.trim_start().len();
+        for stretch in stretches {
+            match stretch {
+                Stretch::Text(text, at) => {
+                    let part = Some(at + cut..at + cut + text.len());
+                    head.value(
+                        Value::text(text.into_bytes()),
+                        Escape::Header,
+                        path,
+                        part,
+                        findings,
+                    );
+                }
+                Stretch::Value(value, at) => {
+                    let part = Some(at.start + cut..at.end + cut);
+                    head.value(value, Escape::Header, path, part, findings);
+                }
+            }
+        }
+        head.text(b"\r\n");
+    }
+
+    /// The pools and the variables that a request needs, those that variables need among them.
+    fn needed(&self, head: &Ops, body: &Ops, wanted: &[Value]) -> (Vec<u16>, Vec<u16>) {
+        let mut pools = vec![false; self.tables.len()];
+        let mut variables = vec![false; self.variables.len()];
+        let mut note = |value: &Value, variables: &mut [bool]| {
+            value.walk(&mut |value| match value {
+                Value::Cell { pool, .. } => pools[usize::from(*pool)] = true,
+                Value::Variable(index) => variables[usize::from(*index)] = true,
+                _ => {}
+            });
+        };
+        for op in head.0.iter().chain(&body.0) {
+            if let Op::Value(value, _) = op {
+                note(value, &mut variables);
+            }
+        }
+        wanted.iter().for_each(|value| note(value, &mut variables));
+        // A variable needs only those before it.
+        for index in (0..self.variables.len()).rev() {
+            if variables[index] {
+                note(&self.variables[index].1, &mut variables);
+            }
+        }
+        let set =
+            |marks: &[bool]| (0..).zip(marks).filter(|(_, set)| **set).map(|(at, _)| at).collect();
+        (set(&pools), set(&variables))
+    }
+}
+
+fn formed(head: Ops, body: Ops, fixed: &mut Vec<Fixed>) -> Form {
+    match (&head.0[..], &body.0[..]) {
+        ([Op::Text(head)], body @ ([] | [Op::Text(_)])) => {
+            let mut bytes = head.clone();
+            if let [Op::Text(body)] = body {
+                bytes.extend_from_slice(body);
+            }
+            fixed.push(Fixed { bytes: bytes.into() });
+            Form::Fixed(fixed.len() as u32 - 1)
+        }
+        _ => Form::Written { head: head.0, body: body.0 },
+    }
+}
+
+/// Judges the bytes of a request: whether they are one request, and whether JSON is JSON.
+pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &mut Findings) {
+    let mut parser = RequestParser::new(Limits { head_bytes: 1 << 20, headers: 1_000 });
+    let (mut rest, mut body, mut json, mut whole) = (bytes, Vec::new(), false, false);
+    loop {
+        match parser.next(&mut rest) {
+            Ok(Some(RequestEvent::Head(head))) => {
+                let media = head.headers.get("content-type").unwrap_or_default();
+                json = media.to_ascii_lowercase().starts_with(b"application/json");
+            }
+            Ok(Some(RequestEvent::Body(part))) => body.extend_from_slice(part),
+            Ok(Some(RequestEvent::End)) => {
+                whole = true;
+                break;
+            }
+            Ok(None) => break,
+            Err(error) => {
+                findings.add(path, format!("would be no HTTP request: {error}"));
+                return;
+            }
+        }
+    }
+    if !whole || !rest.is_empty() {
+        findings.add(path, "would be no single HTTP request");
+    } else if json
+        && !body.is_empty()
+        && let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&body)
+    {
+        let what = error.to_string();
+        let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
+        let column = error.column().saturating_sub(1).min(body.len());
+        let shown = String::from_utf8_lossy(&body[column.saturating_sub(20)..]).into_owned();
+        let filled = if kind.is_fixed() { "" } else { " once its placeholders are filled in" };
+        let what = format!("is no JSON{filled}: {what}, near {}", quote(&shown));
+        findings.add(&inside(path, "body"), what);
+    }
+}

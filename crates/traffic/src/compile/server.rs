@@ -1,0 +1,71 @@
+//! The server that a workload is sent to.
+
+use url::Url;
+
+use crate::finding::Findings;
+
+use super::meaning::{Meaning, Stretch};
+
+/// Where requests go.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Server {
+    /// Scheme, host and port.
+    pub(super) url: String,
+    /// The `Host` header's value.
+    pub(super) host: String,
+    /// What goes before every path: empty, or it begins with `/` and does not end with one.
+    pub(super) base: String,
+}
+
+impl Meaning<'_> {
+    /// Reads the target. Its placeholders are of what never changes: the environment.
+    pub(super) fn server(&self, findings: &mut Findings) -> Option<Server> {
+        const PATH: &str = "target";
+        let mut text = String::new();
+        let target = &self.workload.target;
+        for stretch in self.template(target, PATH, &[], findings)? {
+            match stretch {
+                Stretch::Text(plain, _) => text += &plain,
+                Stretch::Value(value, at) => match value.constant() {
+                    Some(bytes) => text += &String::from_utf8_lossy(bytes),
+                    None => {
+                        let what = "the server has to be the same for every request";
+                        findings.add_at(PATH, Some(at), what);
+                        return None;
+                    }
+                },
+            }
+        }
+        match read(&text) {
+            Ok(server) => Some(server),
+            Err(what) => {
+                findings.add(PATH, what);
+                None
+            }
+        }
+    }
+}
+
+fn read(text: &str) -> Result<Server, String> {
+    let quoted = crate::finding::quote(text);
+    if !text.contains("://") {
+        return Err(format!("{quoted} names no scheme: write http://{text}"));
+    }
+    let url = Url::parse(text).map_err(|why| format!("{quoted} is no URL: {why}"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("the scheme `{}`: HTTP is spoken only", url.scheme()));
+    }
+    let Some(host) = url.host_str().filter(|host| !host.is_empty()) else {
+        return Err(format!("{quoted} has no host"));
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("a user and a password belong into the header `Authorization`".into());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("no query belongs to the server: write it into the endpoints' paths".into());
+    }
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let host = format!("{host}{port}");
+    let base = url.path().trim_end_matches('/').to_owned();
+    Ok(Server { url: format!("{}://{host}", url.scheme()), host, base })
+}

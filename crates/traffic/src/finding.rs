@@ -1,0 +1,90 @@
+//! What is wrong with a workload, and where in it.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Findings told of one workload at most.
+const MOST: usize = 100;
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The value it is about: names and positions from 0, such as `endpoints/2/path`; `~1` stands for
+    /// a `/` in a name and `~0` for a `~`.
+    pub path: String,
+    /// The bytes of that value's text, if it is about a part of it.
+    pub part: Option<Range<usize>>,
+    /// What, and what to do.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.what)
+    }
+}
+
+/// Why a workload cannot be run: the user's to mend. At least one finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileError {
+    /// All that was found, in the order in which it was looked at.
+    pub findings: Vec<Finding>,
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, finding) in self.findings.iter().enumerate() {
+            write!(f, "{}{finding}", if at > 0 { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// Findings as they come.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Vec<Finding>);
+
+impl Findings {
+    pub(crate) fn add(&mut self, path: &str, what: impl Into<String>) {
+        self.add_at(path, None, what);
+    }
+
+    pub(crate) fn add_at(
+        &mut self,
+        path: &str,
+        part: Option<Range<usize>>,
+        what: impl Into<String>,
+    ) {
+        let finding = Finding { path: path.to_owned(), part, what: what.into() };
+        if self.0.len() < MOST && !self.0.contains(&finding) {
+            self.0.push(finding);
+        }
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn into_error(self) -> CompileError {
+        CompileError { findings: self.0 }
+    }
+}
+
+/// The path of a value inside of another.
+pub(crate) fn inside(path: &str, name: &str) -> String {
+    format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The text in backquotes, escaped and cut to 40 characters.
+pub(crate) fn quote(text: &str) -> String {
+    const SHOWN: usize = 40;
+    let mut quoted = String::from("`");
+    quoted.extend(text.chars().take(SHOWN).flat_map(char::escape_debug));
+    if text.chars().nth(SHOWN).is_some() {
+        quoted.push('…');
+    }
+    quoted.push('`');
+    quoted
+}

@@ -1,0 +1,111 @@
+//! A workload compiled: everything that playing it needs, and nothing that still has to be looked up.
+//!
+//! Owns the types. `compile` makes them of a workload, `play` sends what they say.
+
+use std::sync::Arc;
+
+use model::{Draw, Nanos};
+
+use crate::check::Check;
+use crate::draw::{Choice, Draws, GOLDEN, Purpose, mixed};
+use crate::escape::Escape;
+use crate::pool::{Rows, Table};
+use crate::source::{Fixed, Wants};
+use crate::value::Value;
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) seed: u64,
+    /// Lanes of the schedule.
+    pub(crate) lanes: u32,
+    pub(crate) tables: Arc<[Table]>,
+    /// Which rows come next, by pool. Shared by all workers.
+    pub(crate) rows: Arc<[Rows]>,
+    /// In an order in which each needs only those before it.
+    pub(crate) variables: Vec<Value>,
+    /// By endpoint.
+    pub(crate) requests: Vec<Request>,
+    pub(crate) fixed: Vec<Fixed>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) split: Split,
+}
+
+/// What an arrival may begin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Item {
+    /// The endpoint.
+    pub(crate) request: u32,
+    /// Step between the beginnings of one closed-loop user.
+    pub(crate) pace_ns: Option<Nanos>,
+}
+
+/// What decides which item comes next.
+#[derive(Debug, Clone)]
+pub(crate) enum Split {
+    /// A draw.
+    Weights(Choice),
+    /// The arrival's number, so that every stretch of the load has its rates.
+    Rates(Choice),
+    /// The user: item i's users end at the i-th number.
+    Users(Vec<u64>),
+}
+
+/// One kind of request.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    /// The endpoint's name.
+    pub(crate) name: String,
+    pub(crate) head: bool,
+    pub(crate) wants: Wants,
+    pub(crate) form: Form,
+    /// Pools that it takes a row of.
+    pub(crate) pools: Vec<u16>,
+    /// Variables that it needs.
+    pub(crate) variables: Vec<u16>,
+    pub(crate) checks: Vec<Check>,
+    /// What checks compare with that changes from request to request.
+    pub(crate) wanted: Vec<Value>,
+}
+
+/// How a request's bytes come about.
+#[derive(Debug, Clone)]
+pub(crate) enum Form {
+    /// They never change: an index into [`Program::fixed`].
+    Fixed(u32),
+    /// They are written anew.
+    Written { head: Vec<Op>, body: Vec<Op> },
+}
+
+/// A stretch of a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Op {
+    /// Bytes that never change.
+    Text(Vec<u8>),
+    /// A value.
+    Value(Value, Escape),
+    /// The body's length.
+    Length,
+}
+
+impl Program {
+    /// The item that a place in the schedule gets.
+    #[inline]
+    pub(crate) fn item(&self, place: Draw) -> &Item {
+        let index = match &self.split {
+            Split::Weights(choice) => {
+                choice.pick(Draws::of(self.seed, place, Purpose::Choice).next())
+            }
+            Split::Rates(choice) => {
+                let arrival = place.k.wrapping_mul(u64::from(self.lanes));
+                let arrival = arrival.wrapping_add(u64::from(place.lane));
+                choice.pick(arrival.wrapping_mul(GOLDEN).wrapping_add(mixed(self.seed)))
+            }
+            Split::Users(ends) => {
+                let all = ends.last().copied().unwrap_or(1).max(1);
+                ends.partition_point(|end| *end <= u64::from(place.lane) % all)
+            }
+        };
+        &self.items[index]
+    }
+}

@@ -1,0 +1,94 @@
+//! What becomes of answers.
+
+use serde_json::{Value, json};
+use traffic::Source;
+use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+
+use crate::{closed, compiled, sent, source};
+
+/// Tells a source an answer as the engine does: what the parser says of its bytes, cut at `cut`.
+pub fn answer(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
+    let mut parser = ResponseParser::new(Limits::default());
+    parser.begin(AnswerTo::Other);
+    let mut status = 0;
+    let (first, second) = text.as_bytes().split_at(cut.min(text.len()));
+    for mut part in [first, second] {
+        while let Some(event) = parser.next(&mut part).unwrap() {
+            match event {
+                ResponseEvent::Head(head) => {
+                    status = head.status;
+                    source.head(user, &head);
+                }
+                ResponseEvent::Body(bytes) => source.body(user, bytes),
+                _ => {}
+            }
+        }
+    }
+    source.answered(user, status < 400, 0).failed_check
+}
+
+fn http(status: u16, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
+}
+
+fn checked(checks: Value) -> Box<dyn Source> {
+    let workload = json!({"target": "http://h", "pools": {"u": {"values": ["ann"]}},
+        "endpoints": [{"path": "/${u}", "checks": checks}]});
+    let compiled = compiled(workload, 1);
+    source(&compiled, 0, 1)
+}
+
+#[test]
+fn checks_tell_what_an_answer_lacks() {
+    let checks = json!([
+        {"status": "200-201"}, {"header": {"name": "X-A"}}, {"header": {"name": "x-b", "equals": "${u}"}},
+        {"json": {"pointer": "/ok", "equals": true}}, {"json": {"pointer": "/n", "equals": 1}},
+        {"json": {"pointer": "/user/name", "equals": "${u}"}}, {"contains": "\"${u}\""}, {"regex": "^\\{.*\\}$"}
+    ]);
+    let good = r#"{"ok": true, "n": 1.0, "user": {"name": "ann"}}"#;
+    let fields = "X-A: 1\r\nX-B: ann\r\n";
+    for (text, failed) in [
+        (http(200, fields, good), None),
+        (http(202, fields, good), Some(0)),
+        (http(500, fields, good), None),
+        (http(200, "X-B: ann\r\n", good), Some(1)),
+        (http(200, "X-A: 1\r\nX-B: bob\r\n", good), Some(2)),
+        (http(200, fields, &good.replace("true", "false")), Some(3)),
+        (http(200, fields, &good.replace("1.0", "\"1\"")), Some(4)),
+        (http(200, fields, &good.replace("ann", "bob")), Some(5)),
+        (http(200, fields, &good.replace("\"ann\"", "\"\\u0061nn\"")), Some(6)),
+        (http(200, fields, &format!("{good}\n")), Some(7)),
+        (http(200, fields, "no JSON"), Some(3)),
+    ] {
+        for cut in [0, 30, text.len() - 5, text.len()] {
+            let mut source = checked(checks.clone());
+            sent(&mut *source, closed(0, 0));
+            assert_eq!(answer(&mut *source, 0, &text, cut), failed, "{text}");
+            assert_eq!(source.complaint(0).is_empty(), failed.is_none());
+        }
+    }
+}
+
+#[test]
+fn answers_are_told_apart_in_a_pipeline() {
+    let mut source = checked(json!([{"contains": "yes"}]));
+    for user in [0, 0, 1] {
+        sent(&mut *source, closed(user, 0));
+    }
+    assert_eq!(answer(&mut *source, 0, &http(200, "", "no"), 0), Some(0));
+    assert!(source.complaint(0).ends_with(": no"), "{}", source.complaint(0));
+    assert_eq!(source.lost(0, model::ErrorClass::Timeout), None);
+    assert_eq!(answer(&mut *source, 1, &http(200, "", "yes"), 40), None);
+    sent(&mut *source, closed(0, 0));
+    assert_eq!(answer(&mut *source, 0, &http(200, "", "yes"), 0), None);
+}
+
+#[test]
+fn a_body_too_long_to_keep_fails_its_check_and_says_so() {
+    let mut source = checked(json!([{"contains": "end"}]));
+    sent(&mut *source, closed(0, 0));
+    let body = "x".repeat(3 << 20) + "end";
+    assert_eq!(answer(&mut *source, 0, &http(200, "", &body), 100), Some(0));
+    assert!(source.complaint(0).contains("too long"), "{}", source.complaint(0));
+}
