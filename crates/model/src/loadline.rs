@@ -43,8 +43,11 @@ pub struct LoadLine {
     pub service_ns: Summary,
     /// Successes / attempts at the capacity, 0..=1.
     pub success_ratio: Option<f64>,
-    /// The objectives that held, as written.
+    /// The objectives that held, as `--slo` takes them.
     pub objectives: Vec<String>,
+    /// Those that the capacity falls short of, or that were left undecided: throughput asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
     /// Why not more; absent where nothing above was measured.
     pub limited_by: Option<LimitedBy>,
     /// What an overload does to the target; absent where that was not tried.

@@ -11,14 +11,16 @@ mod resume;
 use std::path::{Path, PathBuf};
 
 use model::capacity::{CapacitySearch, SCHEMA, Settings};
-use model::units::{MILLISECOND, SECOND};
-use model::{LevelKind, Nanos, Run};
-use verdict::capacity::{Ending, words};
+use model::units::{MILLISECOND, SECOND, exact_duration};
+use model::{LevelKind, Nanos, Ruling, Run};
+use verdict::capacity::{Asked, Ending, words};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
+use verdict::objective::FOR_A_COURSE;
 
 use crate::args::{CapacityArgs, CapacityFormat};
 use crate::execute::{now_rfc3339, stop_on_signal};
 use crate::failure::{Failure, usage};
+use crate::objectives;
 use crate::output;
 use crate::resolve::Prepared;
 use crate::secrets;
@@ -49,18 +51,37 @@ pub fn capacity(args: &CapacityArgs) -> Result<u8, Failure> {
 fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let built_in = args.url.is_none();
     let settings = settings(args, built_in)?;
+    let asked = asked(args, &settings)?;
     let dir = folder(args)?;
     let built_in = if built_in { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
-    let course = course(url, args, settings)?;
+    let record = empty(url, settings, asked.names());
+    let course = course(url, args, settings, asked)?;
     let files = Files::new(&dir)?;
-    carry_out(&course, empty(url, settings), &files, args.format, built_in.as_ref())
+    carry_out(&course, record, &files, args.format, built_in.as_ref())
 }
 
-fn course(url: &str, args: &CapacityArgs, settings: Settings) -> Result<Course, Failure> {
+/// What `--slo` says.
+fn asked(args: &CapacityArgs, settings: &Settings) -> Result<Asked, Failure> {
+    let asked = Asked::of(objectives::read(&args.slo)?);
+    if asked.wants_a_course() && settings.hold_ns < FOR_A_COURSE {
+        return usage(format!(
+            "--slo stable: dips are told from {} on: give --hold {0}, or a longer --budget",
+            exact_duration(FOR_A_COURSE)
+        ));
+    }
+    Ok(asked)
+}
+
+fn course(
+    url: &str,
+    args: &CapacityArgs,
+    settings: Settings,
+    asked: Asked,
+) -> Result<Course, Failure> {
     let prepared = Prepared::new(url, &args.load)?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    Ok(Course { prepared, settings, stop: stop_on_signal()?, quiet: args.quiet })
+    Ok(Course { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
 }
 
 /// What the flags mean.
@@ -109,7 +130,7 @@ fn refuse_contradictions(args: &CapacityArgs) -> Result<(), Failure> {
 }
 
 /// A search before its first step.
-fn empty(url: &str, settings: Settings) -> CapacitySearch {
+fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySearch {
     CapacitySearch {
         schema: SCHEMA.to_owned(),
         plimsoll: model::run::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -117,7 +138,7 @@ fn empty(url: &str, settings: Settings) -> CapacitySearch {
         started_at: now_rfc3339(),
         command: secrets::mask_command(std::env::args()),
         settings,
-        objectives: course::objectives(),
+        objectives,
         steps: Vec::new(),
         outcome: None,
         load_line: None,
@@ -138,10 +159,17 @@ fn carry_out(
         End::Over(ending) => Some(ending),
         End::Interrupted => None,
     };
-    let reading = words::read(&search, ending);
-    record.outcome = ending.map(|_| reading.outcome.clone());
     let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
-    record.load_line = line(&search, &record, run.as_ref());
+    record.load_line = line(&search, &course.asked, &record, run.as_ref());
+    let throughput =
+        record.load_line.as_ref().map(|line| course.asked.throughput(line)).unwrap_or_default();
+    let mut reading = words::read(&search, ending);
+    if let Some(line) = &record.load_line
+        && let Some(short) = words::throughput(&throughput, line)
+    {
+        reading.outcome += &format!(". {short}");
+    }
+    record.outcome = ending.map(|_| reading.outcome.clone());
     let written = files.write(&record, &reading, run.as_ref());
     match format {
         CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
@@ -155,28 +183,39 @@ fn carry_out(
         }
         output::print(&format!("report: {}\n", files.report().display()));
     }
-    let code = exit_code(ending, &record);
+    let code = exit_code(ending, &record, &throughput);
     Ok(if code == DONE && !written { COULD_NOT_RUN } else { code })
 }
 
 fn line(
     search: &verdict::capacity::Search,
+    asked: &Asked,
     record: &CapacitySearch,
     run: Option<&Run>,
 ) -> Option<model::LoadLine> {
-    Some(verdict::capacity::load_line(record, &search.answer()?, run?))
+    Some(verdict::capacity::load_line(record, asked, &search.answer()?, run?))
 }
 
-/// What is confirmed is believable; objectives that nothing meets are missed.
-fn exit_code(ending: Option<Ending>, record: &CapacitySearch) -> u8 {
+/// What is confirmed is believable; objectives that nothing meets are missed, and so is throughput that
+/// the capacity does not have.
+fn exit_code(
+    ending: Option<Ending>,
+    record: &CapacitySearch,
+    throughput: &[(String, Ruling)],
+) -> u8 {
     let confirmed = record.load_line.as_ref().is_some_and(|line| line.confirmed_for_ns.is_some());
+    let any = |wanted| throughput.iter().any(|(_, ruling)| *ruling == wanted);
     match ending {
         None => INTERRUPTED,
         Some(Ending::NeverMet) => OBJECTIVES_MISSED,
         Some(Ending::Died) => COULD_NOT_RUN,
         Some(Ending::Unconfirmed) => NOT_BELIEVABLE,
-        Some(Ending::Found | Ending::OutOfBudget) if confirmed => DONE,
-        Some(Ending::Found | Ending::OutOfBudget) => NOT_BELIEVABLE,
+        Some(Ending::Found | Ending::OutOfBudget) if !confirmed => NOT_BELIEVABLE,
+        Some(Ending::Found | Ending::OutOfBudget) => match () {
+            () if any(Ruling::Inconclusive) => NOT_BELIEVABLE,
+            () if any(Ruling::Fail) => OBJECTIVES_MISSED,
+            () => DONE,
+        },
     }
 }
 

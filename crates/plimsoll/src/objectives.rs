@@ -26,14 +26,33 @@ impl Objectives {
     /// # Errors
     /// When one is no objective; the message points at the column.
     pub fn of(args: &ObjectiveArgs) -> Result<Self, Failure> {
-        let mut list = Vec::new();
-        for text in &args.slo {
-            match objective::parse(text) {
-                Ok(read) => list.extend(read),
-                Err(error) => return usage(format!("--slo: {error}")),
+        let list = read(&args.slo)?;
+        Ok(Self { list, junit: args.junit.clone(), annotations: args.annotations })
+    }
+
+    /// As `--slo` takes them, presets by their names.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for asked in &self.list {
+            let name = match asked.preset {
+                Some((preset, _)) => preset.name().to_owned(),
+                None => asked.to_string(),
+            };
+            if names.last() != Some(&name) || asked.preset.is_none() {
+                names.push(name);
             }
         }
-        Ok(Self { list, junit: args.junit.clone(), annotations: args.annotations })
+        names
+    }
+
+    /// These, or where there are none those that were asked for when the run was made. Names that
+    /// this version does not know are passed over: nobody can mend them now.
+    pub fn or_kept(mut self, kept: &[String]) -> Self {
+        if self.list.is_empty() {
+            let known = kept.iter().filter_map(|text| objective::parse(text).ok());
+            self.list = known.flatten().collect();
+        }
+        self
     }
 
     /// Judges a run whose validity is known; without objectives it keeps the rulings it has.
@@ -68,6 +87,21 @@ impl Objectives {
         }
         written.is_ok()
     }
+}
+
+/// Reads what `--slo` says, one flag after another.
+///
+/// # Errors
+/// When one is no objective; the message points at the column.
+pub fn read(slo: &[String]) -> Result<Vec<Objective>, Failure> {
+    let mut list = Vec::new();
+    for text in slo {
+        match objective::parse(text) {
+            Ok(read) => list.extend(read),
+            Err(error) => return usage(format!("--slo: {error}")),
+        }
+    }
+    Ok(list)
 }
 
 /// Reads the rules that end a run early.

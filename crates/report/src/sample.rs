@@ -16,7 +16,7 @@ use model::run::{Program, Run, RunBuilder, RunHead};
 use model::sweep::{Level, LevelKind, Sweep};
 use model::units::SECOND;
 use model::validity::{Reason, ReasonCode, Validity, Verdict};
-use verdict::capacity::{Ending, Reading, Search, load_line, words};
+use verdict::capacity::{Asked, Ending, Reading, Search, load_line, words};
 
 fn environment() -> Environment {
     let sysctls = [("net.core.somaxconn", "4096"), ("net.ipv4.ip_local_port_range", "32768 60999")];
@@ -350,7 +350,8 @@ pub fn search() -> (CapacitySearch, Reading) {
     let search = Search::of_record(&record);
     let reading = words::read(&search, Some(Ending::Found));
     record.outcome = Some(reading.outcome.clone());
-    record.load_line = search.answer().map(|answer| load_line(&record, &answer, &open_loop()));
+    let line = |answer| load_line(&record, &Asked::default(), &answer, &open_loop());
+    record.load_line = search.answer().map(line);
     (record, reading)
 }
 

@@ -13,9 +13,11 @@
 //! 5. *Edges*: the level that is said not to hold is tried once more where the interval is wide.
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //!
-//! `judge` says whether a run held, [`answer`] what is known at any time, [`words`] says it.
+//! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] what is known at any
+//! time, [`words`] says it.
 
 pub mod answer;
+mod asked;
 pub mod estimate;
 pub mod judge;
 mod path;
@@ -26,6 +28,7 @@ use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, Settings, Step};
 use model::{LevelKind, Nanos};
 
 pub use answer::{Answer, load_line};
+pub use asked::Asked;
 pub use judge::judge;
 pub use words::Reading;
 
@@ -49,7 +52,7 @@ pub enum Ending {
     NeverMet,
     /// The target stopped answering and did not come back.
     Died,
-    /// Every hold broke that was to confirm a level.
+    /// No hold held that was to confirm a level.
     Unconfirmed,
     /// The time allowed is over; what is known is known.
     OutOfBudget,

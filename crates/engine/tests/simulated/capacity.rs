@@ -5,8 +5,8 @@ use model::LevelKind;
 use model::capacity::{Outcome, Purpose, Settings, Step};
 use model::units::{MILLISECOND, SECOND};
 use target::Options;
-use verdict::capacity::judge::{by_default, judge};
-use verdict::capacity::{Answer, Ending, Next, Search};
+use verdict::capacity::judge::judge;
+use verdict::capacity::{Answer, Asked, Ending, Next, Search};
 
 use crate::harness::{Load, closed, drive, open};
 use crate::server::built_in;
@@ -59,7 +59,8 @@ fn search(settings: Settings, path: &str) -> (Search, Answer) {
         let load = load(&step, &settings, path, seed);
         let mut run = drive(&load, |world| built_in(world, &Options::default())).run;
         run.validity = verdict::judge(&run);
-        let judged = judge(&run, by_default(&run), search.idle_mean_ns());
+        let margins = Asked::default().margins(&run, &[], step.purpose);
+        let judged = judge(&run, margins, search.idle_mean_ns());
         assert_ne!(judged.outcome, Outcome::Generator, "{path}: {step:?} {judged:?}");
         search.feed(step, judged, step.rest_ns + step.warmup_ns + step.window_ns);
     }

@@ -10,13 +10,13 @@ use engine::Launch;
 use model::capacity::{CapacitySearch, Judged, Purpose, SearchStep, Settings, Step};
 use model::units::MILLISECOND;
 use model::{LevelKind, Nanos, Run};
-use verdict::capacity::judge::{by_default, judge};
-use verdict::capacity::{Ending, Next, Search, words};
+use verdict::capacity::judge::judge;
+use verdict::capacity::{Asked, Ending, Next, Search, words};
 
 use super::files::Files;
 use crate::environment;
 use crate::execute::{execute, stopped};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::live::Live;
 use crate::resolve::{Prepared, Shape};
 
@@ -32,6 +32,8 @@ pub struct Course {
     pub prepared: Prepared,
     /// How the search is set up.
     pub settings: Settings,
+    /// What a level must hold.
+    pub asked: Asked,
     /// Raised by Ctrl-C.
     pub stop: Arc<AtomicBool>,
     /// Says nothing while running.
@@ -47,16 +49,11 @@ pub enum End {
     Over(Ending),
 }
 
-/// The objectives that a level must hold, as written.
-pub fn objectives() -> Vec<String> {
-    vec!["mean<=500ms".to_owned(), "success>=99%".to_owned()]
-}
-
 impl Course {
     /// Runs the steps that follow those of `record`, into it, and writes it after each.
     ///
     /// # Errors
-    /// When not even the first step could be run.
+    /// When not even the first step could be run, or an objective can never be judged.
     pub fn run(&self, record: &mut CapacitySearch, files: &Files) -> Result<End, Failure> {
         let mut search = Search::of_record(record);
         let mut live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
@@ -83,7 +80,13 @@ impl Course {
             if run.interrupted {
                 return Ok(End::Interrupted);
             }
-            let judged = judge(&run, by_default(&run), search.idle_mean_ns());
+            if step.purpose != Purpose::Idle
+                && let Some(why) = self.asked.unanswerable(&run, &[])
+            {
+                return usage(format!("--slo {why}"));
+            }
+            let margins = self.asked.margins(&run, &[], step.purpose);
+            let judged = judge(&run, margins, search.idle_mean_ns());
             let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             search.feed(step, judged.clone(), took_ns);
             live.say(&line(nth, self.settings.kind, &step, &judged));

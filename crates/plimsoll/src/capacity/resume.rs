@@ -28,8 +28,8 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     if secrets::mask_url(&url) != record.url {
         return usage(format!("{} is a search of {}, not of {url}", dir.display(), record.url));
     }
-    let asked = settings(&args, false)?;
-    if (asked.kind, asked.connections) != (record.settings.kind, record.settings.connections) {
+    let wanted = settings(&args, false)?;
+    if (wanted.kind, wanted.connections) != (record.settings.kind, record.settings.connections) {
         return usage(format!(
             "{} was searched over {} with {} connections: give the same --closed and -c",
             dir.display(),
@@ -37,11 +37,19 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
             record.settings.connections
         ));
     }
+    let asked = super::asked(&args, &record.settings)?;
+    if asked.names() != record.objectives {
+        return usage(format!(
+            "{} was searched for {}: give the same --slo",
+            dir.display(),
+            record.objectives.join(", ")
+        ));
+    }
     if given.budget.is_some() {
-        record.settings.budget_ns = asked.budget_ns;
+        record.settings.budget_ns = wanted.budget_ns;
     }
     record.outcome = None;
-    let course = course(&url, &args, record.settings)?;
+    let course = course(&url, &args, record.settings, asked)?;
     let files = Files::new(dir)?;
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);

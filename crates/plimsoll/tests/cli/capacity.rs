@@ -109,6 +109,46 @@ fn a_target_that_never_succeeds_is_told_at_once() {
 }
 
 #[test]
+fn objectives_that_are_never_met_say_so_with_the_best_seen() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/delay/60ms");
+    folder
+        .plimsoll(&format!("capacity {url} --slo p50<40ms {SHORT}"))
+        .ends(99)
+        .prints("the objectives are never met (p50<40ms): best seen at ")
+        .prints("p50<40ms came to 6");
+    assert!(!folder.path().join("out/capacity.json").exists());
+}
+
+#[test]
+fn the_objective_that_limits_is_named_and_kept() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url(QUEUE);
+    // Users of one server of 5 ms wait for one another: 10 of them, 50 ms each.
+    let line = format!("capacity {url} --closed -c 100 --slo p90<50ms --slo qps>=10 {SHORT}");
+    folder.plimsoll(&line).ok().prints("limited by p90<50ms; confirmed over").prints("Objectives");
+    let found = json(&folder, "out/capacity.json");
+    assert_eq!(found["objectives"], serde_json::json!(["p90<50ms", "qps>=10"]));
+    let users = found["concurrency"].as_f64().unwrap();
+    assert!((4.0..=12.0).contains(&users), "{users}");
+    let search = json(&folder, "out/search.json");
+    let judged = |step: &Value| step["judged"]["margins"][0]["objective"] == "p90<50ms";
+    assert!(search["steps"].as_array().unwrap().iter().any(judged));
+    let other = format!("capacity {url} --closed -c 100 --slo p50<50ms --resume out");
+    folder.plimsoll(&other).refuses(2, "was searched for p90<50ms, qps>=10: give the same --slo");
+}
+
+#[test]
+fn throughput_is_asked_of_the_capacity() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!("capacity {} --slo qps>=2k --slo p99<1s {SHORT}", target.url(QUEUE));
+    folder.plimsoll(&line).ends(99).prints("qps>=2000 is missed: it carries ");
+    let found = json(&folder, "out/capacity.json");
+    assert_eq!(found["missed"], serde_json::json!(["qps>=2000"]));
+    assert_eq!(found["objectives"], serde_json::json!(["p99<1s"]));
+}
+
+#[test]
 fn a_line_drawn_below_the_capacity_gives_at_least() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url(QUEUE);
@@ -133,6 +173,11 @@ fn contradictions_are_refused_in_one_line() {
     ] {
         folder.plimsoll(&line).refuses(2, needle);
     }
+    let course = format!("capacity {url} --slo founding {SHORT}");
+    folder.plimsoll(&course).refuses(2, "give --hold 11s");
+    let typo = format!("capacity {url} --slo p99<500");
+    let said = "--slo: column 8: ";
+    assert!(folder.plimsoll(&typo).ends(2).stderr.contains(said));
     folder.put("search.json", r#"{"schema":"plimsoll.capacity/9"}"#);
     folder.plimsoll("capacity --resume .").refuses(1, "newer plimsoll");
 }

@@ -3,9 +3,9 @@
 
 use model::capacity::{CapacitySearch, Outcome, Purpose};
 use model::loadline::{EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt};
-use model::{LevelKind, LoadLine, Nanos, Run};
+use model::{LevelKind, LoadLine, Nanos, Ruling, Run};
 
-use super::{Fed, Search, path, reverse};
+use super::{Asked, Fed, Search, path, reverse};
 
 /// What a search knows by now.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,17 @@ fn limited_by(below: &Fed, above: &Fed) -> Option<LimitedBy> {
 }
 
 /// The load line that a search's answer comes to; `run` is the run of [`Answer::step`].
-pub fn load_line(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLine {
+pub fn load_line(search: &CapacitySearch, asked: &Asked, answer: &Answer, run: &Run) -> LoadLine {
+    let line = line_of_levels(search, answer, run);
+    let unmet = asked.throughput(&line).into_iter().filter(|(_, ruling)| *ruling != Ruling::Pass);
+    let missed: Vec<String> = unmet.map(|(name, _)| name).collect();
+    let objectives =
+        line.objectives.iter().filter(|name| !missed.contains(name)).cloned().collect();
+    LoadLine { objectives, missed, ..line }
+}
+
+/// The line before throughput is asked of it.
+fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLine {
     let (rate_low_per_s, rate_per_s, rate_high_per_s) = rates(search, answer, run);
     LoadLine {
         schema: SCHEMA.to_owned(),
@@ -109,6 +119,7 @@ pub fn load_line(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLin
         service_ns: run.service_ns,
         success_ratio: run.rates.success_ratio,
         objectives: search.objectives.clone(),
+        missed: Vec::new(),
         limited_by: answer.limited_by.clone(),
         overload: answer.overload,
         endpoints: endpoints(run),

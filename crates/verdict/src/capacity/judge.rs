@@ -21,8 +21,9 @@ const QUEUED: f64 = 3.0;
 /// only its figures are used.
 pub fn judge(run: &Run, objectives: Vec<Margin>, idle_mean_ns: Option<f64>) -> Judged {
     let mut margins = objectives;
-    let has_success = margins.iter().any(|margin| margin.objective.starts_with("success"));
-    if !has_success {
+    let of_success = ["success", "errors<"];
+    let says_so = |name: &str| of_success.iter().any(|start| name.starts_with(start));
+    if !margins.iter().any(|margin| says_so(&margin.objective)) {
         margins.push(success(run));
     }
     margins.extend(answered(run));
@@ -52,8 +53,11 @@ fn excess(margin: &Margin) -> f64 {
     if margin.outcome != Outcome::Broke {
         return 0.0;
     }
-    let (value, limit) = (margin.value.max(1e-9), margin.limit.max(1e-9));
-    1.0 + (value / limit).ln().abs()
+    if margin.limit <= 0.0 {
+        // How far is not told by a ratio: dips, failures of which there may be none.
+        return 1.0;
+    }
+    1.0 + (margin.value.max(1e-9) / margin.limit).ln().abs()
 }
 
 /// The guard on success, as a margin like those of the objectives.
@@ -107,33 +111,17 @@ fn failure(run: &Run) -> Option<String> {
     })
 }
 
-/// A load's margins where no objectives were given: the founding documents' mean of 500 ms, and
-/// success of 99 %.
-pub fn by_default(run: &Run) -> Vec<Margin> {
-    const MEAN_NS: f64 = 500e6;
-    let (mean, timed) = (run.response_ns.mean as f64, run.response_ns.count > 0);
-    let outcome = if timed && mean <= MEAN_NS { Outcome::Held } else { Outcome::Broke };
-    vec![
-        Margin {
-            objective: "mean<=500ms".to_owned(),
-            value: mean,
-            limit: MEAN_NS,
-            unit: Unit::Nanoseconds,
-            outcome,
-        },
-        success(run),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
+    use model::capacity::Purpose;
     use model::{Reason, Validity};
 
+    use super::super::Asked;
     use super::*;
     use crate::fixture::{around, closed, open};
 
     fn judged(run: &Run) -> Judged {
-        judge(run, by_default(run), Some(2e6))
+        judge(run, Asked::default().margins(run, &[], Purpose::Search), Some(2e6))
     }
 
     #[test]

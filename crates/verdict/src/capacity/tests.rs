@@ -234,14 +234,21 @@ fn one_break_from_above_is_no_collapse() {
 
 #[test]
 fn holds_that_all_break_leave_it_unconfirmed() {
-    let mut server = exact(12_400.0);
-    let (search, ending) = search(settings(LevelKind::Rate), |step| match step.purpose {
-        Purpose::Hold => judged(Outcome::Broke, 10_000.0, 5e8),
-        _ => server(step),
-    });
-    assert!(matches!(ending, Ending::Unconfirmed | Ending::OutOfBudget), "{ending:?}");
-    let text = words::sentence(&search, ending);
-    assert!(text.contains("not confirmed by a hold. The search ended early"), "{text}");
+    for outcome in [Outcome::Broke, Outcome::Unclear] {
+        let mut server = exact(12_400.0);
+        let patient = Settings { budget_ns: 3600 * SECOND, ..settings(LevelKind::Rate) };
+        let (search, ending) = search(patient, |step| match step.purpose {
+            Purpose::Hold => judged(outcome, 10_000.0, 5e8),
+            _ => server(step),
+        });
+        assert_eq!(ending, Ending::Unconfirmed, "{outcome:?}");
+        assert_eq!(search.of(Purpose::Hold).count(), 3);
+        let answer = search.answer().unwrap();
+        assert!(answer.confirmed_for_ns.is_none() && answer.level <= 12_400.0, "{answer:?}");
+        let text = words::sentence(&search, ending);
+        let told = "not confirmed by a hold. The search ended early: no hold that was to confirm";
+        assert!(text.contains(told), "{text}");
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The answer in sentences.
 
-use model::LevelKind;
 use model::capacity::{Outcome, Settings, Unit};
 use model::units::show_duration;
+use model::{LevelKind, LoadLine, Ruling};
 
 use super::{Answer, Ending, Search};
-use crate::figures::{level, percent};
+use crate::figures::{level, percent, rate};
 
 /// What to read from a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
         Ending::Found => None,
         Ending::NeverMet => return never_met(search),
         Ending::Died => Some("the target stopped answering and did not come back"),
-        Ending::Unconfirmed => Some("every hold that was to confirm a level broke"),
+        Ending::Unconfirmed => Some("no hold that was to confirm a level held"),
         Ending::OutOfBudget => Some("the time allowed (--budget) was over"),
     };
     let known = match &answer {
@@ -79,10 +79,35 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
     text
 }
 
+/// What the capacity falls short of, or leaves open, of the throughput asked for: a sentence without
+/// the final full stop; none where it has all of it.
+pub fn throughput(rulings: &[(String, Ruling)], line: &LoadLine) -> Option<String> {
+    let most = line.rate_high_per_s.unwrap_or(line.rate_per_s);
+    let of = |(name, ruling): &(String, Ruling)| match ruling {
+        Ruling::Pass => None,
+        Ruling::Fail => Some(format!("{name} is missed: it carries {}/s at most", rate(most))),
+        Ruling::Inconclusive if line.at_least => {
+            Some(format!("{name} is undecided: more than {}/s was not seen", rate(line.rate_per_s)))
+        }
+        Ruling::Inconclusive => {
+            Some(format!("{name} is undecided: the limit is inside the interval"))
+        }
+    };
+    let sentences: Vec<String> = rulings.iter().filter_map(of).collect();
+    (!sentences.is_empty()).then(|| sentences.join(". "))
+}
+
 /// Why the capacity is not more: the limiting objective on either side, and how the search knows no
 /// more than it does.
 pub fn why_not_more(search: &Search, answer: &Answer) -> String {
     let kind = search.settings().kind;
+    if let Some(limit) = answer.limited_by.as_ref().filter(|limit| limit.objective == "stable") {
+        return format!(
+            "the server kept its course at {} and left it at {}",
+            level_of(kind, limit.below.level),
+            level_of(kind, limit.above.level)
+        );
+    }
     if let Some(limit) = &answer.limited_by {
         let unit =
             search.fed.iter().find_map(|fed| Some(fed.judged.margin(&limit.objective)?.unit));

@@ -18,7 +18,7 @@ use crate::statistics::estimate::FEWEST_EFFECTIVE;
 /// A run shorter than this has too few blocks of a second.
 const SHORTEST: Nanos = 5 * SECOND;
 /// A window this long has a course that dips can be told from.
-const FOR_A_COURSE: Nanos = 11 * SECOND;
+pub const FOR_A_COURSE: Nanos = 11 * SECOND;
 /// Times the length of this run beyond which a longer one is not advised: the figure is as good as on
 /// the limit.
 const MOST_TIMES_LONGER: f64 = 100.0;

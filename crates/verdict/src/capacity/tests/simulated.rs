@@ -7,7 +7,8 @@ use model::units::SECOND;
 use rand_core::Rng as _;
 use rand_pcg::Lcg64Xsh32;
 
-use super::{Ending, judged, search, settings};
+use super::{judged, search, settings};
+use crate::capacity::Answer;
 
 /// The objective: a mean of at most this.
 const LIMIT_NS: f64 = 1e8;
@@ -115,35 +116,42 @@ fn uniform(draws: &mut Lcg64Xsh32) -> f64 {
     (draws.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
+/// The searches that are held to the claims: the constants of `estimate` and `path` were chosen on
+/// other seeds, 0 to 499, and these were looked at once, when nothing was left to choose.
+const HELD_OUT: std::ops::Range<u64> = 20_261_121..20_261_621;
+
 /// What a search of one server came to.
 struct Found {
     inside: bool,
-    width: f64,
+    /// Of the interval, relative to the true capacity; absent where it has no upper end.
+    width: Option<f64>,
     steps: usize,
     seconds: f64,
     confirmed: bool,
+    /// A server that stays down at its capacity was said not to collapse.
+    collapse_missed: bool,
 }
 
+/// What finds nothing is outside.
 fn find(seed: u64) -> Found {
     let mut server = Server::drawn(seed);
     let truth = server.capacity();
-    let (search, ending) = search(settings(LevelKind::Rate), |step| server.run(step));
-    assert_ne!(ending, Ending::NeverMet, "seed {seed}");
-    let answer = search.answer().unwrap_or_else(|| panic!("seed {seed}: nothing found"));
-    assert!(search.spent_ns() <= 300 * SECOND, "seed {seed}");
-    if let Some(overload) = answer.overload {
+    let (search, _) = search(settings(LevelKind::Rate), |step| server.run(step));
+    let answer = search.answer();
+    let high = answer.as_ref().and_then(|answer| answer.high);
+    let inside = |answer: &Answer| answer.low <= truth && high.is_none_or(|h| truth <= h);
+    let missed = |answer: &Answer| {
         let stays_down = |(_, below): (f64, f64)| answer.level > 1.05 * below * truth;
         let collapses = server.collapse.is_some_and(stays_down);
-        // Hiccups may break a level twice; what is never missed is a real collapse.
-        assert!(overload.collapses || !collapses, "seed {seed}: collapse missed");
-    }
-    let high = answer.high.unwrap_or(f64::INFINITY);
+        answer.overload.is_some_and(|overload| collapses && !overload.collapses)
+    };
     Found {
-        inside: answer.low <= truth && truth <= high,
-        width: (high - answer.low) / truth,
+        inside: answer.as_ref().is_some_and(inside),
+        width: answer.as_ref().and_then(|answer| Some((high? - answer.low) / truth)),
         steps: search.steps(),
         seconds: search.spent_ns() as f64 / 1e9,
-        confirmed: answer.confirmed_for_ns.is_some(),
+        confirmed: answer.as_ref().is_some_and(|answer| answer.confirmed_for_ns.is_some()),
+        collapse_missed: answer.as_ref().is_some_and(missed),
     }
 }
 
@@ -152,26 +160,36 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// Prints a claim for `cargo xtask truth`; whether it is met.
+fn told(claim: &str, reach: &str, got: &str, met: bool) -> bool {
+    let word = if met { "yes" } else { "no" };
+    println!("truth | capacity search, 500 simulated servers: {claim} | {reach} | {got} | {word}");
+    met
+}
+
 #[test]
 fn the_true_capacity_is_inside_the_interval_of_five_hundred_searches() {
-    let found: Vec<Found> = (0..500).map(find).collect();
+    let found: Vec<Found> = HELD_OUT.map(find).collect();
     let share = |of: fn(&Found) -> bool| found.iter().filter(|f| of(f)).count() as f64 / 500.0;
-    let inside = share(|found| found.inside);
-    let confirmed = share(|found| found.confirmed);
-    let middle = |of: fn(&Found) -> f64| median(found.iter().map(of).collect());
-    let (steps, seconds) = (middle(|f| f.steps as f64), middle(|f| f.seconds));
-    let width = middle(|f| f.width);
-    println!(
-        "500 searches: true capacity inside the interval {:.1} %, confirmed {:.1} %; median {steps} \
-         steps, {seconds:.0} s, interval {:.1} % wide",
-        100.0 * inside,
-        100.0 * confirmed,
-        100.0 * width
-    );
-    assert!(inside >= 0.95, "{inside}");
-    assert!(confirmed >= 0.95, "{confirmed}");
-    assert!(steps <= 12.0, "{steps}");
-    assert!(width <= 0.10, "{width}");
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let (inside, confirmed) = (share(|f| f.inside), share(|f| f.confirmed));
+    let missed = found.iter().filter(|found| found.collapse_missed).count();
+    let steps = median(found.iter().map(|found| found.steps as f64).collect());
+    let seconds = |of: f64| format!("{of:.0} s");
+    let longest = found.iter().map(|found| found.seconds).fold(0.0, f64::max);
+    let usual = median(found.iter().map(|found| found.seconds).collect());
+    let width = median(found.iter().map(|f| f.width.unwrap_or(f64::INFINITY)).collect());
+    let met = [
+        told("true capacity inside the interval", ">= 95 %", &percent(inside), inside >= 0.95),
+        told("confirmed by a hold", ">= 95 %", &percent(confirmed), confirmed >= 0.95),
+        told("median steps", "<= 12", &steps.to_string(), steps <= 12.0),
+        told("longest", "<= 300 s, the budget", &seconds(longest), longest <= 300.0),
+        told("collapses missed", "none", &missed.to_string(), missed == 0),
+        told("median width of the interval", "<= 10 %", &percent(width), width <= 0.1),
+    ];
+    let claim = "capacity search, 500 simulated servers: median time";
+    println!("truth | {claim} | told | {} | -", seconds(usual));
+    assert!(met.iter().all(|met| *met));
 }
 
 #[test]

@@ -1,0 +1,219 @@
+//! What a search is asked: the objectives of `--slo`. Every level must hold them; but throughput,
+//! which a low level cannot have, is asked of the capacity that was found.
+//!
+//! A step is short, so its figures are judged as far as they go: an interval of confidence that holds
+//! the limit cannot tell, and where there is none the figure itself speaks. One step's word is a vote
+//! in [`super::estimate`]; the hold that confirms is not given that credit.
+
+use std::slice;
+
+use model::capacity::{Margin, Outcome, Purpose, Unit};
+use model::{Judgement, LoadLine, Ruling, Run};
+
+use crate::objective::{self, Bound, Endpoint, Goal, Metric, Objective, Subject};
+
+/// What is asked when nothing was said: the founding documents' response time and success.
+const DEFAULT: [&str; 2] = ["mean<=500ms", "success>=99%"];
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked(Vec<Objective>);
+
+impl Default for Asked {
+    fn default() -> Self {
+        let read = |text: &&str| objective::parse(text).expect("the defaults are objectives");
+        Self(DEFAULT.iter().flat_map(read).collect())
+    }
+}
+
+impl Asked {
+    /// These objectives; the default ones where there are none.
+    pub fn of(objectives: Vec<Objective>) -> Self {
+        if objectives.is_empty() { Self::default() } else { Self(objectives) }
+    }
+
+    /// As `--slo` takes them, presets spelt out.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(ToString::to_string).collect()
+    }
+
+    /// Whether the server's course is asked for, which takes a hold of
+    /// [`objective::FOR_A_COURSE`].
+    pub fn wants_a_course(&self) -> bool {
+        self.0.iter().any(|asked| asked.goal == Goal::Stable)
+    }
+
+    /// Why runs like this one can never hold an objective: it is of an endpoint that they have no
+    /// figures of. None where they can, or where nothing was answered.
+    pub fn unanswerable(&self, run: &Run, endpoints: &[Endpoint]) -> Option<String> {
+        let of_endpoints = self.0.iter().filter(|asked| asked.subject != Subject::Load);
+        let judged = of_endpoints
+            .flat_map(|asked| objective::judge(run, endpoints, slice::from_ref(asked)))
+            .find(|judged| judged.value.is_none() && run.totals.requests > 0)?;
+        Some(format!("'{}': {}", judged.objective, judged.reason))
+    }
+
+    /// What a step's run makes of the objectives that each level must hold.
+    pub fn margins(&self, run: &Run, endpoints: &[Endpoint], purpose: Purpose) -> Vec<Margin> {
+        let of_levels = self.0.iter().filter(|asked| throughput(asked).is_none());
+        let judged = of_levels.flat_map(|asked| {
+            let judged = objective::judge(run, endpoints, slice::from_ref(asked));
+            judged.into_iter().filter_map(|judged| margin(run, asked.goal, &judged, purpose))
+        });
+        judged.collect()
+    }
+
+    /// What the capacity found makes of the throughput asked for: each such objective with its
+    /// ruling. What was held is decided; what lies inside the interval above it is not.
+    pub fn throughput(&self, line: &LoadLine) -> Vec<(String, Ruling)> {
+        let most = line.rate_high_per_s.filter(|_| !line.at_least).unwrap_or(f64::INFINITY);
+        let ruled = |bound: Bound| {
+            let holds = |per_s| bound.relation.holds(per_s, bound.limit.value());
+            match () {
+                () if holds(line.rate_per_s) => Ruling::Pass,
+                () if holds(most) => Ruling::Inconclusive,
+                () => Ruling::Fail,
+            }
+        };
+        let asked = self.0.iter().filter_map(|asked| Some((asked.to_string(), throughput(asked)?)));
+        asked.map(|(name, bound)| (name, ruled(bound))).collect()
+    }
+}
+
+/// The throughput of the whole load that an objective asks for, if it does.
+fn throughput(asked: &Objective) -> Option<Bound> {
+    match (asked.goal, &asked.subject) {
+        (Goal::Bound(bound), Subject::Load) if bound.metric == Metric::Qps => Some(bound),
+        _ => None,
+    }
+}
+
+/// A judgement as a margin; none where a step is too short for it, which is left to the hold.
+fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option<Margin> {
+    let of = |value, limit, unit, outcome| {
+        Some(Margin { objective: judged.objective.clone(), value, limit, unit, outcome })
+    };
+    match goal {
+        Goal::Bound(bound) => {
+            let unit = match judged.unit {
+                Some(model::objective::Unit::Ns) => Unit::Nanoseconds,
+                Some(model::objective::Unit::Ratio) => Unit::Ratio,
+                _ => Unit::Count,
+            };
+            let value = judged.value.unwrap_or(0.0);
+            of(value, bound.limit.value(), unit, outcome(bound, judged, purpose))
+        }
+        Goal::Stable => {
+            let outcome = match judged.ruling {
+                Ruling::Pass => Outcome::Held,
+                Ruling::Fail => Outcome::Broke,
+                Ruling::Inconclusive if purpose == Purpose::Hold => Outcome::Unclear,
+                Ruling::Inconclusive => return None,
+            };
+            of(run.dips.len() as f64, 0.0, Unit::Count, outcome)
+        }
+    }
+}
+
+fn outcome(bound: Bound, judged: &Judgement, purpose: Purpose) -> Outcome {
+    let limit = bound.limit.value();
+    // Nothing of what the figure is made of came to an end.
+    let Some(value) = judged.value else { return Outcome::Broke };
+    let holds = |value| bound.relation.holds(value, limit);
+    let by_value = if holds(value) { Outcome::Held } else { Outcome::Broke };
+    match (judged.low, judged.high) {
+        // Too few attempts lie beyond the percentile to bound it.
+        (Some(low), None) if holds(low) && purpose == Purpose::Hold => Outcome::Unclear,
+        (Some(low), Some(high)) if holds(low) != holds(high) => Outcome::Unclear,
+        _ => by_value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{around, open};
+    use crate::objective::parse;
+
+    fn asked(texts: &[&str]) -> Asked {
+        Asked::of(texts.iter().flat_map(|text| parse(text).unwrap()).collect())
+    }
+
+    fn outcomes(asked: &Asked, run: &Run, purpose: Purpose) -> Vec<(String, Outcome)> {
+        let margins = asked.margins(run, &[], purpose).into_iter();
+        margins.map(|margin| (margin.objective, margin.outcome)).collect()
+    }
+
+    fn named(outcomes: &[(&str, Outcome)]) -> Vec<(String, Outcome)> {
+        outcomes.iter().map(|&(name, outcome)| (name.to_owned(), outcome)).collect()
+    }
+
+    #[test]
+    fn nothing_asked_is_the_default() {
+        assert_eq!(Asked::of(Vec::new()).names(), DEFAULT);
+        assert_eq!(asked(&["p99<80ms"]).names(), ["p99<80ms"]);
+        let founding = ["mean<=500ms", "success>=99%", "qps>=1000", "stable"];
+        assert_eq!(asked(&["founding"]).names(), founding);
+    }
+
+    #[test]
+    fn levels_are_judged_by_everything_but_throughput() {
+        use Outcome::{Broke, Held};
+        let mut run = open();
+        let held = named(&[("mean<=500ms", Held), ("success>=99%", Held)]);
+        assert_eq!(outcomes(&asked(&["founding"]), &run, Purpose::Search), held);
+        run.response_ns = around(600_000_000, 10_000);
+        let broke = named(&[("mean<=500ms", Broke), ("success>=99%", Held)]);
+        assert_eq!(outcomes(&asked(&["founding"]), &run, Purpose::Search), broke);
+        assert_eq!(outcomes(&asked(&["mean<1s"]), &run, Purpose::Search)[0].1, Held);
+    }
+
+    #[test]
+    fn a_course_is_left_to_the_hold() {
+        let stable = asked(&["stable"]);
+        assert!(stable.wants_a_course());
+        assert_eq!(outcomes(&stable, &open(), Purpose::Search), []);
+        let unclear = named(&[("stable", Outcome::Unclear)]);
+        assert_eq!(outcomes(&stable, &open(), Purpose::Hold), unclear);
+    }
+
+    fn judged(value: f64, low: Option<f64>, high: Option<f64>) -> Judgement {
+        serde_json::from_value(serde_json::json!({
+            "objective": "p99<500ms", "ruling": "INCONCLUSIVE", "unit": "ns", "limit": 5e8,
+            "value": value, "margin": 5e8 - value, "low": low, "high": high,
+            "confidence": null, "times_over": null, "longer_ns": null, "reason": "",
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn an_interval_that_holds_the_limit_cannot_tell() {
+        use Outcome::{Broke, Held, Unclear};
+        let Goal::Bound(bound) = parse("p99<500ms").unwrap()[0].goal else { panic!("a bound") };
+        for (value, low, high, search, hold) in [
+            (4e8, None, None, Held, Held),
+            (5e8, None, None, Broke, Broke),
+            (4e8, Some(3e8), Some(4.9e8), Held, Held),
+            (4e8, Some(3e8), Some(6e8), Unclear, Unclear),
+            (6e8, Some(4e8), Some(7e8), Unclear, Unclear),
+            (6e8, Some(5.5e8), Some(7e8), Broke, Broke),
+            (4e8, Some(3e8), None, Held, Unclear),
+            (6e8, Some(5.5e8), None, Broke, Broke),
+        ] {
+            let judged = judged(value, low, high);
+            assert_eq!(outcome(bound, &judged, Purpose::Search), search, "{judged:?}");
+            assert_eq!(outcome(bound, &judged, Purpose::Hold), hold, "{judged:?}");
+        }
+    }
+
+    #[test]
+    fn endpoints_without_figures_can_never_be_held() {
+        let of_endpoint = asked(&["GET /users/{id}: p95<80ms"]);
+        let why = of_endpoint.unanswerable(&open(), &[]).unwrap();
+        assert!(why.contains("GET /users/{id}: p95<80ms") && why.contains("endpoint"), "{why}");
+        assert_eq!(asked(&["p95<80ms"]).unanswerable(&open(), &[]), None);
+        let mut silent = open();
+        silent.totals.requests = 0;
+        assert_eq!(of_endpoint.unanswerable(&silent, &[]), None);
+    }
+}
