@@ -84,15 +84,25 @@ pub fn address() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 80))
 }
 
+/// Intervals kept of a load beside the run they make: each has histograms of its own.
+const KEPT: usize = 256;
+/// How often books are collected.
+const COLLECT_EVERY: Nanos = 10 * SECOND;
+/// Longest that a load may take beyond its window, in virtual time.
+const PATIENCE: Nanos = 7200 * SECOND;
+
 /// What came of a load.
 #[derive(Debug)]
 pub struct Outcome {
     pub run: Run,
+    /// The first [`KEPT`].
     pub intervals: Vec<Interval>,
     /// When the last worker was done, after the world's beginning.
     pub took: Nanos,
     /// Why a source ended the run.
     pub halted: Option<Halt>,
+    /// When bytes came to the workers, after the world's beginning, in order for each worker.
+    pub heard: Vec<Nanos>,
 }
 
 impl Outcome {
@@ -108,30 +118,28 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     let begin = world.now();
     let mut servers = serve(&world);
     let stop = Arc::new(AtomicBool::new(false));
-    let Crew { mut workers, mut collector, inbox, gate } = crew(load, &world, &stop);
+    let Crew { mut workers, collector, inbox, gate } = crew(load, &world, &stop);
     let mut finger = (world.host(), Finger { press_at: load.stop_at.map(|at| begin + at), stop });
+    let mut clerk = (world.host(), Clerk::new(collector, inbox, &load.plan));
     let mut actors: Vec<Actor<'_>> =
         servers.iter_mut().map(|(net, party)| Actor { net, party: party.as_mut() }).collect();
     for (net, worker) in &mut workers {
         actors.push(Actor { net, party: worker });
     }
     actors.push(Actor { net: &mut finger.0, party: &mut finger.1 });
-    run(&world, begin + 7200 * SECOND, &mut actors);
+    actors.push(Actor { net: &mut clerk.0, party: &mut clerk.1 });
+    let planned = load.plan.warmup_ns + load.plan.duration_ns.unwrap_or(0);
+    run(&world, begin + planned + PATIENCE, &mut actors);
     drop(actors);
     let took = workers.iter().map(|(_, timed)| timed.done_at).max().unwrap_or(0) - begin;
-
-    let mut builder = RunBuilder::new(head(&load.plan));
-    let mut intervals = Vec::new();
-    for (worker, page) in inbox.try_iter() {
-        collector.take(worker, page);
-        while let Some(interval) = collector.next_interval() {
-            builder.add(&interval);
-            intervals.push(interval);
-        }
-    }
-    assert!(collector.finished(), "seed {}: a worker never finished", load.seed);
+    let heard = workers.into_iter().flat_map(|(_, timed)| timed.heard);
+    let heard = heard.map(|at| at - begin).collect();
+    let mut clerk = clerk.1;
+    clerk.collect();
+    assert!(clerk.collector.finished(), "seed {}: a worker never finished", load.seed);
+    let run = clerk.builder.finish(load.stop_at.is_some());
     let halted = gate.halted().cloned();
-    Outcome { run: builder.finish(load.stop_at.is_some()), intervals, took, halted }
+    Outcome { run, intervals: clerk.intervals, took, halted, heard }
 }
 
 /// Workers at their places, and where their books go.
@@ -164,17 +172,18 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             pages: pages.clone(),
             spares: returned,
         };
-        let timed = Timed { worker: Worker::new(job), done_at: 0 };
+        let timed = Timed { worker: Worker::new(job), done_at: 0, heard: Vec::new() };
         workers.push((world.limited_host(load.limits), timed));
     }
     let collector = Collector::new(load.plan.rate_per_s.is_none(), spares);
     Crew { workers, collector, inbox, gate }
 }
 
-/// A worker, and when it was done.
+/// A worker, when it was done, and when it heard something.
 struct Timed {
     worker: Worker,
     done_at: u64,
+    heard: Vec<u64>,
 }
 
 impl Party<SimNet> for Timed {
@@ -183,6 +192,9 @@ impl Party<SimNet> for Timed {
     }
 
     fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
+        if let Event::Received(_) = event {
+            self.heard.push(net.now());
+        }
         self.worker.event(net, token, event);
     }
 
@@ -192,6 +204,50 @@ impl Party<SimNet> for Timed {
             self.done_at = net.now();
         }
         next
+    }
+}
+
+/// Collects the workers' books as they come, so that hours of them need not be kept.
+struct Clerk {
+    collector: Collector,
+    inbox: Receiver<(u32, Option<Page>)>,
+    builder: RunBuilder,
+    intervals: Vec<Interval>,
+    next_at: u64,
+}
+
+impl Clerk {
+    fn new(collector: Collector, inbox: Receiver<(u32, Option<Page>)>, plan: &Plan) -> Self {
+        let builder = RunBuilder::new(head(plan));
+        Self { collector, inbox, builder, intervals: Vec::new(), next_at: 0 }
+    }
+
+    fn collect(&mut self) {
+        for (worker, page) in self.inbox.try_iter() {
+            self.collector.take(worker, page);
+            while let Some(interval) = self.collector.next_interval() {
+                self.builder.add(&interval);
+                if self.intervals.len() < KEPT {
+                    self.intervals.push(interval);
+                }
+            }
+        }
+    }
+}
+
+impl Party<SimNet> for Clerk {
+    fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
+        None
+    }
+
+    fn event(&mut self, _: &mut SimNet, _: u32, _: Event<'_>) {}
+
+    fn tick(&mut self, net: &mut SimNet) -> Next {
+        if net.now() >= self.next_at {
+            self.next_at = net.now() + COLLECT_EVERY;
+            self.collect();
+        }
+        if self.collector.finished() { Next::Finished } else { Next::Wait(self.next_at) }
     }
 }
 

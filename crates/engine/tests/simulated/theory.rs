@@ -1,17 +1,25 @@
-//! Queues of the built-in server under Poisson arrivals: means against theory.
+//! Queues of the built-in server under Poisson arrivals: every response against Lindley's recursion
+//! (1952; Kiefer and Wolfowitz 1955 for several servers) on the same draws, and means against theory.
 //!
-//! Connecting takes no time here, so a request comes to the server one way after it was due.
+//! Connecting takes no time here, so a request comes to the server one way after it was due. Claims are
+//! printed for `cargo xtask truth`, which runs the long versions as well.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use model::histogram::Latencies;
 use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, Nanos, Run};
-use target::{Distribution, Options};
+use target::{Distribution, Options, Queue, QueueKey};
 use testkit::sim::Delay;
 
-use crate::harness::{Load, WAY, drive, open};
+use crate::harness::{Load, Outcome, WAY, drive, open};
 use crate::server::built_in;
 
 /// Mean service time.
 const MEAN: Nanos = 5 * MILLISECOND;
+/// Figures read from the histogram are this near to the exact ones, relative.
+const THREE_DIGITS: f64 = 1e-3;
 
 /// A queue under a load.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +35,17 @@ struct Case {
 }
 
 impl Case {
+    /// In Kendall's notation.
+    fn name(&self) -> String {
+        let service = if self.distribution == Distribution::Exponential { 'M' } else { 'D' };
+        format!("M/{service}/{} at {}", self.servers, self.busy)
+    }
+
+    fn key(&self) -> QueueKey {
+        let Self { servers, distribution, seed, .. } = *self;
+        QueueKey { servers, mean_ns: MEAN, distribution, seed }
+    }
+
     fn rate_per_s(&self) -> f64 {
         self.busy * f64::from(self.servers) * SECOND as f64 / MEAN as f64
     }
@@ -47,30 +66,64 @@ impl Case {
         load
     }
 
-    fn run(&self) -> Run {
-        drive(&self.load(), |world| built_in(world, &Options::default())).run
+    fn run(&self) -> (Load, Outcome) {
+        let load = self.load();
+        let outcome = drive(&load, |world| built_in(world, &Options::default()));
+        (load, outcome)
     }
 }
 
-/// The mean response by theory, ways included; absent for several servers of fixed service, which
-/// have no closed form.
-fn by_theory(case: &Case) -> Option<f64> {
-    let (mean, rho, servers) = (MEAN as f64, case.busy, f64::from(case.servers));
-    let wait = match (case.distribution, case.servers) {
-        (Distribution::Exponential, _) => {
-            erlang_c(case.servers, rho) * mean / (servers * (1.0 - rho))
-        }
-        (Distribution::Deterministic, 1) => rho * mean / (2.0 * (1.0 - rho)),
-        (Distribution::Deterministic, _) => return None,
-    };
-    Some(mean + wait + 2.0 * WAY as f64)
+/// What the recursion alone makes of a load: each request's due time and response.
+fn by_recursion(case: &Case, load: &Load) -> Vec<(Nanos, Nanos)> {
+    let model::Load::Open(schedule) = load.plan.load() else { panic!("an open loop") };
+    let mut draws = Queue::new(case.key());
+    let mut free: BinaryHeap<Reverse<Nanos>> = (0..case.servers).map(|_| Reverse(0)).collect();
+    let served = schedule.share(0, 1).map(|due| {
+        let Reverse(first) = free.pop().expect("a server");
+        let departs = first.max(due) + draws.service();
+        free.push(Reverse(departs));
+        (due, departs - due + 2 * WAY)
+    });
+    served.collect()
 }
 
-/// The share of arrivals that wait in M/M/c (Erlang 1917), through Erlang B's recursion.
-fn erlang_c(servers: u32, rho: f64) -> f64 {
-    let offered = rho * f64::from(servers);
-    let b = (1..=servers).fold(1.0, |b, n| offered * b / (f64::from(n) + offered * b));
-    b / (1.0 - rho * (1.0 - b))
+/// How far the histogram's percentiles and the mean are from the exact ones at most, relative.
+fn furthest(run: &Run, exact: &mut [Nanos]) -> f64 {
+    exact.sort_unstable();
+    let seen = run.histogram("response").expect("responses");
+    let of = |quantile: f64| {
+        let rank = ((quantile * exact.len() as f64).ceil() as usize).clamp(1, exact.len());
+        (seen.at_quantile(quantile) as f64, exact[rank - 1] as f64)
+    };
+    let mean = exact.iter().map(|&nanos| nanos as f64).sum::<f64>() / exact.len() as f64;
+    let figures = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999].map(of);
+    let all = figures.into_iter().chain([(run.response_ns.mean as f64, mean)]);
+    all.map(|(seen, exact)| (seen / exact - 1.0).abs()).fold(0.0, f64::max)
+}
+
+/// Runs a case and holds every response against the recursion; how far the figures are off at most.
+fn follows_the_recursion(case: &Case) -> (usize, f64) {
+    let (load, Outcome { run, heard, .. }) = case.run();
+    let expected = by_recursion(case, &load);
+    let totals = &run.totals;
+    assert_eq!((totals.attempts, totals.succeeded), (totals.succeeded, expected.len() as u64));
+    // Each answer came when it must have come, to the nanosecond.
+    let mut answers: Vec<Nanos> = expected.iter().map(|(due, response)| due + response).collect();
+    answers.sort_unstable();
+    let start = heard[0] - answers[0];
+    assert_eq!(heard.len(), answers.len(), "{case:?}");
+    for (nth, (heard, answer)) in heard.iter().zip(&answers).enumerate() {
+        assert_eq!(heard - start, *answer, "{case:?}: answer {nth}");
+    }
+    // And each response is of the request it answers: bucket by bucket, and exactly in sum.
+    let mut buckets: Latencies<u64> = Latencies::new();
+    expected.iter().for_each(|&(_, response)| buckets.record(response));
+    let seen = run.histogram("response").expect("responses");
+    assert!(seen.recorded().eq(buckets.recorded()), "{case:?}");
+    let exact = (run.response_ns.mean, run.response_ns.min, run.response_ns.max);
+    assert_eq!(exact, (buckets.mean(), buckets.min(), buckets.max()), "{case:?}");
+    let mut responses: Vec<Nanos> = expected.into_iter().map(|(_, response)| response).collect();
+    (responses.len(), furthest(&run, &mut responses))
 }
 
 fn cases(requests: f64) -> Vec<Case> {
@@ -85,15 +138,97 @@ fn cases(requests: f64) -> Vec<Case> {
     cases
 }
 
+fn told(claim: &str, reach: &str, got: &str, met: bool) {
+    println!("truth | {claim} | {reach} | {got} | {}", if met { "yes" } else { "no" });
+}
+
+#[test]
+fn every_response_of_a_queue_equals_lindleys_recursion() {
+    for case in cases(5_000.0) {
+        let (_, off) = follows_the_recursion(&case);
+        assert!(off <= THREE_DIGITS, "{case:?}: {off}");
+    }
+}
+
+#[test]
+#[ignore = "twelve times a million requests; `cargo xtask truth simulation` runs it"]
+fn a_million_responses_of_each_queue_equal_lindleys_recursion() {
+    for case in cases(1_000_000.0) {
+        let (responses, off) = follows_the_recursion(&case);
+        let claim = format!("{} in simulation, each response", case.name());
+        told(&claim, "equals Lindley's recursion", &format!("{responses} of {responses}"), true);
+        let claim = format!("{} in simulation, mean to p99.99 by histogram", case.name());
+        let got = format!("{:.3} %", 100.0 * off);
+        told(&claim, "within 0.1 % of the recursion", &got, off <= THREE_DIGITS);
+        assert!(off <= THREE_DIGITS, "{case:?}: {off}");
+    }
+}
+
+/// The mean response by theory, ways included.
+fn by_theory(case: &Case) -> f64 {
+    let (mean, rho, servers) = (MEAN as f64, case.busy, f64::from(case.servers));
+    let response = match case.distribution {
+        Distribution::Exponential => {
+            mean + erlang_c(case.servers, rho) * mean / (servers * (1.0 - rho))
+        }
+        // By Little's law.
+        Distribution::Deterministic => in_system(case.servers, rho) * mean / (rho * servers),
+    };
+    response + 2.0 * WAY as f64
+}
+
+/// The share of arrivals that wait in M/M/c (Erlang 1917), through Erlang B's recursion.
+fn erlang_c(servers: u32, rho: f64) -> f64 {
+    let offered = rho * f64::from(servers);
+    let b = (1..=servers).fold(1.0, |b, n| offered * b / (f64::from(n) + offered * b));
+    b / (1.0 - rho * (1.0 - b))
+}
+
+/// The mean number in M/D/c. Whoever is in service now is gone a service time later, and none who
+/// begin meanwhile: so n become max(n - c, 0) and the arrivals of a service time (Crommelin 1932).
+/// The distribution that this leaves as it is, is iterated to.
+fn in_system(servers: u32, rho: f64) -> f64 {
+    const STATES: usize = 400;
+    let (c, offered) = (servers as usize, rho * f64::from(servers));
+    let mut arrivals = vec![(-offered).exp()];
+    (1..80).for_each(|n| arrivals.push(arrivals[n - 1] * offered / n as f64));
+    let mut shares = vec![0.0; STATES];
+    shares[0] = 1.0;
+    loop {
+        let mut later = vec![0.0; STATES];
+        for (n, share) in shares.iter().enumerate() {
+            for (more, arrive) in arrivals.iter().enumerate() {
+                later[(n.saturating_sub(c) + more).min(STATES - 1)] += share * arrive;
+            }
+        }
+        let moved: f64 = later.iter().zip(&shares).map(|(a, b)| (a - b).abs()).sum();
+        shares = later;
+        if moved < 1e-12 {
+            return shares.iter().enumerate().map(|(n, share)| n as f64 * share).sum();
+        }
+    }
+}
+
+#[test]
+fn several_servers_of_fixed_service_come_to_the_closed_form_with_one() {
+    // Pollaczek and Khinchine: rho + rho^2 / (2 (1 - rho)).
+    for rho in [0.3, 0.6, 0.9] {
+        let closed = rho + rho * rho / (2.0 * (1.0 - rho));
+        assert!((in_system(1, rho) / closed - 1.0).abs() < 1e-9, "{rho}");
+    }
+    // More servers of the same work between them hold fewer in line, and no fewer than are served.
+    assert!(in_system(4, 0.6) > 2.4 && in_system(4, 0.6) < in_system(1, 0.6) + 3.0);
+}
+
 /// How many standard errors the mean over `seeds` seeds, the first ones, is from theory.
-fn errors_from_theory(case: &Case, seeds: u64) -> Option<f64> {
-    let theory = by_theory(case)?;
-    let mean = |seed| Case { seed, ..*case }.run().response_ns.mean as f64;
+fn errors_from_theory(case: &Case, seeds: u64) -> f64 {
+    let theory = by_theory(case);
+    let mean = |seed| Case { seed, ..*case }.run().1.run.response_ns.mean as f64;
     let means: Vec<f64> = (1..=seeds).map(mean).collect();
     let n = seeds as f64;
     let mean = means.iter().sum::<f64>() / n;
     let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Some((mean - theory) / (variance / n).sqrt())
+    (mean - theory) / (variance / n).sqrt()
 }
 
 #[test]
@@ -102,22 +237,28 @@ fn the_mean_over_thirty_seeds_is_theorys() {
         (1, Distribution::Exponential),
         (4, Distribution::Exponential),
         (1, Distribution::Deterministic),
+        (4, Distribution::Deterministic),
     ] {
         let warmup = 2 * SECOND;
         let case = Case { servers, distribution, busy: 0.6, seed: 0, requests: 1_500.0, warmup };
-        let errors = errors_from_theory(&case, 30).expect("theory has this one");
+        let errors = errors_from_theory(&case, 30);
         assert!(errors.abs() <= 3.0, "{case:?}: {errors:.2} standard errors");
     }
 }
 
 #[test]
-#[ignore = "thirty seeds of each queue at each utilisation: minutes in a release build"]
+#[ignore = "ten million requests; `cargo xtask truth simulation` runs it"]
 fn the_mean_over_thirty_long_seeds_is_theorys_at_every_utilisation() {
+    let mut far = Vec::new();
     for case in cases(30_000.0) {
         let case = Case { warmup: 20 * SECOND, ..case };
-        if let Some(errors) = errors_from_theory(&case, 30) {
-            println!("{case:?}: {errors:.2} standard errors from theory");
-            assert!(errors.abs() <= 3.0, "{case:?}: {errors:.2} standard errors");
+        let errors = errors_from_theory(&case, 30);
+        let claim = format!("{} in simulation, mean over seeds 1 to 30", case.name());
+        let got = format!("{errors:+.2} standard errors");
+        told(&claim, "theory within 3 standard errors", &got, errors.abs() <= 3.0);
+        if errors.abs() > 3.0 {
+            far.push((case, errors));
         }
     }
+    assert!(far.is_empty(), "{far:?}");
 }
