@@ -24,6 +24,24 @@ struct Section {
 
 const SECTIONS: &[Section] = &[
     Section {
+        name: "simulation",
+        about: "queues by the million in virtual time: Lindley's recursion and theory (minutes)",
+        needs: &[],
+        run: || told::by_tests("engine", "theory::"),
+    },
+    Section {
+        name: "sockets",
+        about: "queues and a stalling server over real sockets: theory and closed form (14 minutes)",
+        needs: &[],
+        run: || told::by_tests("plimsoll", "theory::"),
+    },
+    Section {
+        name: "capacity",
+        about: "searches on simulated servers of known capacity",
+        needs: &[],
+        run: || told::by_tests("verdict", "capacity::tests::simulated"),
+    },
+    Section {
         name: "comparison",
         about: "false alarms, coverage and power of comparisons, in simulation",
         needs: &[],
