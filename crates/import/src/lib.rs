@@ -19,6 +19,7 @@ mod document;
 mod figure;
 pub mod foreign;
 mod quote;
+mod reach;
 pub mod results;
 pub mod workload;
 
@@ -26,4 +27,5 @@ pub use bad_file::BadFile;
 pub use claims::{claims, known_formats};
 pub use dat::DatError;
 pub use detect::{Kind, detect};
+pub use reach::within_reach;
 pub use results::{ResultError, load_run, load_search, load_sweep};

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use crate::quote::{plain, quote};
+use crate::reach::within_reach;
 
 /// Why a stored result could not be read. The text names no file; the caller does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub enum ResultError {
     },
     /// A sweep whose levels make no curve.
     Levels(String),
+    /// A figure that no run can bring.
+    Beyond(String),
 }
 
 impl fmt::Display for ResultError {
@@ -70,7 +73,7 @@ impl fmt::Display for ResultError {
             Self::Malformed { line, column, what } => {
                 write!(f, "line {line}, column {column}: {what}")
             }
-            Self::Levels(what) => f.write_str(what),
+            Self::Levels(what) | Self::Beyond(what) => f.write_str(what),
         }
     }
 }
@@ -129,7 +132,9 @@ fn load<T: DeserializeOwned>(bytes: &[u8], readable: &'static str) -> Result<T, 
     if schema != readable {
         return Err(refusal(schema, readable));
     }
-    serde_json::from_slice(bytes).map_err(|error| malformed(&error, bytes))
+    let result = serde_json::from_slice(bytes).map_err(|error| malformed(&error, bytes))?;
+    within_reach(bytes).map_err(ResultError::Beyond)?;
+    Ok(result)
 }
 
 /// The name of the schema that a JSON text declares; empty when it declares none.

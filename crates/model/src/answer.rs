@@ -37,9 +37,9 @@ impl AnswerTally {
 
     fn add(&mut self, key: (u16, u64, [u8; 32]), n: u64) {
         match self.kinds.iter().position(|&(s, b, h, _)| (s, b, h) == key) {
-            Some(at) => self.kinds[at].3 += n,
+            Some(at) => self.kinds[at].3 = self.kinds[at].3.saturating_add(n),
             None if self.kinds.len() < KEPT => self.kinds.push((key.0, key.1, key.2, n)),
-            None => self.others += n,
+            None => self.others = self.others.saturating_add(n),
         }
     }
 
@@ -48,7 +48,7 @@ impl AnswerTally {
         for &(status, bytes, hash, n) in &other.kinds {
             self.add((status, bytes, hash), n);
         }
-        self.others += other.others;
+        self.others = self.others.saturating_add(other.others);
     }
 
     /// Empties it, keeping its memory.
@@ -59,7 +59,7 @@ impl AnswerTally {
 
     /// Answers sampled.
     pub fn sampled(&self) -> u64 {
-        self.others + self.kinds.iter().map(|k| k.3).sum::<u64>()
+        self.kinds.iter().map(|kind| kind.3).fold(self.others, u64::saturating_add)
     }
 
     /// The kind seen most often; the first seen of equals.

@@ -172,16 +172,16 @@ impl BlockSum {
 
     fn append(&mut self, later: &Self) {
         self.end_ns = later.end_ns;
-        self.requests += later.requests;
+        self.requests = self.requests.saturating_add(later.requests);
         self.append_attempts(later);
     }
 
     fn append_attempts(&mut self, later: &Self) {
-        self.attempts += later.attempts;
-        self.succeeded += later.succeeded;
+        self.attempts = self.attempts.saturating_add(later.attempts);
+        self.succeeded = self.succeeded.saturating_add(later.succeeded);
         self.errors.merge(&later.errors);
-        self.response_sum_ns += later.response_sum_ns;
-        self.response_count += later.response_count;
+        self.response_sum_ns = self.response_sum_ns.saturating_add(later.response_sum_ns);
+        self.response_count = self.response_count.saturating_add(later.response_count);
         self.response_max_ns = self.response_max_ns.max(later.response_max_ns);
         merge(&mut self.response, &later.response);
         merge(&mut self.service, &later.service);
@@ -217,7 +217,7 @@ fn merge(into: &mut Sparse, later: &[(Nanos, u64)]) {
     into.dedup_by(|later, kept| {
         let same = later.0 == kept.0;
         if same {
-            kept.1 += later.1;
+            kept.1 = kept.1.saturating_add(later.1);
         }
         same
     });

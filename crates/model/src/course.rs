@@ -62,7 +62,7 @@ impl Course {
             duration_ns: interval.end_ns.saturating_sub(interval.start_ns),
             due: count(interval.due),
             answers: count(tally.answers_done),
-            failed: count(tally.errors.total() + tally.unsent + tally.unfinished),
+            failed: count(tally.attempts().saturating_sub(tally.succeeded)),
             p50_ns: quantile(0.50),
             p99_ns: quantile(0.99),
         });

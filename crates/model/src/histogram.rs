@@ -18,6 +18,9 @@ use crate::units::{Nanos, SECOND};
 pub const HIGHEST: Nanos = 3600 * SECOND;
 const LOWEST: Nanos = 100;
 const SIGNIFICANT_DIGITS: u8 = 3;
+/// Latencies that one distribution holds at most: more than any run brings, but a file may claim any
+/// number. Those beyond are left out.
+const MOST: u64 = 1 << 53;
 
 /// A distribution of latencies in nanoseconds. `C` is the width of one bucket's count: `u32` for
 /// an interval, `u64` for a run.
@@ -80,12 +83,13 @@ impl<C: Counter> Latencies<C> {
         self.buckets.saturating_record_n(nanos.min(HIGHEST), count);
     }
 
-    /// Adds `n` latencies of one bucket, as [`Self::recorded`] lists them. Counts saturate.
+    /// Adds `n` latencies of one bucket, as [`Self::recorded`] lists them.
     pub fn record_many(&mut self, nanos: Nanos, n: u64) {
         if n == 0 {
             return;
         }
-        self.count = self.count.saturating_add(n);
+        let n = n.min(MOST.saturating_sub(self.count));
+        self.count += n;
         self.sum = self.sum.saturating_add(u128::from(nanos) * u128::from(n));
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
@@ -94,11 +98,11 @@ impl<C: Counter> Latencies<C> {
 
     /// Adds all of `other`, whatever the width of its counts.
     pub fn merge<D: Counter>(&mut self, other: &Latencies<D>) {
-        if other.count == 0 {
+        if other.count == 0 || self.count.saturating_add(other.count) > MOST {
             return;
         }
         self.count += other.count;
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         for bucket in other.buckets.iter_recorded() {
@@ -173,7 +177,7 @@ impl<C: Counter> Latencies<C> {
         }
         let (mean, stdev) = (self.mean(), self.stdev());
         let low = mean.saturating_sub(stdev).min(HIGHEST);
-        let high = (mean + stdev).min(HIGHEST);
+        let high = mean.saturating_add(stdev).min(HIGHEST);
         self.buckets.count_between(low, high).as_u64() as f64 / self.count as f64
     }
 
@@ -220,6 +224,9 @@ impl<C: Counter> Latencies<C> {
             .map_err(|e| format!("not an HdrHistogram in V2 compressed form: {e}"))?;
         let mut latencies = Self::new();
         for bucket in read.iter_recorded() {
+            if latencies.count.saturating_add(bucket.count_at_value()) > MOST {
+                return Err("a histogram that counts more than any run brings".to_owned());
+            }
             latencies.record_many(bucket.value_iterated_to(), bucket.count_at_value());
         }
         Ok(latencies)
@@ -261,6 +268,9 @@ impl<'de, C: Counter> Deserialize<'de> for Latencies<C> {
             return Ok(Self::new());
         };
         let mut latencies = Self::from_base64(&stored.buckets).map_err(serde::de::Error::custom)?;
+        if stored.min > stored.max {
+            return Err(serde::de::Error::custom("a histogram whose least is above its most"));
+        }
         latencies.sum = stored.sum.parse().map_err(serde::de::Error::custom)?;
         (latencies.min, latencies.max) = (stored.min, stored.max);
         Ok(latencies)

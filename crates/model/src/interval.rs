@@ -80,27 +80,31 @@ pub struct Tally {
 impl Tally {
     /// Attempts that ended here, whatever became of them.
     pub fn attempts(&self) -> u64 {
-        self.succeeded + self.unsent + self.unfinished + self.errors.total()
+        let unanswered = self.unsent.saturating_add(self.unfinished);
+        self.succeeded.saturating_add(unanswered).saturating_add(self.errors.total())
     }
 
     /// Whole answers, whatever their status or content.
     pub fn requests(&self) -> u64 {
-        self.succeeded + self.errors.of(ErrorClass::Status) + self.errors.of(ErrorClass::Check)
+        let failed = self.errors.of(ErrorClass::Status);
+        let failed = failed.saturating_add(self.errors.of(ErrorClass::Check));
+        self.succeeded.saturating_add(failed)
     }
 
-    /// Adds everything another worker, or a later interval, counted.
+    /// Adds everything another worker, or a later interval, counted. Sums stop at their highest: a
+    /// journal may claim any number.
     pub fn merge(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.succeeded += other.succeeded;
-        self.unsent += other.unsent;
-        self.unfinished += other.unfinished;
+        self.sent = self.sent.saturating_add(other.sent);
+        self.succeeded = self.succeeded.saturating_add(other.succeeded);
+        self.unsent = self.unsent.saturating_add(other.unsent);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
         self.errors.merge(&other.errors);
-        self.answers_done += other.answers_done;
+        self.answers_done = self.answers_done.saturating_add(other.answers_done);
         self.statuses.merge(&other.statuses);
-        self.bytes_read += other.bytes_read;
-        self.bytes_written += other.bytes_written;
-        self.connects += other.connects;
-        self.server_closes += other.server_closes;
+        self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
+        self.bytes_written = self.bytes_written.saturating_add(other.bytes_written);
+        self.connects = self.connects.saturating_add(other.connects);
+        self.server_closes = self.server_closes.saturating_add(other.server_closes);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
         self.late.merge(&other.late);
@@ -112,7 +116,8 @@ impl Tally {
         self.in_flight.merge(&other.in_flight);
         self.answers.merge(&other.answers);
         for (name, n) in &other.limits {
-            *self.limits.entry(name.clone()).or_default() += n;
+            let sum = self.limits.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*n);
         }
         for (class, sample) in &other.samples {
             self.samples.entry(class.clone()).or_insert_with(|| sample.clone());
@@ -193,7 +198,8 @@ impl<'de> Deserialize<'de> for StatusCounts {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut counts = Self::default();
         for (status, n) in BTreeMap::<u16, u32>::deserialize(deserializer)? {
-            counts.0[usize::from(status).min(999)] += n;
+            let sum = &mut counts.0[usize::from(status).min(999)];
+            *sum = sum.saturating_add(n);
         }
         Ok(counts)
     }
@@ -268,13 +274,13 @@ pub struct GaugeSum {
 impl GaugeSum {
     /// Adds another worker's gauge over the same time.
     pub fn merge(&mut self, other: &Self) {
-        self.area_ns += other.area_ns;
+        self.area_ns = self.area_ns.saturating_add(other.area_ns);
         self.max = self.max.saturating_add(other.max);
     }
 
     /// Appends a later stretch of the same gauge.
     pub fn append(&mut self, later: &Self) {
-        self.area_ns += later.area_ns;
+        self.area_ns = self.area_ns.saturating_add(later.area_ns);
         self.max = self.max.max(later.max);
     }
 

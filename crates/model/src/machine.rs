@@ -69,14 +69,14 @@ pub(crate) struct MachineSum {
 impl MachineSum {
     pub(crate) fn add(&mut self, interval: &MachineUse) {
         let sum = &mut self.sum;
-        sum.elapsed_ns += interval.elapsed_ns;
-        sum.busy_ns += interval.busy_ns;
-        sum.own_ns += interval.own_ns;
-        sum.steal_ns += interval.steal_ns;
-        sum.slept_ns += interval.slept_ns;
+        sum.elapsed_ns = sum.elapsed_ns.saturating_add(interval.elapsed_ns);
+        sum.busy_ns = sum.busy_ns.saturating_add(interval.busy_ns);
+        sum.own_ns = sum.own_ns.saturating_add(interval.own_ns);
+        sum.steal_ns = sum.steal_ns.saturating_add(interval.steal_ns);
+        sum.slept_ns = sum.slept_ns.saturating_add(interval.slept_ns);
         sum.shares_cores |= interval.shares_cores;
         if let Some(server_ns) = interval.server_ns {
-            *sum.server_ns.get_or_insert(0) += server_ns;
+            sum.server_ns = Some(sum.server_ns.unwrap_or(0).saturating_add(server_ns));
         }
         if interval.stepped_ns.unsigned_abs() > sum.stepped_ns.unsigned_abs() {
             sum.stepped_ns = interval.stepped_ns;
@@ -94,7 +94,7 @@ impl MachineSum {
             return None;
         }
         let ratio = |nanos: Nanos| (nanos as f64 / room).min(1.0);
-        let ours = sum.own_ns + sum.server_ns.unwrap_or(0);
+        let ours = sum.own_ns.saturating_add(sum.server_ns.unwrap_or(0));
         Some(Machine {
             sampled_ns: sum.elapsed_ns,
             neighbours_ratio: ratio(sum.busy_ns.saturating_sub(ours)),

@@ -366,12 +366,13 @@ impl RunBuilder {
 
 impl Sums {
     fn add_connections(&mut self, tally: &Tally) {
-        self.totals.connects += tally.connects;
-        self.totals.server_closes += tally.server_closes;
+        self.totals.connects = self.totals.connects.saturating_add(tally.connects);
+        self.totals.server_closes = self.totals.server_closes.saturating_add(tally.server_closes);
         self.connect.merge(&tally.connect);
         self.tls.merge(&tally.tls);
         for (name, n) in &tally.limits {
-            *self.totals.limits.entry(name.clone()).or_default() += n;
+            let sum = self.totals.limits.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*n);
         }
         for (class, sample) in &tally.samples {
             self.totals.error_samples.entry(class.clone()).or_insert_with(|| sample.clone());
@@ -380,16 +381,17 @@ impl Sums {
 
     fn add_attempts(&mut self, tally: &Tally) {
         let totals = &mut self.totals;
-        totals.attempts += tally.attempts();
-        totals.requests += tally.requests();
-        totals.succeeded += tally.succeeded;
-        totals.unsent += tally.unsent;
-        totals.unfinished += tally.unfinished;
+        totals.attempts = totals.attempts.saturating_add(tally.attempts());
+        totals.requests = totals.requests.saturating_add(tally.requests());
+        totals.succeeded = totals.succeeded.saturating_add(tally.succeeded);
+        totals.unsent = totals.unsent.saturating_add(tally.unsent);
+        totals.unfinished = totals.unfinished.saturating_add(tally.unfinished);
         totals.errors.merge(&tally.errors);
-        totals.bytes_read += tally.bytes_read;
-        totals.bytes_written += tally.bytes_written;
+        totals.bytes_read = totals.bytes_read.saturating_add(tally.bytes_read);
+        totals.bytes_written = totals.bytes_written.saturating_add(tally.bytes_written);
         for (status, n) in tally.statuses.seen() {
-            *totals.statuses.entry(status).or_default() += n;
+            let sum = totals.statuses.entry(status).or_default();
+            *sum = sum.saturating_add(n);
         }
         self.response.merge(&tally.response);
         self.service.merge(&tally.service);
@@ -401,10 +403,11 @@ impl Sums {
 
     fn add_window(&mut self, interval: &Interval) {
         let tally = &interval.tally;
-        self.totals.duration_ns += interval.end_ns - interval.start_ns;
-        self.window_bytes_read += tally.bytes_read;
-        self.sent += tally.sent;
-        self.answers_done += tally.answers_done;
+        let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+        self.totals.duration_ns = self.totals.duration_ns.saturating_add(length_ns);
+        self.window_bytes_read = self.window_bytes_read.saturating_add(tally.bytes_read);
+        self.sent = self.sent.saturating_add(tally.sent);
+        self.answers_done = self.answers_done.saturating_add(tally.answers_done);
         self.open.append(&tally.open);
         self.in_flight.append(&tally.in_flight);
         if let Some(machine) = &interval.machine {
@@ -414,10 +417,10 @@ impl Sums {
             self.workers.resize_with(interval.workers.len(), WorkerSum::default);
         }
         for (sum, used) in self.workers.iter_mut().zip(&interval.workers) {
-            sum.cpu_ns += used.cpu_ns;
-            sum.queued_ns += used.queued_ns;
-            sum.wall_ns += used.wall_ns;
-            sum.answers += used.answers;
+            sum.cpu_ns = sum.cpu_ns.saturating_add(used.cpu_ns);
+            sum.queued_ns = sum.queued_ns.saturating_add(used.queued_ns);
+            sum.wall_ns = sum.wall_ns.saturating_add(used.wall_ns);
+            sum.answers = sum.answers.saturating_add(used.answers);
             sum.add_steps(&used.steps);
         }
     }
@@ -449,7 +452,7 @@ impl Sums {
     }
 
     fn generator(&self, cpus: u32) -> Generator {
-        let cpu_ns = self.workers.iter().map(|worker| worker.cpu_ns).sum();
+        let cpu_ns = self.workers.iter().map(|worker| worker.cpu_ns).fold(0, Nanos::saturating_add);
         let workers = self.workers.iter().map(WorkerSum::share).collect();
         let cpu_ns_per_request =
             if self.answers_done > 0 { cpu_ns as f64 / self.answers_done as f64 } else { 0.0 };
@@ -496,6 +499,9 @@ impl WorkerSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interval::WorkerUse;
+    use crate::machine::MachineUse;
+    use crate::outcome::ErrorClass;
     use crate::plan::{Io, StatusRanges};
 
     pub(crate) fn head() -> RunHead {
@@ -543,7 +549,7 @@ mod tests {
         tally.response.record_n(1_000_000, answers as u32);
         tally.open = GaugeSum { area_ns: 2 * u128::from(SECOND), max: 2 };
         let start_ns = u64::from(index) * SECOND;
-        let workers = vec![crate::interval::WorkerUse {
+        let workers = vec![WorkerUse {
             cpu_ns: SECOND / 2,
             queued_ns: SECOND / 4,
             wall_ns: SECOND,
@@ -597,5 +603,67 @@ mod tests {
         value.as_object_mut().unwrap().remove("blocks");
         let read: Run = serde_json::from_value(value).unwrap();
         assert_eq!(read.blocks, []);
+    }
+
+    #[test]
+    fn sums_of_whatever_a_file_claims_stop_at_their_highest() {
+        const MOST: u64 = u64::MAX;
+        let mut tally = Tally {
+            sent: MOST,
+            succeeded: MOST,
+            unsent: MOST,
+            unfinished: MOST,
+            answers_done: MOST,
+            bytes_read: MOST,
+            bytes_written: MOST,
+            connects: MOST,
+            server_closes: MOST,
+            open: GaugeSum { area_ns: u128::MAX, max: u32::MAX },
+            in_flight: GaugeSum { area_ns: u128::MAX, max: u32::MAX },
+            ..Tally::default()
+        };
+        ErrorClass::ALL.into_iter().for_each(|class| tally.errors.add(class, MOST));
+        tally.limits.insert("EMFILE".to_owned(), MOST);
+        tally.response.record_many(MOST, MOST);
+        tally.service.record_many(7, MOST);
+        let hash = [0_u8; 32];
+        let kind = serde_json::json!([200, 1, hash, MOST]);
+        let answers = serde_json::json!({ "kinds": [kind], "others": MOST });
+        tally.answers = serde_json::from_value(answers).unwrap();
+        let used = WorkerUse {
+            cpu_ns: MOST,
+            queued_ns: MOST,
+            wall_ns: MOST,
+            answers: MOST,
+            steps: vec![u32::MAX],
+        };
+        let machine = MachineUse {
+            elapsed_ns: MOST,
+            busy_ns: MOST,
+            own_ns: MOST,
+            server_ns: Some(MOST),
+            steal_ns: MOST,
+            slept_ns: MOST,
+            stepped_ns: i64::MIN,
+            ..MachineUse::default()
+        };
+        let mut builder = RunBuilder::new(head());
+        for (index, start_ns, end_ns) in [(0, 0, MOST), (1, MOST, 0), (2, 1, MOST)] {
+            builder.add(&Interval {
+                index,
+                phase: Phase::Window,
+                start_ns,
+                end_ns,
+                due: MOST,
+                tally: tally.clone(),
+                workers: vec![used.clone(), used.clone()],
+                machine: Some(machine),
+            });
+        }
+        let run = builder.finish(false);
+        assert_eq!((run.totals.attempts, run.totals.duration_ns), (MOST, MOST));
+        assert_eq!((run.totals.errors.dns, run.totals.limits["EMFILE"]), (MOST, MOST));
+        assert_eq!(run.generator.cpu_ns, MOST);
+        assert_eq!(run.response_ns.max, MOST);
     }
 }

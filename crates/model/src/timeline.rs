@@ -130,31 +130,31 @@ impl Stretch {
             due: interval.due,
             sent: tally.sent,
             answers: tally.answers_done,
-            failed: tally.errors.total() + tally.unsent + tally.unfinished,
+            failed: tally.attempts().saturating_sub(tally.succeeded),
             errors: tally.errors,
             response: tally.response.recorded().map(|(value, n)| (value, n as u32)).collect(),
             max_ns: tally.response.max(),
             late_p99_ns: tally.late.at_quantile(0.99),
             open: tally.open,
             in_flight: tally.in_flight,
-            cpu_ns: interval.workers.iter().map(|worker| worker.cpu_ns).sum(),
+            cpu_ns: interval.workers.iter().map(|w| w.cpu_ns).fold(0, Nanos::saturating_add),
             workers: interval.workers.len(),
         }
     }
 
     fn append(&mut self, later: &Self) {
         self.end_ns = later.end_ns;
-        self.due += later.due;
-        self.sent += later.sent;
-        self.answers += later.answers;
-        self.failed += later.failed;
+        self.due = self.due.saturating_add(later.due);
+        self.sent = self.sent.saturating_add(later.sent);
+        self.answers = self.answers.saturating_add(later.answers);
+        self.failed = self.failed.saturating_add(later.failed);
         self.errors.merge(&later.errors);
         self.response = merge_sorted(&self.response, &later.response);
         self.max_ns = self.max_ns.max(later.max_ns);
         self.late_p99_ns = self.late_p99_ns.max(later.late_p99_ns);
         self.open.append(&later.open);
         self.in_flight.append(&later.in_flight);
-        self.cpu_ns += later.cpu_ns;
+        self.cpu_ns = self.cpu_ns.saturating_add(later.cpu_ns);
         self.workers = self.workers.max(later.workers);
     }
 
