@@ -4,7 +4,7 @@
 //! [`crate::execute`]'s, the judgement `verdict::comparison`'s, table, picture and page `report`'s.
 //! Runs flow from [`rounds`] into [`files`] after every round.
 
-mod files;
+pub mod files;
 mod rounds;
 
 use std::path::{Path, PathBuf};

@@ -6,6 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::{Cli, GenerateArgs};
+use crate::compare;
 use crate::failure::{Failure, cannot_run};
 use crate::output::{json, make_folder, write_file};
 
@@ -18,18 +19,19 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
     for sub in ["man", "completions", "schema"] {
         make_folder(&dir.join(sub))?;
     }
-    let run = schemars::schema_for!(model::Run);
-    let sweep = schemars::schema_for!(model::Sweep);
-    let search = schemars::schema_for!(model::CapacitySearch);
-    let line = schemars::schema_for!(model::LoadLine);
-    put(&dir.join("schema/plimsoll.capacity-1.json"), (json(&search) + "\n").as_bytes())?;
-    put(&dir.join("schema/plimsoll.loadline-1.json"), (json(&line) + "\n").as_bytes())?;
-    put(&dir.join("schema/plimsoll.run-1.json"), (json(&run) + "\n").as_bytes())?;
-    put(&dir.join("schema/plimsoll.sweep-1.json"), (json(&sweep) + "\n").as_bytes())?;
-    let scaling = schemars::schema_for!(model::Scaling);
-    let calibration = schemars::schema_for!(model::Calibration);
-    put(&dir.join("schema/plimsoll.scaling-1.json"), (json(&scaling) + "\n").as_bytes())?;
-    put(&dir.join("schema/plimsoll.calibration-1.json"), (json(&calibration) + "\n").as_bytes())?;
+    for (name, schema) in [
+        ("run", schemars::schema_for!(model::Run)),
+        ("sweep", schemars::schema_for!(model::Sweep)),
+        ("capacity", schemars::schema_for!(model::CapacitySearch)),
+        ("loadline", schemars::schema_for!(model::LoadLine)),
+        ("scaling", schemars::schema_for!(model::Scaling)),
+        ("calibration", schemars::schema_for!(model::Calibration)),
+        ("audit", schemars::schema_for!(report::audit::Document<'static>)),
+        ("compare", schemars::schema_for!(compare::files::Document<'static>)),
+    ] {
+        let path = dir.join(format!("schema/plimsoll.{name}-1.json"));
+        put(&path, (json(&schema) + "\n").as_bytes())?;
+    }
     put(&dir.join("validity.md"), verdict::validity::rules_as_markdown().as_bytes())?;
     put(&dir.join("audit.md"), verdict::audit::as_markdown().as_bytes())?;
     let mut command = Cli::command();

@@ -10,7 +10,7 @@ use model::claim::{Claim, LoopKind};
 use model::units::show_duration;
 use verdict::audit::{Audit, Audited, Finding, Severity};
 
-pub use data::{csv, document};
+pub use data::{Document, csv, document};
 
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};

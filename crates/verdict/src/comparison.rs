@@ -16,6 +16,7 @@ pub mod rounds;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::student::reach;
@@ -28,7 +29,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub const POWER: f64 = 0.8;
 
 /// What can be said of B against A.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Word {
     /// The whole interval is within the margin.
@@ -71,7 +72,7 @@ pub struct LogRatio {
 }
 
 /// One figure of B against A's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// Which figure.
     pub measure: Measure,
@@ -96,7 +97,7 @@ pub struct Effect {
 }
 
 /// B against A.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// What A and B are called.
     pub names: [String; 2],

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use model::run::Program;
+use schemars::JsonSchema;
+use serde::Serialize;
 use verdict::Comparison;
+use verdict::comparison::Word;
 
 use crate::execute::now_rfc3339;
 use crate::failure::Failure;
@@ -14,6 +17,25 @@ use crate::sweep::files::drawn;
 /// The comparison in its folder.
 pub const COMPARE_JSON: &str = "compare.json";
 const REPORT: &str = "report.html";
+
+/// A comparison as JSON, `plimsoll.compare/1`. Latencies in nanoseconds, effects as ratios.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'a> {
+    /// `plimsoll.compare/1`.
+    schema: &'static str,
+    /// The program that compared.
+    plimsoll: Program,
+    /// When the first run started, RFC 3339 in UTC.
+    started_at: &'a str,
+    /// The command line, secrets masked.
+    command: Vec<String>,
+    /// The word to go by; null while it is withheld.
+    judgement: Option<Word>,
+    /// The judgement in words.
+    sentence: String,
+    /// The figures, with what they come to.
+    comparison: &'a Comparison,
+}
 
 /// Where a comparison's results go.
 #[derive(Debug)]
@@ -42,17 +64,17 @@ impl Files {
         self.dir.join(REPORT)
     }
 
-    /// The comparison as JSON. Latencies in nanoseconds, effects as ratios.
+    /// The comparison as JSON.
     pub fn document(&self, comparison: &Comparison) -> String {
-        json(&json!({
-            "schema": "plimsoll.compare/1",
-            "plimsoll": { "version": env!("CARGO_PKG_VERSION") },
-            "started_at": self.started_at,
-            "command": secrets::mask_command(std::env::args()),
-            "judgement": comparison.judgement(),
-            "sentence": comparison.sentence(),
-            "comparison": comparison,
-        })) + "\n"
+        json(&Document {
+            schema: "plimsoll.compare/1",
+            plimsoll: Program { version: env!("CARGO_PKG_VERSION").to_owned() },
+            started_at: &self.started_at,
+            command: secrets::mask_command(std::env::args()),
+            judgement: comparison.judgement(),
+            sentence: comparison.sentence(),
+            comparison,
+        }) + "\n"
     }
 
     /// Writes everything but the runs; whether every file could be.

@@ -48,6 +48,7 @@ fn the_founding_tables_are_flagged_where_they_must_be() {
         let table = folder.text(name);
         let rows = document["files"][0]["rows"].as_array().unwrap().clone();
         assert_eq!(rows.len(), 14);
+        folder.follows_schema("audit", &document);
         let mut told = [0, 0];
         for (line, row) in table.lines().zip(&rows) {
             let figures: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();

@@ -1,8 +1,13 @@
 //! `plimsoll compare`.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
-use crate::harness::{Folder, Target};
+use crate::harness::{Folder, PLIMSOLL, Target};
 
 const SHORT: &str = "--rounds 3 -d 1s --rest 0s -c 50 -R 100 -q";
 
@@ -23,7 +28,7 @@ fn a_slower_server_is_told_and_ends_with_99() {
         "cmp/round-03-B/run.json",
     ]);
     let found: Value = serde_json::from_str(&folder.text("cmp/compare.json")).unwrap();
-    assert_eq!(found["schema"], "plimsoll.compare/1");
+    folder.follows_schema("compare", &found);
     assert_eq!(found["judgement"], "SLOWER");
     let effects = found["comparison"]["effects"].as_array().unwrap();
     // In an open loop the schedule sets QPS, so it is not compared.
@@ -45,6 +50,31 @@ fn different_answers_are_shown_and_not_judged() {
     assert_eq!(found["judgement"], Value::Null);
     assert!(found["sentence"].as_str().unwrap().contains("they answered differently"), "{found}");
     assert!(!found["comparison"]["effects"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn ctrl_c_keeps_the_rounds_that_were_run() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let (a, b) = (target.url("/delay/2ms"), target.url("/delay/4ms"));
+    let line = format!("compare --rounds 50 -d 500ms --rest 0s -c 4 --anyway --out cmp {a} {b}");
+    let mut command = folder.command(Path::new(PLIMSOLL), &line);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let third = folder.path().join("cmp/round-03-A/run.json");
+    let patience = Instant::now() + Duration::from_secs(40);
+    while !third.exists() {
+        assert!(Instant::now() < patience, "no third round");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let pressed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(pressed.unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let found: Value = serde_json::from_str(&folder.text("cmp/compare.json")).unwrap();
+    folder.follows_schema("compare", &found);
+    assert!(found["comparison"]["by"].as_str().unwrap().contains("rounds"), "{found}");
+    let text = String::from_utf8_lossy(&ended.stdout);
+    assert!(text.contains("report: cmp/report.html"), "{text}");
+    folder.has(&["cmp/report.html", "cmp/round-02-A/run.json", "cmp/round-02-B/run.json"]);
 }
 
 #[test]
@@ -92,9 +122,10 @@ fn diff_judges_runs_by_their_blocks_and_tables_never() {
     }
     folder
         .plimsoll("diff slow fast --anyway --out d")
-        .ok()
+        .ends(99)
         .prints("SLOWER: slow against fast")
         .prints("judged within the runs");
+    folder.plimsoll("diff fast slow --anyway --out d").ok().prints("FASTER: fast against slow");
     folder.put_founding(&["native.dat", "apiserver_after.dat"]);
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: Value = serde_json::from_str(&json.stdout).unwrap();

@@ -90,6 +90,20 @@ impl Folder {
     }
 }
 
+impl Folder {
+    /// Asserts that a document is what the published schema of its kind says.
+    #[track_caller]
+    pub fn follows_schema(&self, kind: &str, document: &serde_json::Value) {
+        self.plimsoll("generate reference").ok();
+        let schema = self.text(&format!("reference/schema/plimsoll.{kind}-1.json"));
+        let schema = serde_json::from_str(&schema).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a good schema");
+        let errors: Vec<String> = validator.iter_errors(document).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        assert_eq!(document["schema"], format!("plimsoll.{kind}/1"));
+    }
+}
+
 impl Ended {
     /// Asserts success.
     #[track_caller]

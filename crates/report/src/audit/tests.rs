@@ -99,7 +99,7 @@ fn csv_has_as_many_fields_in_every_row() {
 
 #[test]
 fn json_has_every_figure_and_finding() {
-    let json = document(&all());
+    let json = serde_json::to_value(document(&all())).unwrap();
     assert_eq!(json["schema"], "plimsoll.audit/1");
     assert_eq!(json["verdict"], "impossible");
     let row = &json["files"][0]["rows"][1];
@@ -112,5 +112,6 @@ fn json_has_every_figure_and_finding() {
     let side = &json["side_by_side"][0]["rows"];
     assert_eq!((&side[0]["file"], &side[1]["disagrees"]), (&"wrk.txt".into(), &true.into()));
     let empty = verdict::audit(vec![printout("a", Maker::Wrk, 1000.0, 49.0)], false);
-    assert_eq!(document(&empty)["verdict"], "possible");
+    let document = serde_json::to_value(document(&empty)).unwrap();
+    assert_eq!(document["verdict"], "possible");
 }

@@ -1,6 +1,7 @@
 //! The figures that runs are compared by.
 
 use model::Run;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{Figure, Time};
@@ -9,7 +10,7 @@ use crate::statistics::{Figure, Time};
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// A figure compared. Latencies are response times in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Answers per second; compared in closed loops, where the server sets it.
