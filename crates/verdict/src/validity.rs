@@ -209,9 +209,10 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::WindowTooShort,
-        condition: "fewer than 1,000 attempts were timed",
-        consequence: "a note: fewer than ten of them are above p99, fewer still above p99.9",
-        advice: "Measure longer (-d) before quoting percentiles.",
+        condition: "fewer than 10,000 attempts were timed, so that fewer than ten are above p99.9; or \
+                    fewer than 1,000, so that fewer than ten are above p99",
+        consequence: "a note: the percentile named and those above it say little",
+        advice: "Measure longer (-d) before quoting them.",
         check: window::too_short,
     },
     Rule {

@@ -88,8 +88,14 @@ fn window(run: &Run) -> &[Point] {
         .position(|point| point.phase == "window" && point.start_ns >= run.plan.ramp_ns);
     let inside = first.map_or(&[][..], |first| &run.timeline[first..]);
     let len = inside.iter().take_while(|point| point.phase == "window").count();
+    // A long run's timeline folds its points, all but the last to one length.
     match &inside[..len] {
-        [before @ .., last] if last.duration_ns < SECOND / 2 => before,
+        [before @ .., last]
+            if before.iter().any(|point| last.duration_ns < point.duration_ns / 2) =>
+        {
+            before
+        }
+        [last] if last.duration_ns < SECOND / 2 => &[],
         all => all,
     }
 }

@@ -270,7 +270,15 @@ fn rules_about_the_window() {
             |run| run.response_ns.count = 999,
             Verdict::Valid,
             ReasonCode::WindowTooShort,
-            "999 attempts in 10.0s",
+            "999 attempts in 10.0s are too few to quote p99 or above: 9 of them are above it",
+        ),
+        (
+            "few answers for p99.9",
+            closed(),
+            |run| run.response_ns.count = 9_999,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "9,999 attempts in 10.0s are too few to quote p99.9 or above: 9 of them are above it",
         ),
         (
             "interrupted",
@@ -605,6 +613,33 @@ fn a_steady_run_is_stable_and_a_short_one_cannot_be_told() {
     assert_eq!((judge(&run).reasons, stability(&run)), (vec![], Stability::Stable));
     run.dips = vec![model::Dip { throughput: None, ..Default::default() }];
     assert!(matches!(stability(&run), Stability::Unstable(_)));
+}
+
+/// A run of three hours: points of two seconds, and a last one of one.
+fn folded(figures: impl Fn(usize) -> (f64, f64)) -> Run {
+    let mut run = closed();
+    went(&mut run, figures);
+    let last = run.timeline.len() - 1;
+    for (at, point) in run.timeline.iter_mut().enumerate() {
+        point.start_ns *= 2;
+        point.duration_ns = if at == last { SECOND - 1 } else { 2 * SECOND };
+    }
+    run
+}
+
+#[test]
+fn folded_timelines_are_read_as_those_of_seconds_are() {
+    let steady = |at: usize| (1000.0 + (at % 3) as f64, 2.0);
+    // The stub at the end brings fewer answers and says nothing of the server.
+    let stub = |at: usize| if at == 29 { (100.0, 900.0) } else { steady(at) };
+    assert_eq!(
+        (judge(&folded(stub)).reasons, stability(&folded(stub))),
+        (vec![], Stability::Stable)
+    );
+    let warming = |at: usize| if at < 8 { (400.0, 5.0) } else { steady(at) };
+    let reasons = judge(&folded(warming)).reasons;
+    assert_eq!(reasons[0].code, ReasonCode::NotSteady);
+    assert!(reasons[0].text.contains("the first 16.0s of the window were warm-up"), "{reasons:?}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use crate::figures::{grouped, rate};
 
 /// How far above the cap QPS x mean service may come out by rounding and sampling.
 const TOLERANCE: f64 = 1.05;
-/// Samples below which fewer than ten are above p99.
-const ENOUGH_FOR_P99: u64 = 1_000;
+/// Percentiles that people quote, with the samples it takes for ten of them to lie above.
+const ENOUGH: [(&str, u64); 2] = [("p99", 1_000), ("p99.9", 10_000)];
 
 /// Little's law, L = lambda W, on a finite window: what its ends explain is allowed.
 pub(super) fn little(run: &Run) -> Option<Finding> {
@@ -38,14 +38,15 @@ pub(super) fn little(run: &Run) -> Option<Finding> {
 
 pub(super) fn too_short(run: &Run) -> Option<Finding> {
     let timed = run.response_ns.count;
-    if timed == 0 || timed >= ENOUGH_FOR_P99 {
+    let (percentile, enough) = ENOUGH.into_iter().find(|(_, enough)| timed < *enough)?;
+    if timed == 0 {
         return None;
     }
     let evidence = format!(
-        "{} attempts in {} are too few to quote p99: {} of them are above it",
+        "{} attempts in {} are too few to quote {percentile} or above: {} of them are above it",
         grouped(timed as f64, 0),
         show_duration(run.totals.duration_ns),
-        grouped((timed as f64 / 100.0).floor(), 0)
+        grouped((timed as f64 * 10.0 / enough as f64).floor(), 0)
     );
     Some((Verdict::Valid, evidence))
 }
