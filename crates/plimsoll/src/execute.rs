@@ -32,6 +32,15 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+/// Where a run is written to as it comes, and what it will be judged by.
+#[derive(Debug)]
+pub struct JournalIn<'a> {
+    /// The result folder.
+    pub dir: &'a Path,
+    /// As `--slo` takes them.
+    pub objectives: Vec<String>,
+}
+
 /// Runs a plan to its end and judges the result.
 ///
 /// # Errors
@@ -39,10 +48,10 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
 pub fn execute(
     launch: &Launch,
     environment: Environment,
-    journal_in: Option<&Path>,
+    journal: Option<JournalIn<'_>>,
     live: &mut Live,
 ) -> Result<Run, Failure> {
-    execute_watched(launch, environment, journal_in, live, AbortWatch::default())
+    execute_watched(launch, environment, journal, live, AbortWatch::default())
 }
 
 /// As [`execute`]; the run ends early when one of the rules in `watch` strikes.
@@ -52,7 +61,7 @@ pub fn execute(
 pub fn execute_watched(
     launch: &Launch,
     environment: Environment,
-    journal_in: Option<&Path>,
+    journal: Option<JournalIn<'_>>,
     live: &mut Live,
     mut abort_on: AbortWatch,
 ) -> Result<Run, Failure> {
@@ -63,7 +72,7 @@ pub fn execute_watched(
         environment,
         plan: (*launch.plan).clone(),
     };
-    let mut journal = journal_in.map(|dir| Journal::create(dir, &head));
+    let mut journal = journal.map(|held| Journal::create(held.dir, &head, &held.objectives));
     let mut builder = RunBuilder::new(head);
     let mut aborted = None;
     let planned = launch.plan.connections;

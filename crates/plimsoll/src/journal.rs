@@ -1,16 +1,37 @@
 //! `run.journal`: what a run brought so far, a line an interval, so that nothing measured is lost to
-//! a kill, a crash or a full disk. The first line is the run's head.
+//! a kill, a crash or a full disk. The first line is the run's head, with the objectives that it was
+//! to be judged by.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use model::{Interval, Run, RunBuilder, RunHead};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, cannot_run};
 
 /// The journal's name in a result folder.
 pub const NAME: &str = "run.journal";
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    #[serde(flatten)]
+    run: RunHead,
+    /// As `--slo` takes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    objectives: Vec<String>,
+}
+
+/// What a journal holds.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The run, as far as it went, its validity judged.
+    pub run: Run,
+    /// The objectives that it was to be judged by, as `--slo` takes them.
+    pub objectives: Vec<String>,
+}
 
 /// A journal being written. After the first failure it says so once and stops; the run goes on.
 #[derive(Debug)]
@@ -20,15 +41,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal in `dir`. Where that cannot be done it says so; the run goes on.
-    pub fn create(dir: &Path, head: &RunHead) -> Self {
+    /// Begins a journal in `dir` of a run to be judged by `objectives`. Where that cannot be done it
+    /// says so; the run goes on.
+    pub fn create(dir: &Path, head: &RunHead, objectives: &[String]) -> Self {
         let path = dir.join(NAME);
         let mut journal = Self { file: None, path };
         match File::create(&journal.path) {
             Ok(file) => journal.file = Some(file),
             Err(error) => journal.give_up(&error),
         }
-        journal.write(head);
+        journal.write(&Head { run: head.clone(), objectives: objectives.to_vec() });
         journal
     }
 
@@ -37,7 +59,7 @@ impl Journal {
         self.write(interval);
     }
 
-    fn write(&mut self, line: &impl serde::Serialize) {
+    fn write(&mut self, line: &impl Serialize) {
         let Some(file) = &mut self.file else { return };
         let mut text = serde_json::to_vec(line).expect("plain data becomes JSON");
         text.push(b'\n');
@@ -53,32 +75,42 @@ impl Journal {
     }
 }
 
-/// The run that a journal holds: every whole line of it.
+/// The run that a journal holds: every whole line of it. A line that is none ends it; where others
+/// follow, that is said.
 ///
 /// # Errors
 /// When the file cannot be read or does not begin as a journal does.
-pub fn replay(path: &Path) -> Result<Run, Failure> {
+pub fn replay(path: &Path) -> Result<Replayed, Failure> {
     let file = File::open(path)
         .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
     let mut lines = BufReader::new(file).lines();
-    let head = match lines.next() {
-        Some(Ok(line)) => serde_json::from_str::<RunHead>(&line).map_err(|error| {
-            Failure::CannotRun(format!(
-                "{} does not begin as a journal does: {error}",
-                path.display()
-            ))
-        })?,
+    let begins_otherwise = |error: String| {
+        Failure::CannotRun(format!("{} does not begin as a journal does: {error}", path.display()))
+    };
+    let Head { run: head, objectives } = match lines.next() {
+        Some(Ok(line)) => read(&line).map_err(begins_otherwise)?,
         _ => return cannot_run(format!("{} is empty: nothing was measured yet", path.display())),
     };
     let mut builder = RunBuilder::new(head);
-    for line in lines {
-        // The last line of a killed run may be cut short; what precedes it stands.
-        let Some(interval) =
-            line.ok().and_then(|line| serde_json::from_str::<Interval>(&line).ok())
-        else {
-            break;
-        };
-        builder.add(&interval);
+    while let Some(line) = lines.next() {
+        let interval: Result<Interval, String> =
+            line.map_err(|error| error.to_string()).and_then(|line| read(&line));
+        match interval {
+            Ok(interval) => builder.add(&interval),
+            // The last line of a killed run may be cut short; what precedes it stands.
+            Err(_) if lines.next().is_none() => break,
+            Err(error) => {
+                let path = path.display();
+                eprintln!("plimsoll: {path} is damaged ({error}): what precedes the damage stands");
+                break;
+            }
+        }
     }
-    Ok(verdict::conclude(builder, true))
+    Ok(Replayed { run: verdict::conclude(builder, true), objectives })
+}
+
+/// A line, if its figures are such as a run can have.
+fn read<T: serde::de::DeserializeOwned>(line: &str) -> Result<T, String> {
+    import::within_reach(line.as_bytes())?;
+    serde_json::from_str(line).map_err(|error| error.to_string())
 }

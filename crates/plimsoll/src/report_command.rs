@@ -8,7 +8,7 @@ use model::Run;
 
 use crate::args::{Format, ReportArgs};
 use crate::failure::{Failure, cannot_run, usage};
-use crate::journal;
+use crate::journal::{self, Replayed};
 use crate::objectives::Objectives;
 use crate::output;
 use crate::run;
@@ -25,17 +25,33 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     if dir.join(SWEEP_JSON).exists() {
         return report_sweep(dir, args.format, &objectives);
     }
-    let mut run = of_folder(dir)?;
+    let Replayed { mut run, objectives: kept } = of_folder(dir)?;
+    let objectives = objectives.or_kept(&kept);
+    judge_anew(&mut run, &dir.display().to_string());
     objectives.judge(&mut run);
     let code = run::deliver(&run, args.format, false, Some(dir))?;
     Ok(if objectives.tell(&run) || code != 0 { code } else { 1 })
 }
 
-/// The run in a folder: whole, or as far as its journal goes.
-fn of_folder(dir: &Path) -> Result<Run, Failure> {
+/// Judges a stored run by the rules of this version, and says so where that changes the verdict.
+fn judge_anew(run: &mut Run, what: &str) {
+    let anew = verdict::judge(run);
+    let stored = std::mem::replace(&mut run.validity, anew);
+    if stored.verdict != run.validity.verdict {
+        eprintln!(
+            "plimsoll: {what}: by the rules of this version it is {}; when it was made it was {}",
+            run.validity.verdict.name(),
+            stored.verdict.name()
+        );
+    }
+}
+
+/// The run in a folder, whole or as far as its journal goes, and the objectives kept beside it.
+fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     let (finished, journal) = (dir.join("run.json"), dir.join(journal::NAME));
     if let Ok(bytes) = fs::read(&finished) {
-        import::load_run(&bytes).map_err(|error| unreadable(&finished, &error))
+        let run = import::load_run(&bytes).map_err(|error| unreadable(&finished, &error))?;
+        Ok(Replayed { run, objectives: Vec::new() })
     } else if journal.exists() {
         journal::replay(&journal)
     } else {
@@ -53,7 +69,11 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
     let bytes = fs::read(&path)
         .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
     let mut sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
-    sweep.levels.iter_mut().for_each(|held| objectives.judge(&mut held.run));
+    for held in &mut sweep.levels {
+        let what = verdict::figures::level_of(sweep.kind, held.level);
+        judge_anew(&mut held.run, &what);
+        objectives.judge(&mut held.run);
+    }
     let files = Files::of_sweep(dir, &sweep.name)?;
     match format {
         Format::Text => sweep::conclude(&sweep),

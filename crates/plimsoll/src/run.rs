@@ -6,7 +6,7 @@ use model::Run;
 
 use crate::args::{Format, RunArgs};
 use crate::environment;
-use crate::execute::{execute_watched, stop_on_signal};
+use crate::execute::{JournalIn, execute_watched, stop_on_signal};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::{Objectives, watch};
@@ -30,7 +30,8 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     let folder = args.out.as_deref().map(|dir| writable(dir).then_some(dir));
     let mut live = Live::new(args.quiet, args.rate.is_some());
     let environment = environment::read(prepared.files);
-    let mut run = execute_watched(&launch, environment, folder.flatten(), &mut live, watch)?;
+    let journal = folder.flatten().map(|dir| JournalIn { dir, objectives: objectives.names() });
+    let mut run = execute_watched(&launch, environment, journal, &mut live, watch)?;
     objectives.judge(&mut run);
     let code = deliver(&run, args.format, args.latency, folder.flatten())?;
     let told = objectives.tell(&run);

@@ -165,7 +165,7 @@ fn a_second_ctrl_c_ends_at_once() {
 #[test]
 fn a_kill_leaves_a_journal_that_makes_the_results() {
     let (dir, server) = (folder(), server());
-    let child = under_way(&server, dir.path(), "-q");
+    let child = under_way(&server, dir.path(), "-q --slo max<1us --slo founding");
     signal(&child, "-KILL");
     finish(child);
     assert!(!dir.path().join("run.json").exists());
@@ -178,6 +178,71 @@ fn a_kill_leaves_a_journal_that_makes_the_results() {
     assert_eq!(ended.code, 130, "{ended:?}");
     let run = has_all_files(dir.path());
     assert!(run.interrupted && run.totals.succeeded > 0 && run.totals.duration_ns >= 1_000_000_000);
+    // It is judged by the objectives that it was made with, presets in their order.
+    let judged: Vec<&str> = run.objectives.iter().map(|held| held.objective.as_str()).collect();
+    assert_eq!(judged, ["max<1us", "mean<=500ms", "success>=99%", "qps>=1000", "stable"]);
+    assert_eq!(run.objectives[1].priority, Some(1));
+    assert_eq!(run.objectives[0].ruling, model::Ruling::Fail, "{:?}", run.objectives[0]);
+}
+
+/// Every count and time in it as high as a file can say.
+fn hostile(line: &str) -> String {
+    let mut rest = line;
+    let mut out = String::new();
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let end = rest[at..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |n| at + n);
+        let number =
+            rest[..at].ends_with([':', '[', ',']) && rest[end..].starts_with([',', '}', ']']);
+        out += &rest[..at];
+        out += if number { "18446744073709551615" } else { &rest[at..end] };
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+#[test]
+fn a_hostile_journal_costs_what_it_spoils() {
+    let (dir, server) = (folder(), server());
+    let line =
+        format!("run {} -c 2 -d 1s -q --out {}", url(&server, "/healthz"), dir.path().display());
+    plimsoll(&line);
+    fs::remove_file(dir.path().join("run.json")).expect("a file");
+    let journal = dir.path().join("run.journal");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let (head, intervals) = text.split_once('\n').expect("a head");
+    let spoilt: Vec<String> = intervals.lines().map(hostile).collect();
+    let whole = format!("{head}\n{intervals}{}\n{0}\n", spoilt.join("\n"));
+    fs::write(&journal, whole).expect("a file");
+    let ended = plimsoll(&format!("report {}", dir.path().display()));
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(ended.stderr.contains("what precedes the damage stands"), "{ended:?}");
+    assert!(has_all_files(dir.path()).totals.succeeded > 0);
+    // And a result that claims the like is refused.
+    let result = dir.path().join("run.json");
+    let text = fs::read_to_string(&result).expect("a result");
+    let spoilt = text.replacen("\"attempts\": ", "\"attempts\": 99999999999999999", 1);
+    fs::write(&result, spoilt).expect("a file");
+    let ended = plimsoll(&format!("report {}", dir.path().display()));
+    ended.refuses(1, "`attempts` is 99999999999999999");
+}
+
+#[test]
+fn a_stored_result_is_judged_by_the_rules_of_today() {
+    let (dir, server) = (folder(), server());
+    let line =
+        format!("run {} -c 1 -n 5 -q --out {}", url(&server, "/status/503"), dir.path().display());
+    plimsoll(&line);
+    let result = dir.path().join("run.json");
+    let text = fs::read_to_string(&result).expect("a result");
+    let mut run: Run = serde_json::from_str(&text).expect("a run");
+    assert_eq!(run.validity.verdict, model::Verdict::Invalid);
+    run.validity = model::Validity::of(Vec::new());
+    fs::write(&result, serde_json::to_string(&run).expect("JSON")).expect("a file");
+    let ended = plimsoll(&format!("report {}", dir.path().display()));
+    assert_eq!(ended.code, 98, "{ended:?}");
+    let told = "by the rules of this version it is INVALID; when it was made it was VALID";
+    assert!(ended.stderr.contains(told), "{ended:?}");
+    assert_eq!(has_all_files(dir.path()).validity.verdict, model::Verdict::Invalid);
 }
 
 #[test]
