@@ -163,6 +163,9 @@ pub struct SweepArgs {
     /// What each level is judged by; the highest level that holds all objectives is named
     #[command(flatten)]
     pub objectives: ObjectiveArgs,
+    /// What ends a level, and the sweep with it
+    #[command(flatten)]
+    pub abort: AbortArgs,
 }
 
 /// `plimsoll diff`.

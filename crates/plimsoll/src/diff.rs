@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use model::Curve;
 use report::html::Comparison;
 use verdict::Diff;
+use verdict::comparison::Word;
 use verdict::comparison::levels::{self, AtLevel};
+use verdict::exit::{COULD_NOT_RUN, DONE, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::figures::level;
 
 use crate::args::{DiffArgs, TableFormat};
@@ -51,7 +53,8 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     if args.format == TableFormat::Text && written {
         output::print(&format!("\nreport: {}\n", dir.join(compared.report(&dir)).display()));
     }
-    Ok(u8::from(!written))
+    let code = compared.exit_code();
+    Ok(if written || code != DONE { code } else { COULD_NOT_RUN })
 }
 
 /// Results read and joined.
@@ -105,6 +108,18 @@ impl Compared {
             text += &report::comparison::levels(judged, self.diff.kind, output::style());
         }
         text
+    }
+
+    /// What the judgements come to: 99 when any level is slower than the last result there, 98 when
+    /// that cannot be told of one; tables and what is not judged are no failure.
+    fn exit_code(&self) -> u8 {
+        let words: Vec<Word> =
+            self.judgements.iter().flatten().filter_map(|at| at.comparison.judgement()).collect();
+        match () {
+            () if words.contains(&Word::Slower) => OBJECTIVES_MISSED,
+            () if words.contains(&Word::CannotTell) => NOT_BELIEVABLE,
+            () => DONE,
+        }
     }
 
     /// Writes charts and page into `dir`; whether all could be.

@@ -20,7 +20,7 @@ use verdict::exit::COULD_NOT_RUN;
 use crate::args::SweepArgs;
 use crate::execute::{now_rfc3339, stop_on_signal};
 use crate::failure::{Failure, usage};
-use crate::objectives::Objectives;
+use crate::objectives::{Objectives, watch};
 use crate::output;
 use crate::resolve::{DEFAULT_DURATION, Prepared};
 use crate::secrets;
@@ -75,6 +75,7 @@ fn course(
         stop: stop_on_signal()?,
         quiet: args.quiet,
         objectives,
+        abort_on: watch(&args.abort, levels::kind(args) == LevelKind::Rate)?,
     })
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use model::LevelKind;
 use model::units::exact_duration;
 use net::limits;
+use verdict::objective::AbortWatch;
 
 use crate::args::DEFAULT_MARGIN;
 use crate::args::{LoadArgs, WrktestArgs, WrktestCommand};
@@ -60,6 +61,7 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         stop: stop_on_signal()?,
         quiet: false,
         objectives: Objectives::default(),
+        abort_on: AbortWatch::default(),
     };
     course.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     let files = Files::of_job(&args.dir, &args.name)?;

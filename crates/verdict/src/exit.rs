@@ -38,8 +38,13 @@ pub fn exit_code(run: &Run) -> u8 {
 
 /// The code of a sweep that was not interrupted. One level that cannot be believed (the last of a
 /// climb often is) leaves the others their worth, so only a sweep without any that can fails. Of a
-/// sweep with objectives one level must hold them all.
+/// sweep with objectives one level must hold them all; one that a rule of its user ended has missed
+/// what the rule is about.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
+    let aborted = sweep.levels.iter().find_map(|held| held.run.aborted.as_ref());
+    if let Some(abort) = aborted {
+        return if abort.rate_not_reached { NOT_BELIEVABLE } else { OBJECTIVES_MISSED };
+    }
     let rulings = || sweep.levels.iter().flat_map(|held| &held.run.objectives).map(|h| h.ruling);
     if !sweep.levels.iter().any(|held| believable(&held.run)) {
         NOT_BELIEVABLE
@@ -175,6 +180,16 @@ mod tests {
         ] {
             let runs = levels.iter().map(|rulings| ruled(closed(), rulings)).collect();
             assert_eq!(exit_code_of_sweep(&sweep(LevelKind::Concurrency, runs)), code);
+        }
+    }
+
+    #[test]
+    fn a_sweep_that_a_rule_ended() {
+        for (rate_not_reached, code) in [(false, OBJECTIVES_MISSED), (true, NOT_BELIEVABLE)] {
+            let (rule, text) = (String::new(), String::new());
+            let aborted = Some(Abort { rule, rate_not_reached, at_ns: 1, text });
+            let runs = vec![closed(), Run { interrupted: true, aborted, ..closed() }];
+            assert_eq!(exit_code_of_sweep(&sweep(LevelKind::Rate, runs)), code);
         }
     }
 

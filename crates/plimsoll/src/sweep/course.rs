@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use model::sweep::Level;
 use model::{LevelKind, Nanos, Run, Sweep};
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
+use verdict::objective::AbortWatch;
 use verdict::{Ladder, Outcome, Step, exit_code_of_sweep};
 
 use super::files::Files;
 use crate::environment;
-use crate::execute::{execute, stopped};
+use crate::execute::{execute_watched, stopped};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::objectives::Objectives;
@@ -41,6 +42,8 @@ pub struct Course {
     pub quiet: bool,
     /// What each level is judged by.
     pub objectives: Objectives,
+    /// What ends a level early, and the sweep with it.
+    pub abort_on: AbortWatch,
 }
 
 /// How a sweep came to its end.
@@ -98,12 +101,18 @@ impl Course {
             rested = false;
             self.objectives.judge(&mut run);
             ladder.feed(level, Outcome::of(&run));
-            let cut = run.interrupted;
+            let aborted = run.aborted.clone();
+            let cut = run.interrupted && aborted.is_none();
             if !cut || run.totals.attempts > 0 {
                 sweep.insert(Level { level, run });
             }
             if cut {
                 return Ok(interrupted(sweep, files));
+            }
+            if let Some(abort) = aborted {
+                let at = verdict::figures::level_of(self.kind, level);
+                let reason = format!("--abort-on '{}' struck at {at}: {}", abort.rule, abort.text);
+                return Ok(end(sweep, files, reason));
             }
             files.write(sweep);
         }
@@ -125,7 +134,8 @@ impl Course {
             LevelKind::Concurrency => format!("[c={level}] "),
             LevelKind::Rate => format!("[{level}/s] "),
         });
-        execute(&launch, environment::read(self.prepared.files), None, live)
+        let environment = environment::read(self.prepared.files);
+        execute_watched(&launch, environment, None, live, self.abort_on.clone())
     }
 
     /// The shape of a level.

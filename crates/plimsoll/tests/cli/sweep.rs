@@ -190,3 +190,24 @@ fn a_level_beyond_the_ports_ends_the_sweep_and_is_no_error() {
     assert!(ended.stderr.contains("more local ports"), "{ended:#?}");
     assert_eq!(levels(&folder), [2.0]);
 }
+
+#[test]
+fn a_rule_ends_the_level_and_the_sweep() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/delay/2ms");
+    let mut line: Vec<&str> =
+        "sweep URL --levels 2,4,8 -d 5s --rest 0 -q --out out --abort-on".split(' ').collect();
+    line[1] = &url;
+    let mut command = folder.command(Path::new(PLIMSOLL), "");
+    let output = command.args(line).arg("mean>1us for 1s").output().unwrap();
+    assert_eq!(output.status.code(), Some(99), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let told = "The sweep ended here: --abort-on 'mean>1us for 1s' struck at 2 connections: ";
+    assert!(text.contains(told), "{text}");
+    let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
+    assert_eq!(sweep["levels"].as_array().unwrap().len(), 1);
+    assert_eq!(sweep["levels"][0]["run"]["aborted"]["rule"], "mean>1us for 1s");
+    // An open loop alone has a rate to reach.
+    let line = format!("sweep {url} --levels 2 --abort-on achieved<95%");
+    folder.plimsoll(&line).ends(2);
+}
