@@ -79,12 +79,13 @@ fn help() -> String {
     format!(
         "Holds the program's judgement against what is known: closed forms, simulations, oracles.
 
-Usage: cargo xtask truth [SECTION...]
+Usage: cargo xtask truth [OPTIONS] [SECTION...]
 
 Sections (without names, all):
 {}
 Options:
-  -h, --help  print this
+      --profile <NAME>  profile that the tests are built in: `test` builds sooner and runs longer [default: release]
+  -h, --help            print this
 
 Prints a table of claims: what is promised, what was found, whether that meets it. Fails if a claim is not met or could
 not be looked into.",
@@ -96,6 +97,9 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     if arguments.contains(["-h", "--help"]) {
         println!("{}", help());
         return Ok(());
+    }
+    if let Some(profile) = arguments.opt_value_from_str("--profile")? {
+        told::PROFILE.get_or_init(|| profile);
     }
     let sections = crate::pick(SECTIONS, &crate::names(arguments)?, |section| section.name)?;
     let needs: Vec<Need> = sections.iter().flat_map(|section| section.needs).copied().collect();

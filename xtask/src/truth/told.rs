@@ -1,17 +1,22 @@
 //! Claims that tests of a crate print. The tests assert them too: here they are shown.
 
 use std::process::Stdio;
+use std::sync::OnceLock;
 
 use anyhow::{Result, ensure};
 
 use super::claim::{self, Claim};
 use crate::{interrupt, repo};
 
-/// Runs the tests of a package whose names hold `filter`, those marked as slow included, in the release profile. A test
-/// that fails after having told its claims has told them all the same.
+/// The profile that tests are built in.
+pub static PROFILE: OnceLock<String> = OnceLock::new();
+
+/// Runs the tests of a package whose names hold `filter`, those marked as slow included, in [`PROFILE`], else in the release
+/// profile. A test that fails after having told its claims has told them all the same.
 pub fn by_tests(package: &str, filter: &str) -> Result<Vec<Claim>> {
     let mut cargo = repo::cargo();
-    cargo.args(["test", "--release", "--package", package, filter, "--"]);
+    let profile = PROFILE.get().map_or("release", String::as_str);
+    cargo.args(["test", "--profile", profile, "--package", package, filter, "--"]);
     cargo.args(["--include-ignored", "--nocapture", "--test-threads=1"]);
     println!("$ {}", repo::shown(&cargo));
     let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
