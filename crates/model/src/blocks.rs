@@ -138,7 +138,7 @@ impl BlockSums {
 
     pub(crate) fn finish(mut self) -> Vec<Block> {
         if let [.., before, last] = self.sums.as_mut_slice()
-            && 2 * last.duration_ns() < before.duration_ns()
+            && last.duration_ns().saturating_mul(2) < before.duration_ns()
         {
             before.append(last);
             self.sums.pop();
