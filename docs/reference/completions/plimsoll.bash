@@ -180,7 +180,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -m -b -s -k -q -h --closed --budget --step --hold --rest --precision --max --connections --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --help"
+            opts="-c -t -T -H -m -b -s -k -q -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -207,6 +207,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1008,7 +1012,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -m -b -s -k -q -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --name --out --resume --quiet --slo --junit --annotations --help"
+            opts="-c -d -t -T -H -m -b -s -k -q -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --name --out --resume --quiet --slo --junit --annotations --abort-on --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1200,6 +1204,10 @@ _plimsoll() {
                     ;;
                 --annotations)
                     COMPREPLY=($(compgen -W "github" -- "${cur}"))
+                    return 0
+                    ;;
+                --abort-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

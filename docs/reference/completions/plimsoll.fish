@@ -128,6 +128,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'G
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
@@ -139,6 +140,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l rest -d 'Rest between steps [default: a tenth of a step]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l precision -d 'Width of the interval that is narrow enough, in per cent of the capacity' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max -d 'Highest level that is tried: a rate, or a concurrency with --closed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l slo -d 'Objective that a level must hold, as `run` takes it: \'p99<500ms\', \'success>=99%\', \'max<2s\', \'errors.timeout<0.1%\', stable, or a preset. May be repeated. A \'qps>=1000\' is asked of the capacity found: exit 99 when it is missed, 98 when it is undecided [default: \'mean<=500ms\' and \'success>=99%\']' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l connections -d 'Connections at most' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r

@@ -149,6 +149,7 @@ epoll\:"epoll"))' \
 '*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
 '--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
+'*--abort-on=[End the run early on a breach that lasts, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, where the rate asked for is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
 '-k[Do not check the server'\''s certificate]' \
@@ -169,6 +170,7 @@ _arguments "${_arguments_options[@]}" : \
 '--rest=[Rest between steps \[default\: a tenth of a step\]]:TIME:_default' \
 '--precision=[Width of the interval that is narrow enough, in per cent of the capacity]:PERCENT:_default' \
 '--max=[Highest level that is tried\: a rate, or a concurrency with --closed]:LEVEL:_default' \
+'*--slo=[Objective that a level must hold, as \`run\` takes it\: '\''p99<500ms'\'', '\''success>=99%'\'', '\''max<2s'\'', '\''errors.timeout<0.1%'\'', stable, or a preset. May be repeated. A '\''qps>=1000'\'' is asked of the capacity found\: exit 99 when it is missed, 98 when it is undecided \[default\: '\''mean<=500ms'\'' and '\''success>=99%'\''\]]:OBJECTIVE:_default' \
 '-c+[Connections at most]:N:_default' \
 '--connections=[Connections at most]:N:_default' \
 '-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
