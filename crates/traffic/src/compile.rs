@@ -6,6 +6,7 @@
 
 mod body;
 mod checks;
+mod flow;
 mod function;
 mod load;
 mod meaning;
@@ -27,9 +28,9 @@ use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
 use crate::pool::{Rows, Table};
 use crate::program::{Form, Program, Split};
-use crate::source::{Next, Payload, Requests, Seat, Source, Supply, Turn};
+use crate::source::{Seat, Supply};
 
-use load::Wanted;
+use load::{Unit, Wanted};
 use meaning::Meaning;
 
 /// What a workload needs from outside.
@@ -101,8 +102,17 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         let place = server.clone().unwrap_or_default();
         let mut fixed = Vec::new();
         let mut requests = Vec::new();
-        for &index in &wanted.endpoints {
-            requests.push(meaning.request(index, &place, &mut fixed, &mut findings));
+        let mut flows = Vec::new();
+        for unit in &wanted.units {
+            match *unit {
+                Unit::Endpoint(index) => {
+                    requests.push(meaning.request(index, &place, &mut fixed, &mut findings));
+                }
+                Unit::Flow(index) => {
+                    let (requests, fixed) = (&mut requests, &mut fixed);
+                    flows.push(meaning.flow(index, &place, requests, fixed, &mut findings));
+                }
+            }
         }
         programs.push(Program {
             seed: inputs.seed,
@@ -111,6 +121,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
             rows: Arc::clone(&rows),
             variables: meaning.into_variables(),
             requests,
+            flows,
             fixed,
             items: wanted.items.clone(),
             split: wanted.split.clone(),
@@ -132,7 +143,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         load: wanted.load,
         left_out: wanted.left_out,
     };
-    compiled.try_out(&wanted.endpoints)?;
+    compiled.try_out(&wanted.units)?;
     Ok(compiled)
 }
 
@@ -170,12 +181,12 @@ impl Compiled {
         Arc::new(Players { program: Arc::clone(&self.program), unix_ns })
     }
 
-    /// The first requests as they would be sent, `count` at most. Uses up no rows.
+    /// The first requests as they would be sent, `count` at most. Uses up no rows. Of a flow all steps
+    /// are shown, with `<name>` for what they take from answers.
     pub fn sample(&self, count: u32, unix_ns: i64) -> Vec<Sample> {
-        let seat = Seat { worker: 0, workers: 1 };
-        let mut real = Player::new(Arc::new(self.program.rewound()), seat, unix_ns);
-        let mut masked = Player::new(Arc::new(self.masked.rewound()), seat, unix_ns);
-        let mut out = Requests::new();
+        let mut real = rehearsal(&self.program, unix_ns);
+        let mut masked = rehearsal(&self.masked, unix_ns);
+        let found = |name: &str| (format!("<{name}>"), false);
         let mut samples = Vec::new();
         for at in 0..count {
             let lane = match &self.program.split {
@@ -186,57 +197,56 @@ impl Compiled {
                 }
                 _ => at,
             };
-            let turn = Turn { user: 0, draw: Some(Draw { lane, k: 0 }), now: 0 };
-            let Some((endpoint, bytes)) = one(&mut real, turn, &mut out) else { break };
-            let Some((_, masked)) = one(&mut masked, turn, &mut out) else { break };
-            samples.push(Sample { endpoint, bytes, masked });
+            let place = Draw { lane, k: 0 };
+            let item = *self.program.item(place);
+            let Ok(bytes) = real.rehearse(place, item, &found) else { break };
+            let Ok(hidden) = masked.rehearse(place, item, &found) else { break };
+            for ((endpoint, bytes), (_, masked)) in bytes.into_iter().zip(hidden) {
+                samples.push(Sample { endpoint, bytes, masked });
+            }
+            if samples.len() >= count as usize {
+                break;
+            }
         }
+        samples.truncate(count as usize);
         samples
     }
 
     /// Writes one request of each endpoint, to find what is only seen in the bytes: a request that is
     /// no HTTP, a body that is no JSON.
-    fn try_out(&self, endpoints: &[usize]) -> Result<(), CompileError> {
+    fn try_out(&self, units: &[Unit]) -> Result<(), CompileError> {
         let mut findings = Findings::default();
-        for (request, index) in (0..).zip(endpoints) {
-            let program = Program {
-                items: vec![crate::program::Item { request, pace_ns: None }],
-                split: Split::Users(vec![1]),
-                ..self.program.rewound()
+        let mut player = rehearsal(&self.program, 1_700_000_000_000_000_000);
+        for (item, unit) in self.program.items.iter().zip(units) {
+            let path = match unit {
+                Unit::Endpoint(index) => format!("endpoints/{index}"),
+                Unit::Flow(index) => format!("flows/{index}"),
             };
-            let seat = Seat { worker: 0, workers: 1 };
-            let mut player = Player::new(Arc::new(program), seat, 1_700_000_000_000_000_000);
-            let path = format!("endpoints/{index}");
-            let turn = Turn { user: 0, draw: Some(Draw::default()), now: 0 };
-            let mut out = Requests::new();
-            match player.next(turn, &mut out) {
-                Next::Send => {
-                    let bytes = bytes_of(&player, &out);
-                    let kind = &self.program.requests[request as usize];
-                    request::judge(&bytes, kind, &path, &mut findings);
+            // A number, which is JSON wherever it stands.
+            let found = |_: &str| ("0".to_owned(), true);
+            let requests = match player.rehearse(Draw::default(), *item, &found) {
+                Ok(requests) => requests,
+                Err(halt) => {
+                    findings.add(&path, halt.0.into_string());
+                    continue;
                 }
-                Next::Halt(halt) => findings.add(&path, halt.0.into_string()),
-                _ => {}
+            };
+            for (step, (endpoint, bytes)) in requests.iter().enumerate() {
+                let place = match unit {
+                    Unit::Endpoint(_) => path.clone(),
+                    Unit::Flow(_) => format!("{path}/steps/{step}"),
+                };
+                let kind = &self.program.requests[*endpoint as usize];
+                request::judge(bytes, kind, &place, &mut findings);
             }
         }
         if findings.is_empty() { Ok(()) } else { Err(findings.into_error()) }
     }
 }
 
-fn one(player: &mut Player, turn: Turn, out: &mut Requests) -> Option<(u32, Vec<u8>)> {
-    out.clear();
-    match player.next(turn, out) {
-        Next::Send => Some((out.parts().first()?.endpoint, bytes_of(player, out))),
-        _ => None,
-    }
-}
-
-fn bytes_of(player: &Player, out: &Requests) -> Vec<u8> {
-    match out.parts().first().map(|part| part.payload) {
-        Some(Payload::Fixed(index)) => player.fixed()[index as usize].bytes.to_vec(),
-        Some(Payload::Written { end }) => out.bytes[..end as usize].to_vec(),
-        None => Vec::new(),
-    }
+/// A player that uses up no rows of the program's.
+fn rehearsal(program: &Program, unix_ns: i64) -> Player {
+    Player::new(Arc::new(program.rewound()), Seat { worker: 0, workers: 1 }, unix_ns)
 }
 
 impl Program {

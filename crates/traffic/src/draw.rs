@@ -34,6 +34,8 @@ pub(crate) enum Purpose {
     Row(u16),
     /// Everything that the request of a step holds.
     Step(u16),
+    /// Whether a step is taken.
+    Condition(u16),
 }
 
 impl Draws {
@@ -43,6 +45,7 @@ impl Draws {
             Purpose::Choice => 0,
             Purpose::Row(pool) => 1 << 16 | u64::from(pool),
             Purpose::Step(step) => 2 << 16 | u64::from(step),
+            Purpose::Condition(step) => 3 << 16 | u64::from(step),
         };
         let lane = mixed(seed ^ mixed(u64::from(place.lane) << 20 ^ purpose));
         Self { state: mixed(lane ^ place.k) }

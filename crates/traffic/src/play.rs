@@ -1,9 +1,11 @@
 //! Playing a compiled workload: the [`Source`] that a worker asks.
 //!
 //! Owns what is remembered of users between their requests. Which bytes are written is `write`'s, what
-//! becomes of answers `answer`'s.
+//! becomes of answers `answer`'s, a user's way through a flow `session`'s.
 
 mod answer;
+mod jar;
+mod session;
 mod write;
 
 use std::sync::Arc;
@@ -13,14 +15,17 @@ use wire::ResponseHead;
 
 use crate::draw::{Draws, Purpose};
 use crate::pool::Lot;
-use crate::program::{Form, Item, Program};
+use crate::program::{Form, Item, Program, Request, What};
 use crate::source::{
     Answered, Fixed, Halt, Next, Part, Payload, Requests, Seat, Session, Skipped, Source, Supply,
     Turn,
 };
 
+use crate::value::Texts;
+
 use answer::Answers;
-use write::Scratch;
+use session::Session as Way;
+use write::{Scratch, Setting};
 
 /// Makes the sources of a run.
 #[derive(Debug)]
@@ -45,33 +50,50 @@ pub(crate) struct Player {
     unix_ns: i64,
     users: Vec<User>,
     lots: Vec<Lot>,
+    /// The row drawn from each pool, for a request of its own.
+    rows: Vec<u64>,
     scratch: Scratch,
     answers: Answers,
 }
 
 /// What is remembered of a user.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 struct User {
     /// What it has begun in a closed loop.
     begun: u64,
     /// When its next beginning is due, if it has a pace.
     due: Nanos,
+    /// It begins nothing before: it thinks after its last session.
+    rest: Nanos,
+    /// Whether arrivals are given to it: it begins nothing without one then.
+    arrived: bool,
+    session: Option<Box<Way>>,
 }
+
+/// How often a user that awaits an answer is asked again, where a plan pipelines: a session's next
+/// request depends on the answer to the last.
+const ASK_AGAIN: Nanos = 1_000_000;
 
 impl Player {
     pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
         let lots = vec![Lot::default(); program.rows.len()];
-        let scratch = Scratch::new(program.rows.len());
-        let (users, answers) = (Vec::new(), Answers::default());
-        Self { program, seat, unix_ns, users, lots, scratch, answers }
+        let rows = vec![0; program.rows.len()];
+        let (users, answers, scratch) = (Vec::new(), Answers::default(), Scratch::default());
+        Self { program, seat, unix_ns, users, lots, rows, scratch, answers }
     }
 
     fn user(&mut self, user: u32) -> &mut User {
         let index = user as usize;
         if index >= self.users.len() {
-            self.users.resize(index + 1, User::default());
+            self.users.resize_with(index + 1, User::default);
         }
         &mut self.users[index]
+    }
+
+    /// The user's session, if one is under way.
+    fn session(&mut self, user: u32) -> Option<&mut Way> {
+        let session = self.users.get_mut(user as usize)?.session.as_deref_mut()?;
+        session.active.then_some(session)
     }
 
     /// The place in the schedule that a turn has: its arrival's, or the user's next.
@@ -87,71 +109,187 @@ impl Player {
         if turn.draw.is_some() {
             return None;
         }
-        let spread = || first_due(&self.program, place, item);
-        let due = match (item.pace_ns, place.k) {
-            (None, _) => 0,
-            (Some(_), 0) => spread(),
-            (Some(_), _) => self.user(turn.user).due,
-        };
+        let first = if place.k == 0 { first_due(&self.program, place, item) } else { 0 };
+        let user = self.user(turn.user);
+        let due = if place.k == 0 { first } else { user.due }.max(user.rest);
         if due > turn.now {
             return Some(due);
         }
-        let user = self.user(turn.user);
         user.begun += 1;
         // A user that is late by more than a step begins anew from here: what it missed is not sent
         // in a burst.
         if let Some(pace) = item.pace_ns {
-            user.due = if due + pace < turn.now { turn.now + pace } else { due + pace };
+            let next = due.saturating_add(pace);
+            user.due = if next < turn.now { turn.now.saturating_add(pace) } else { next };
         }
         None
     }
 
     /// Writes the request of an endpoint.
-    fn put(
-        &mut self,
-        user: u32,
-        place: Draw,
-        request: u32,
-        now: Nanos,
-        out: &mut Requests,
-    ) -> Next {
-        let program = &*self.program;
+    fn single(&mut self, turn: Turn, place: Draw, request: u32, out: &mut Requests) -> Next {
+        let Self { program, lots, rows, scratch, answers, seat, unix_ns, .. } = self;
         let kind = &program.requests[request as usize];
+        if let Err(halt) = draw_rows(program, &kind.pools, place, *seat, lots, rows) {
+            return Next::Halt(halt);
+        }
+        let mut setting = Setting {
+            program,
+            rows,
+            extracted: &Texts::default(),
+            jar: None,
+            draws: Draws::of(program.seed, place, Purpose::Step(0)),
+            unix_ns: unix_ns.saturating_add_unsigned(turn.now),
+        };
         let part = Part {
             endpoint: request,
             head: kind.head,
             wants: kind.wants,
             ..Part::alone(Payload::Fixed(0))
         };
-        if let Form::Fixed(index) = kind.form
-            && kind.wanted.is_empty()
-        {
-            self.answers.await_one(user, request, kind);
-            out.fixed(index, part);
-            return Next::Send;
-        }
-        for &pool in &kind.pools {
-            let (rows, lot) = (&program.rows[usize::from(pool)], &mut self.lots[usize::from(pool)]);
-            match rows.next(pool, program.seed, place, self.seat.workers, lot) {
-                Ok(row) => self.scratch.rows[usize::from(pool)] = row,
-                Err(out) => return Next::Halt(Halt(out.0.into())),
+        put(scratch, answers, &mut setting, kind, turn.user, part, out)
+    }
+
+    /// Begins a session: its first step is next.
+    fn open(&mut self, user: u32, place: Draw, flow: u32) -> Result<(), Halt> {
+        let mut session = self.user(user).session.take().unwrap_or_default();
+        let Self { program, lots, rows, seat, .. } = self;
+        let of = &program.flows[flow as usize];
+        draw_rows(program, &of.pools, place, *seat, lots, rows)?;
+        session.begin(flow, of, place, rows);
+        self.user(user).session = Some(session);
+        Ok(())
+    }
+
+    /// Writes the request of the session's next step.
+    fn step(&mut self, turn: Turn, out: &mut Requests) -> Next {
+        let Self { program, scratch, answers, users, unix_ns, .. } = self;
+        let Some(session) = users[turn.user as usize].session.as_deref_mut() else {
+            return Next::Free;
+        };
+        let flow = &program.flows[session.flow as usize];
+        let step = &flow.steps[usize::from(session.step)];
+        let kind = &program.requests[step.request as usize];
+        session.awaiting = true;
+        let mut setting = Setting {
+            program,
+            rows: &session.rows,
+            extracted: &session.extracted,
+            jar: Some(&session.jar),
+            draws: Draws::of(program.seed, session.place, Purpose::Step(session.step)),
+            unix_ns: unix_ns.saturating_add_unsigned(turn.now),
+        };
+        let part = Part {
+            endpoint: step.request,
+            head: kind.head,
+            wants: kind.wants,
+            opens: session.step == 0,
+            goes_on: usize::from(session.step) + 1 < flow.steps.len(),
+            payload: Payload::Fixed(0),
+        };
+        put(scratch, answers, &mut setting, kind, turn.user, part, out)
+    }
+
+    /// Ends the user's session at the step it is at.
+    fn fail(&mut self, user: u32) -> Option<Session> {
+        let session = self.session(user)?;
+        session.active = false;
+        Some(Session { flow: session.flow, failed_at: Some(session.step) })
+    }
+
+    /// The bytes of a place's request, or of all the steps of its flow as if every one were taken and
+    /// `extracted` were found for each name, with their endpoints. For samples.
+    pub(crate) fn rehearse(
+        &mut self,
+        place: Draw,
+        item: Item,
+        extracted: &dyn Fn(&str) -> (String, bool),
+    ) -> Result<Vec<(u32, Vec<u8>)>, Halt> {
+        let turn = Turn { user: 0, draw: Some(place), now: 0 };
+        let mut out = Requests::new();
+        let steps = match item.what {
+            What::Request(_) => 1,
+            What::Flow(flow) => {
+                self.open(0, place, flow)?;
+                self.program.flows[flow as usize].steps.len()
+            }
+        };
+        let mut rehearsed = Vec::new();
+        for step in 0..steps {
+            out.clear();
+            let next = match item.what {
+                What::Request(request) => self.single(turn, place, request, &mut out),
+                What::Flow(flow) => {
+                    let program = Arc::clone(&self.program);
+                    let names = &program.flows[flow as usize].extracted;
+                    if let Some(session) = self.session(0) {
+                        session.pretend(step as u16, names, extracted);
+                    }
+                    self.step(turn, &mut out)
+                }
+            };
+            match next {
+                Next::Halt(halt) => return Err(halt),
+                _ => rehearsed.extend(self.written(&out)),
             }
         }
-        let mut draws = Draws::of(program.seed, place, Purpose::Step(0));
-        let unix_ns = self.unix_ns.saturating_add_unsigned(now);
-        match self.scratch.write(program, kind, &mut draws, unix_ns, &mut out.bytes) {
-            Ok(()) => {}
-            Err(what) => return Next::Halt(Halt(what.into())),
-        }
-        if let Some(flight) = self.answers.await_one(user, request, kind) {
-            self.scratch.ask(program, kind, &mut draws, unix_ns, flight);
-        }
-        match kind.form {
-            Form::Fixed(index) => out.fixed(index, part),
-            Form::Written { .. } => out.written(part),
-        }
-        Next::Send
+        Ok(rehearsed)
     }
+
+    fn written(&self, out: &Requests) -> Option<(u32, Vec<u8>)> {
+        let part = out.parts().first()?;
+        let bytes = match part.payload {
+            Payload::Fixed(index) => self.program.fixed[index as usize].bytes.to_vec(),
+            Payload::Written { end } => out.bytes[..end as usize].to_vec(),
+        };
+        Some((part.endpoint, bytes))
+    }
+}
+
+/// Draws a row of each of the pools.
+fn draw_rows(
+    program: &Program,
+    pools: &[u16],
+    place: Draw,
+    seat: Seat,
+    lots: &mut [Lot],
+    rows: &mut [u64],
+) -> Result<(), Halt> {
+    for &pool in pools {
+        let index = usize::from(pool);
+        let row =
+            program.rows[index].next(pool, program.seed, place, seat.workers, &mut lots[index]);
+        rows[index] = row.map_err(|out| Halt(out.0.into()))?;
+    }
+    Ok(())
+}
+
+/// Writes a request and remembers that its answer is looked at.
+fn put(
+    scratch: &mut Scratch,
+    answers: &mut Answers,
+    setting: &mut Setting<'_>,
+    kind: &Request,
+    user: u32,
+    part: Part,
+    out: &mut Requests,
+) -> Next {
+    let fixed = match kind.form {
+        Form::Fixed(index) => Some(index),
+        Form::Written { .. } => None,
+    };
+    if (fixed.is_none() || !kind.wanted.is_empty())
+        && let Err(what) = scratch.write(setting, kind, &mut out.bytes)
+    {
+        return Next::Halt(Halt(what.into()));
+    }
+    if let Some(flight) = answers.await_one(user, part.endpoint, kind) {
+        scratch.ask(setting, kind, flight);
+    }
+    match fixed {
+        Some(index) => out.fixed(index, part),
+        None => out.written(part),
+    }
+    Next::Send
 }
 
 /// The first instant of a paced user: the users of an item spread over one step, so that they do not
@@ -173,39 +311,96 @@ impl Source for Player {
     }
 
     fn next(&mut self, turn: Turn, out: &mut Requests) -> Next {
+        if turn.draw.is_none()
+            && let Some(session) = self.session(turn.user)
+        {
+            return match session {
+                Way { awaiting: true, .. } => Next::At(turn.now + ASK_AGAIN),
+                Way { resume, .. } if *resume > turn.now => Next::At(*resume),
+                _ => self.step(turn, out),
+            };
+        }
+        let user = self.user(turn.user);
+        user.arrived |= turn.draw.is_some();
+        if turn.draw.is_none() && user.arrived {
+            return Next::Free;
+        }
         let place = self.place(turn);
         let item = *self.program.item(place);
-        match self.begin(turn, place, item) {
-            Some(due) => Next::At(due),
-            None => self.put(turn.user, place, item.request, turn.now, out),
+        if let Some(due) = self.begin(turn, place, item) {
+            return Next::At(due);
+        }
+        match item.what {
+            What::Request(request) => self.single(turn, place, request, out),
+            What::Flow(flow) => match self.open(turn.user, place, flow) {
+                Ok(()) => self.step(turn, out),
+                Err(halt) => Next::Halt(halt),
+            },
         }
     }
 
     fn skip(&mut self, turn: Turn) -> Skipped {
+        if turn.draw.is_none()
+            && let Some(session) = self.session(turn.user)
+        {
+            let (flow, step) = (session.flow as usize, usize::from(session.step));
+            let endpoint = self.program.flows[flow].steps[step].request;
+            return Skipped { endpoint, session: self.fail(turn.user) };
+        }
         let place = self.place(turn);
-        let item = *self.program.item(place);
         if turn.draw.is_none() {
             self.user(turn.user).begun += 1;
         }
-        Skipped { endpoint: item.request, session: None }
+        match self.program.item(place).what {
+            What::Request(endpoint) => Skipped { endpoint, session: None },
+            What::Flow(flow) => Skipped {
+                endpoint: self.program.flows[flow as usize].steps[0].request,
+                session: Some(Session { flow, failed_at: Some(0) }),
+            },
+        }
     }
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
         self.answers.head(&self.program, user, head);
+        let Self { program, users, unix_ns, .. } = self;
+        let session = users.get_mut(user as usize).and_then(|user| user.session.as_deref_mut());
+        if let Some(session) = session.filter(|session| session.active) {
+            session.head(program, head, *unix_ns);
+        }
     }
 
     fn body(&mut self, user: u32, bytes: &[u8]) {
         self.answers.body(user, bytes);
     }
 
-    fn answered(&mut self, user: u32, success: bool, _: Nanos) -> Answered {
-        let failed_check = self.answers.answered(&self.program, user, success);
-        Answered { failed_check, ..Answered::default() }
+    fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
+        let Self { program, users, answers, unix_ns, .. } = self;
+        let unix_ns = unix_ns.saturating_add_unsigned(now);
+        let mut of = users.get_mut(user as usize);
+        let mut session = of.as_mut().and_then(|user| user.session.as_deref_mut());
+        session = session.filter(|session| session.active);
+        let failed_check = answers.answered(program, user, success, |body| {
+            session.as_mut().and_then(|session| session.body(program, body))
+        });
+        let Some(session) = session else {
+            return Answered { failed_check, ..Answered::default() };
+        };
+        let flow = session.flow;
+        let session = if !success || failed_check.is_some() {
+            self.fail(user)
+        } else if session.advance(program, now, unix_ns) {
+            None
+        } else {
+            let rest = session.resume;
+            self.user(user).rest = rest;
+            Some(Session { flow, failed_at: None })
+        };
+        Answered { failed_check, session, ..Answered::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {
         self.answers.lost(user);
-        None
+        self.fail(user)
     }
 
     fn complaint(&self, user: u32) -> String {

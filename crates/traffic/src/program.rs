@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use model::{Draw, Nanos};
+use regex::bytes::Regex;
 
-use crate::check::Check;
+use crate::check::{Check, Pointer};
 use crate::draw::{Choice, Draws, GOLDEN, Purpose, mixed};
 use crate::escape::Escape;
 use crate::pool::{Rows, Table};
@@ -26,6 +27,7 @@ pub(crate) struct Program {
     pub(crate) variables: Vec<Value>,
     /// By endpoint.
     pub(crate) requests: Vec<Request>,
+    pub(crate) flows: Vec<Flow>,
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) items: Vec<Item>,
     pub(crate) split: Split,
@@ -34,10 +36,63 @@ pub(crate) struct Program {
 /// What an arrival may begin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
-    /// The endpoint.
-    pub(crate) request: u32,
+    pub(crate) what: What,
     /// Step between the beginnings of one closed-loop user.
     pub(crate) pace_ns: Option<Nanos>,
+}
+
+/// An endpoint or a flow, by its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Request(u32),
+    Flow(u32),
+}
+
+/// A session's steps.
+#[derive(Debug, Clone)]
+pub(crate) struct Flow {
+    /// One at least. The first has no condition.
+    pub(crate) steps: Vec<StepOf>,
+    /// Pools that any of its steps takes a row of: one row for the whole session.
+    pub(crate) pools: Vec<u16>,
+    /// Names of the values that its steps extract.
+    pub(crate) extracted: Vec<String>,
+}
+
+/// One step.
+#[derive(Debug, Clone)]
+pub(crate) struct StepOf {
+    /// Its endpoint.
+    pub(crate) request: u32,
+    pub(crate) when: Option<When>,
+    pub(crate) think_ns: Nanos,
+    pub(crate) extract: Vec<Extract>,
+}
+
+/// A value taken from an answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Extract {
+    /// Its number among the flow's.
+    pub(crate) index: u16,
+    pub(crate) from: From,
+}
+
+/// Where in an answer a value is.
+#[derive(Debug, Clone)]
+pub(crate) enum From {
+    Json(Pointer),
+    Header(String),
+    Regex(Box<Regex>),
+    Cookie(String),
+}
+
+/// When a step is taken.
+#[derive(Debug, Clone)]
+pub(crate) enum When {
+    Has(u16),
+    Lacks(u16),
+    Equal([Value; 2]),
+    Chance(f64),
 }
 
 /// What decides which item comes next.
@@ -86,6 +141,8 @@ pub(crate) enum Op {
     Value(Value, Escape),
     /// The body's length.
     Length,
+    /// The `Cookie` field of the session's cookies, if it has any.
+    Cookies,
 }
 
 impl Program {

@@ -81,6 +81,11 @@ impl Texts {
         let (start, end, json) = self.places.get(usize::from(index)).copied().unwrap_or_default();
         (&self.bytes[start as usize..end as usize], json)
     }
+
+    /// Bytes kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
 }
 
 impl Value {

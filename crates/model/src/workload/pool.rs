@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::value::Literal;
 
 /// Rows of values. `${pool.column}` takes a column of the row drawn for the request, `${pool}` the
-/// only one; all places of one request see the same row.
+/// only one; all places of one request see the same row, and so do all steps of one session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pool {

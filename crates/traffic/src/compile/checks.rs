@@ -12,7 +12,7 @@ use super::request::Asked;
 use super::variables::joined;
 
 /// Memory that a compiled regular expression may take.
-const LARGEST_REGEX: usize = 1 << 20;
+pub(super) const LARGEST_REGEX: usize = 1 << 20;
 
 impl Meaning<'_> {
     /// The checks, and the values that some of them compare with.

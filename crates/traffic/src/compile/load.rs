@@ -1,30 +1,38 @@
-//! How much of what: which endpoints are sent, and what decides between them.
+//! How much of what: which endpoints and flows are sent, and what decides between them.
+
+use std::collections::HashMap;
 
 use model::Workload;
-use model::workload::{Count, Endpoint, LoadSpec, Rate};
+use model::workload::{Body, Count, Endpoint, LoadSpec, Rate, Step, Time};
 
 use crate::draw::Choice;
 use crate::finding::{Findings, inside};
-use crate::program::{Item, Split};
+use crate::program::{Item, Split, What};
 
 use super::Inputs;
 use super::request::{method, name};
 
-/// Endpoints of a workload at most: as many as results tell apart.
+/// Endpoints of a workload at most, steps among them: as many as results tell apart.
 const MOST: usize = 1_000;
 /// Users at most.
 const MOST_USERS: u64 = 1 << 30;
 
+/// What an arrival may begin: an index into the workload's endpoints or flows. Endpoints come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Endpoint(usize),
+    Flow(usize),
+}
+
 /// What is sent.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// Indexes into the workload's endpoints.
-    pub(super) endpoints: Vec<usize>,
+    pub(super) units: Vec<Unit>,
     pub(super) items: Vec<Item>,
     pub(super) split: Split,
     pub(super) load: LoadSpec,
     pub(super) left_out: Vec<String>,
-    /// Each item's weight, rate or users.
+    /// Each unit's weight, rate or users.
     pub(super) parts: Vec<f64>,
 }
 
@@ -46,39 +54,98 @@ impl Kind {
     }
 }
 
+/// What a unit says of its part.
+struct Said {
+    place: String,
+    weight: Option<f64>,
+    rate: Option<Rate>,
+    concurrency: Option<Count>,
+    pace: Option<Time>,
+}
+
+impl Unit {
+    fn said(self, workload: &Workload) -> Said {
+        match self {
+            Self::Endpoint(index) => {
+                let Endpoint { weight, rate, concurrency, pace, .. } = workload.endpoints[index];
+                let place = format!("endpoints/{index}");
+                Said { place, weight, rate, concurrency, pace }
+            }
+            Self::Flow(index) => {
+                let flow = &workload.flows[index];
+                let (weight, rate, concurrency) = (flow.weight, flow.rate, flow.concurrency);
+                let place = format!("flows/{index}");
+                Said { place, weight, rate, concurrency, pace: flow.pace }
+            }
+        }
+    }
+
+    /// Requests that it sends, and how many of them change something.
+    fn requests(self, workload: &Workload) -> (usize, usize) {
+        match self {
+            Self::Endpoint(index) => (1, usize::from(writes(&workload.endpoints[index]))),
+            Self::Flow(index) => {
+                let steps = &workload.flows[index].steps;
+                (steps.len(), steps.iter().filter(|step| step_writes(step)).count())
+            }
+        }
+    }
+
+    fn name(self, workload: &Workload) -> String {
+        match self {
+            Self::Endpoint(index) => {
+                let Endpoint { name: own, method: given, body, path, .. } =
+                    &workload.endpoints[index];
+                name(own.as_deref(), method(given.as_deref(), body.as_ref()), path)
+            }
+            Self::Flow(index) => workload.flows[index].name.clone(),
+        }
+    }
+}
+
 /// Whether an endpoint changes anything on the server.
 pub(super) fn writes(endpoint: &Endpoint) -> bool {
-    let reads = matches!(method(endpoint), "GET" | "HEAD" | "OPTIONS" | "TRACE");
-    endpoint.writes.unwrap_or(!reads)
+    changes(endpoint.writes, endpoint.method.as_deref(), endpoint.body.as_ref())
+}
+
+/// Whether a step changes anything on the server.
+pub(super) fn step_writes(step: &Step) -> bool {
+    changes(step.writes, step.method.as_deref(), step.body.as_ref())
+}
+
+fn changes(said: Option<bool>, given: Option<&str>, body: Option<&Body>) -> bool {
+    said.unwrap_or(!matches!(method(given, body), "GET" | "HEAD" | "OPTIONS" | "TRACE"))
 }
 
 impl Wanted {
     pub(super) fn of(workload: &Workload, inputs: &Inputs<'_>, findings: &mut Findings) -> Self {
         let mut wanted = Self {
-            endpoints: Vec::new(),
+            units: Vec::new(),
             items: Vec::new(),
             split: Split::Users(vec![1]),
             load: workload.load.clone(),
             left_out: Vec::new(),
             parts: Vec::new(),
         };
-        if !workload.flows.is_empty() {
-            findings.add("flows", "flows cannot be run yet");
+        let endpoints = (0..workload.endpoints.len()).map(Unit::Endpoint);
+        let flows = (0..workload.flows.len()).map(Unit::Flow);
+        let all: Vec<Unit> = endpoints.chain(flows).collect();
+        let requests: usize = all.iter().map(|unit| unit.requests(workload).0).sum();
+        if requests.max(all.len()) > MOST {
+            let what = format!("more than {MOST} endpoints, steps of flows among them");
+            findings.add("endpoints", what);
+            return wanted;
         }
-        if workload.endpoints.len() > MOST {
-            findings.add("endpoints", format!("more than {MOST} endpoints"));
-        }
-        for (index, endpoint) in workload.endpoints.iter().enumerate().take(MOST) {
-            if inputs.reads_only && writes(endpoint) {
-                let own = endpoint.name.as_deref();
-                wanted.left_out.push(name(own, method(endpoint), &endpoint.path));
+        for unit in all {
+            if inputs.reads_only && unit.requests(workload).1 > 0 {
+                wanted.left_out.push(unit.name(workload));
             } else {
-                wanted.endpoints.push(index);
+                wanted.units.push(unit);
             }
         }
-        if wanted.endpoints.is_empty() && workload.flows.is_empty() {
+        if wanted.units.is_empty() {
             let what = if wanted.left_out.is_empty() {
-                "there is nothing to send: name an endpoint"
+                "there is nothing to send: name an endpoint or a flow"
             } else {
                 "nothing is left to send: every endpoint changes something on the server"
             };
@@ -91,42 +158,39 @@ impl Wanted {
         wanted
     }
 
-    /// What the parts are given in: the same for all endpoints.
+    /// What the parts are given in: the same for all units.
     fn kind(&self, workload: &Workload, findings: &mut Findings) -> Kind {
         let mut kind: Option<Kind> = None;
-        for &index in &self.endpoints {
-            let endpoint = &workload.endpoints[index];
+        let said: Vec<Said> = self.units.iter().map(|unit| unit.said(workload)).collect();
+        for unit in &said {
             let given = [
-                (Kind::Weight, endpoint.weight.is_some()),
-                (Kind::Rate, endpoint.rate.is_some()),
-                (Kind::Concurrency, endpoint.concurrency.is_some()),
+                (Kind::Weight, unit.weight.is_some()),
+                (Kind::Rate, unit.rate.is_some()),
+                (Kind::Concurrency, unit.concurrency.is_some()),
             ];
             for (of, _) in given.into_iter().filter(|(_, given)| *given) {
                 if let Some(kind) = kind.filter(|kind| *kind != of) {
-                    let at = inside(&format!("endpoints/{index}"), of.key());
                     let what = format!(
                         "others have a `{}`: endpoints have weights, rates or users, all the same",
                         kind.key()
                     );
-                    findings.add(&at, what);
+                    findings.add(&inside(&unit.place, of.key()), what);
                 }
                 kind.get_or_insert(of);
             }
         }
         let kind = kind.unwrap_or(Kind::Weight);
-        for &index in &self.endpoints {
-            let endpoint = &workload.endpoints[index];
-            let at = format!("endpoints/{index}");
-            if endpoint.pace.is_some() && kind != Kind::Concurrency {
-                findings.add(&inside(&at, "pace"), "needs a `concurrency` beside it");
+        for unit in &said {
+            if unit.pace.is_some() && kind != Kind::Concurrency {
+                findings.add(&inside(&unit.place, "pace"), "needs a `concurrency` beside it");
             }
             let lacks = match kind {
                 Kind::Weight => false,
-                Kind::Rate => endpoint.rate.is_none(),
-                Kind::Concurrency => endpoint.concurrency.is_none(),
+                Kind::Rate => unit.rate.is_none(),
+                Kind::Concurrency => unit.concurrency.is_none(),
             };
             if lacks {
-                findings.add(&at, format!("has no `{}`, others have one", kind.key()));
+                findings.add(&unit.place, format!("has no `{}`, others have one", kind.key()));
             }
         }
         kind
@@ -134,33 +198,34 @@ impl Wanted {
 
     fn share_out(&mut self, workload: &Workload, kind: Kind, scale: f64, findings: &mut Findings) {
         let scaled_users = |users: u64| ((users as f64 * scale).round() as u64).max(1);
-        for (request, &index) in (0..).zip(&self.endpoints) {
-            let endpoint = &workload.endpoints[index];
+        for &unit in &self.units {
+            let said = unit.said(workload);
             let part = match kind {
-                Kind::Weight => endpoint.weight.unwrap_or(1.0),
-                Kind::Rate => endpoint.rate.unwrap_or_default().0 * scale,
-                Kind::Concurrency => {
-                    let users = endpoint.concurrency.unwrap_or(Count(1)).0;
-                    if users == 0 { 0.0 } else { scaled_users(users) as f64 }
-                }
+                Kind::Weight => said.weight.unwrap_or(1.0),
+                Kind::Rate => said.rate.unwrap_or_default().0 * scale,
+                Kind::Concurrency => match said.concurrency.unwrap_or(Count(1)).0 {
+                    0 => 0.0,
+                    users => scaled_users(users) as f64,
+                },
             };
             if !part.is_finite() || part < 0.0 {
-                let at = inside(&format!("endpoints/{index}"), kind.key());
+                let at = inside(&said.place, kind.key());
                 findings.add(&at, format!("{part} is no {}", kind.key()));
             }
             self.parts.push(part);
-            self.items.push(Item { request, pace_ns: endpoint.pace.map(|pace| pace.0) });
         }
+        self.items = items(&self.units, workload);
         let total: f64 = self.parts.iter().sum();
         let Some(choice) = Choice::new(&self.parts) else {
             findings.add("endpoints", format!("the {}s sum to nothing", kind.key()));
             return;
         };
         let load = &mut self.load;
-        let both = |findings: &mut Findings, key: &str| {
-            let what = format!("endpoints have a `{key}` of their own: leave this one out");
+        let twice = [("rate", load.rate.is_some()), ("concurrency", load.concurrency.is_some())];
+        for (key, _) in twice.iter().filter(|(_, given)| *given && kind != Kind::Weight) {
+            let what = format!("endpoints have a `{}` of their own: leave this out", kind.key());
             findings.add(&inside("load", key), what);
-        };
+        }
         match kind {
             Kind::Weight => {
                 self.split = Split::Weights(choice);
@@ -168,16 +233,10 @@ impl Wanted {
                 load.concurrency = load.concurrency.map(|users| Count(scaled_users(users.0)));
             }
             Kind::Rate => {
-                if load.rate.is_some() || load.concurrency.is_some() {
-                    both(findings, if load.rate.is_some() { "rate" } else { "concurrency" });
-                }
                 load.rate = Some(Rate(total));
                 self.split = Split::Rates(choice);
             }
             Kind::Concurrency => {
-                if load.rate.is_some() || load.concurrency.is_some() {
-                    both(findings, if load.rate.is_some() { "rate" } else { "concurrency" });
-                }
                 if total > MOST_USERS as f64 {
                     findings.add("endpoints", format!("more than {MOST_USERS} users"));
                 }
@@ -192,37 +251,57 @@ impl Wanted {
         }
     }
 
-    /// The part of the mix that an item has, 0 to 1; nothing where it depends on answers.
-    pub(super) fn share(&self, item: usize) -> Option<f64> {
+    /// The part of all arrivals that a unit has, 0 to 1; nothing where it depends on answers.
+    pub(super) fn share(&self, unit: usize) -> Option<f64> {
         let total: f64 = self.parts.iter().sum();
         match self.split {
             Split::Users(_) => None,
-            _ => Some(self.parts[item] / total),
+            _ => Some(self.parts[unit] / total),
         }
     }
 
     /// The part of requests that change something. Where users send as fast as they are answered, all
-    /// are taken to be as fast.
+    /// are taken to be as fast; of flows, all steps are taken to be taken.
     pub(super) fn write_share(&self, workload: &Workload) -> f64 {
-        let total: f64 = self.parts.iter().sum();
-        let each = self.endpoints.iter().zip(&self.parts);
-        let of_writes = each.filter(|(index, _)| writes(&workload.endpoints[**index]));
-        let sum: f64 = of_writes.map(|(_, part)| part).sum();
-        if total > 0.0 { sum / total } else { 0.0 }
+        let (mut all, mut changing) = (0.0, 0.0);
+        for (unit, part) in self.units.iter().zip(&self.parts) {
+            let (requests, writes) = unit.requests(workload);
+            all += part * requests as f64;
+            changing += part * writes as f64;
+        }
+        if all > 0.0 { changing / all } else { 0.0 }
     }
+}
+
+fn items(units: &[Unit], workload: &Workload) -> Vec<Item> {
+    let (mut requests, mut flows) = (0, 0);
+    let item = |unit: &Unit| {
+        let pace_ns = unit.said(workload).pace.map(|pace| pace.0);
+        let (next, what): (&mut u32, fn(u32) -> What) = match unit {
+            Unit::Endpoint(_) => (&mut requests, What::Request),
+            Unit::Flow(_) => (&mut flows, What::Flow),
+        };
+        *next += 1;
+        Item { what: what(*next - 1), pace_ns }
+    };
+    units.iter().map(item).collect()
 }
 
 /// Names that are given are all different.
 fn names(workload: &Workload, findings: &mut Findings) {
-    let mut seen = std::collections::HashMap::new();
-    for (index, endpoint) in workload.endpoints.iter().enumerate() {
-        let Some(name) = &endpoint.name else { continue };
-        let at = inside(&format!("endpoints/{index}"), "name");
+    let mut seen = HashMap::new();
+    let endpoints = workload.endpoints.iter().enumerate();
+    let endpoints = endpoints.filter_map(|(index, endpoint)| {
+        Some((format!("endpoints/{index}"), endpoint.name.as_ref()?))
+    });
+    let flows = workload.flows.iter().enumerate();
+    let flows = flows.map(|(index, flow)| (format!("flows/{index}"), &flow.name));
+    for (place, name) in endpoints.chain(flows) {
+        let at = inside(&place, "name");
         if name.trim().is_empty() {
             findings.add(&at, "the name is empty");
-        } else if let Some(first) = seen.insert(name, index) {
-            let what = format!("endpoint {} is called so too", first + 1);
-            findings.add(&at, what);
+        } else if let Some(first) = seen.insert(name, place) {
+            findings.add(&at, format!("{first} is called so too"));
         }
     }
 }

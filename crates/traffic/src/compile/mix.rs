@@ -3,36 +3,89 @@
 use std::collections::HashMap;
 
 use model::Workload;
-use model::plan::{EndpointPlan, Mix};
+use model::plan::{EndpointPlan, FlowPlan, Mix};
 
 use crate::program::Split;
 
-use super::checks::in_words;
-use super::load::{Wanted, writes};
-use super::request::{method, name, success};
+use super::load::{Unit, Wanted, step_writes, writes};
+use super::request::{method, name};
+use super::{checks, flow};
 
 pub(super) fn mix(workload: &Workload, wanted: &Wanted) -> Mix {
-    let mut names = HashMap::new();
-    let mut endpoints = Vec::new();
-    for (item, &index) in wanted.endpoints.iter().enumerate() {
-        let endpoint = &workload.endpoints[index];
-        let plain = name(endpoint.name.as_deref(), method(endpoint), &endpoint.path);
-        // Two paths may differ in what names leave out: their queries.
-        let times = names.entry(plain.clone()).or_insert(0);
-        *times += 1;
-        let part = wanted.parts[item];
-        endpoints.push(EndpointPlan {
-            name: if *times > 1 { format!("{plain} ({times})") } else { plain },
-            method: method(endpoint).to_owned(),
-            path: endpoint.path.clone(),
-            success: success(endpoint, workload),
-            checks: endpoint.checks.iter().map(in_words).collect(),
-            writes: writes(endpoint),
-            share: wanted.share(item),
-            rate_per_s: matches!(wanted.split, Split::Rates(_)).then_some(part),
-            connections: matches!(wanted.split, Split::Users(_)).then_some(part as u32),
-            objectives: endpoint.objectives.clone(),
-        });
+    let mut mix = Mix::default();
+    let sessions = wanted.units.iter().any(|unit| matches!(unit, Unit::Flow(_)));
+    for (at, unit) in wanted.units.iter().enumerate() {
+        let part = wanted.parts[at];
+        let rate_per_s = matches!(wanted.split, Split::Rates(_)).then_some(part);
+        let connections = matches!(wanted.split, Split::Users(_)).then_some(part as u32);
+        match *unit {
+            Unit::Endpoint(index) => mix.endpoints.push(EndpointPlan {
+                // What steps send depends on their answers.
+                share: wanted.share(at).filter(|_| !sessions),
+                rate_per_s,
+                connections,
+                ..endpoint(workload, index)
+            }),
+            Unit::Flow(index) => {
+                let flow = &workload.flows[index];
+                let first = mix.endpoints.len() as u32;
+                mix.endpoints
+                    .extend((0..flow.steps.len()).map(|step| self::step(workload, index, step)));
+                mix.flows.push(FlowPlan {
+                    name: flow.name.clone(),
+                    steps: (first..mix.endpoints.len() as u32).collect(),
+                    share: wanted.share(at),
+                    rate_per_s,
+                    connections,
+                    objectives: flow.objectives.clone(),
+                });
+            }
+        }
     }
-    Mix { endpoints, flows: Vec::new() }
+    tell_apart(&mut mix);
+    mix
+}
+
+fn endpoint(workload: &Workload, index: usize) -> EndpointPlan {
+    let endpoint = &workload.endpoints[index];
+    let method = method(endpoint.method.as_deref(), endpoint.body.as_ref());
+    EndpointPlan {
+        name: name(endpoint.name.as_deref(), method, &endpoint.path),
+        method: method.to_owned(),
+        path: endpoint.path.clone(),
+        success: endpoint.success.clone().or_else(|| workload.success.clone()).unwrap_or_default(),
+        checks: endpoint.checks.iter().map(checks::in_words).collect(),
+        writes: writes(endpoint),
+        objectives: endpoint.objectives.clone(),
+        ..EndpointPlan::default()
+    }
+}
+
+/// A step. What it has to find in its answer is checked behind its checks.
+fn step(workload: &Workload, index: usize, number: usize) -> EndpointPlan {
+    let flow = &workload.flows[index];
+    let step = &flow.steps[number];
+    let method = method(step.method.as_deref(), step.body.as_ref());
+    let found = step.extract.iter().map(|(name, extractor)| flow::in_words(name, extractor));
+    EndpointPlan {
+        name: format!("{}/{}", flow.name, name(step.name.as_deref(), method, &step.path)),
+        method: method.to_owned(),
+        path: step.path.clone(),
+        success: step.success.clone().or_else(|| workload.success.clone()).unwrap_or_default(),
+        checks: step.checks.iter().map(checks::in_words).chain(found).collect(),
+        writes: step_writes(step),
+        ..EndpointPlan::default()
+    }
+}
+
+/// Two paths may differ in what names leave out: their queries.
+fn tell_apart(mix: &mut Mix) {
+    let mut times = HashMap::new();
+    for endpoint in &mut mix.endpoints {
+        let times = times.entry(endpoint.name.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            endpoint.name = format!("{} ({times})", endpoint.name);
+        }
+    }
 }

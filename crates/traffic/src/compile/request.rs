@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use model::plan::StatusRanges;
 use model::secret::is_secret_name;
-use model::workload::{Body, Check, Endpoint, Fields};
+use model::workload::{Body, Check, Endpoint, Fields, Flow, Step};
 use wire::{Limits, RequestEvent, RequestParser};
 
 use crate::escape::{Escape, escape};
@@ -29,39 +28,53 @@ pub(super) struct Asked<'a> {
     pub(super) checks: &'a [Check],
     /// What steps before it took from their answers.
     pub(super) extracted: &'a [String],
+    /// Whether it has the session's cookies.
+    pub(super) in_session: bool,
 }
 
 impl<'a> Asked<'a> {
     pub(super) fn endpoint(endpoint: &'a Endpoint, index: usize) -> Self {
+        let method = method(endpoint.method.as_deref(), endpoint.body.as_ref());
         Self {
             place: format!("endpoints/{index}"),
-            name: name(endpoint.name.as_deref(), method(endpoint), &endpoint.path),
-            method: method(endpoint),
+            name: name(endpoint.name.as_deref(), method, &endpoint.path),
+            method,
             path: &endpoint.path,
             query: &endpoint.query,
             headers: &endpoint.headers,
             body: endpoint.body.as_ref(),
             checks: &endpoint.checks,
             extracted: &[],
+            in_session: false,
+        }
+    }
+
+    pub(super) fn step(flow: &Flow, step: &'a Step, place: &str, extracted: &'a [String]) -> Self {
+        let method = method(step.method.as_deref(), step.body.as_ref());
+        Self {
+            place: place.to_owned(),
+            name: format!("{}/{}", flow.name, name(step.name.as_deref(), method, &step.path)),
+            method,
+            path: &step.path,
+            query: &step.query,
+            headers: &step.headers,
+            body: step.body.as_ref(),
+            checks: &step.checks,
+            extracted,
+            in_session: true,
         }
     }
 }
 
 /// The method: POST with a body and GET without, unless given.
-pub(super) fn method(endpoint: &Endpoint) -> &str {
-    let otherwise = if endpoint.body.is_some() { "POST" } else { "GET" };
-    endpoint.method.as_deref().unwrap_or(otherwise)
+pub(super) fn method<'a>(given: Option<&'a str>, body: Option<&Body>) -> &'a str {
+    given.unwrap_or(if body.is_some() { "POST" } else { "GET" })
 }
 
 /// A name in results: its own, or method and path with placeholders in brackets.
 pub(super) fn name(own: Option<&str>, method: &str, path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
     own.map_or_else(|| format!("{method} {}", path.replace("${", "{")), str::to_owned)
-}
-
-/// Statuses that count as success.
-pub(super) fn success(endpoint: &Endpoint, workload: &model::Workload) -> StatusRanges {
-    endpoint.success.clone().or_else(|| workload.success.clone()).unwrap_or_default()
 }
 
 /// Stretches as they are put together.
@@ -135,7 +148,8 @@ impl Meaning<'_> {
         self.asked(&asked, server, fixed, findings)
     }
 
-    fn asked(
+    /// Compiles a request.
+    pub(super) fn asked(
         &self,
         asked: &Asked<'_>,
         server: &Server,
@@ -197,6 +211,9 @@ impl Meaning<'_> {
         }
         if let Some(media) = media.filter(|_| !has("content-type")) {
             head.text(format!("Content-Type: {media}\r\n").as_bytes());
+        }
+        if asked.in_session && !has("cookie") {
+            head.0.push(Op::Cookies);
         }
         if !self.inputs.keepalive && !has("connection") {
             head.text(b"Connection: close\r\n");

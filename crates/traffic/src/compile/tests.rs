@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use model::workload::{Count, Rate};
 
 use super::*;
+use crate::{Next, Requests, Turn};
 
 /// Files and environment of a test.
 #[derive(Default)]
@@ -214,7 +215,7 @@ fn all_that_is_wrong_is_told_at_once() {
         "endpoints/2/checks/0/regex: is no regular expression",
         "endpoints/3/body/file: `y.bin`: no such file",
         "endpoints/4/rate: others have a `weight`",
-        "endpoints/4/name: endpoint 4 is called so too",
+        "endpoints/4/name: endpoints/3 is called so too",
         "endpoints/4/checks/0/json/pointer: `a` is no JSON pointer: write `/a`",
     ] {
         assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
@@ -292,4 +293,30 @@ fn the_load_is_resolved_scaled_and_stripped_of_writes() {
     assert_eq!(users.load().concurrency, Some(Count(25)));
     let connections: Vec<_> = users.mix().endpoints.iter().map(|e| e.connections).collect();
     assert_eq!(connections, [Some(5), Some(20)]);
+}
+
+#[test]
+fn what_is_wrong_with_a_flow_is_told() {
+    let told = findings(serde_json::json!({
+        "target": "http://h",
+        "pools": {"p": {"values": [1]}},
+        "flows": [{"name": "f", "steps": [
+            {"path": "/${later}", "when": {"chance": 0.5}, "extract": {"p": {"json": "/a"}, "later": {"json": "a"}}},
+            {"path": "/${token}", "when": {"has": "tokn"}, "extract": {"token": {"regex": "("}}},
+            {"path": "/", "when": {"chance": 2}, "body": {"json": "{\"a\": <${ok}>}"}, "extract": {"ok": {"header": "X"}}}
+        ]}, {"name": "empty", "steps": []}]
+    }));
+    for needle in [
+        "flows/0/steps/0/path[3..8]: nothing is called `later`",
+        "flows/0/steps/0/when: the first step is always taken",
+        "flows/0/steps/0/extract/p: `p` names a pool too",
+        "flows/0/steps/0/extract/later/json: `a` is no JSON pointer",
+        "flows/0/steps/1/when/has: no step before extracts `tokn`",
+        "flows/0/steps/1/extract/token/regex: is no regular expression",
+        "flows/0/steps/2/when/chance: 2 is not from 0 to 1",
+        "flows/0/steps/2/body/json[9..11]: nothing is called `ok`",
+        "flows/1/steps: the flow has no step",
+    ] {
+        assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use wire::ResponseHead;
 
+use crate::check::Check;
 use crate::program::{Program, Request};
 use crate::source::Wants;
 use crate::value::Texts;
@@ -91,18 +92,28 @@ impl Answers {
         flight.bytes += bytes.len();
     }
 
-    /// The first check that the user's oldest answer failed.
-    pub(super) fn answered(&mut self, program: &Program, user: u32, success: bool) -> Option<u16> {
+    /// The first check that the user's oldest answer failed. Of one that failed none, `extract` is
+    /// given the body, as far as it is kept whole; what it misses counts behind the checks.
+    pub(super) fn answered(
+        &mut self,
+        program: &Program,
+        user: u32,
+        success: bool,
+        extract: impl FnOnce(&[u8]) -> Option<u16>,
+    ) -> Option<u16> {
         let flight = self.by_user.get_mut(user as usize)?.pop_front()?;
         let checks = &program.requests[flight.request as usize].checks;
         let failed = if success {
             let before = flight.failed.map_or(checks.len(), usize::from);
             let whole = flight.bytes == flight.body.len();
-            let holds = |body: &[u8], check: &crate::check::Check| {
+            let holds = |body: &[u8], check: &Check| {
                 !check.needs_body() || (whole && check.holds_in_body(body, &flight.asked))
             };
             let in_body = checks[..before].iter().position(|check| !holds(&flight.body, check));
-            in_body.map(|check| check as u16).or(flight.failed)
+            in_body.map(|check| check as u16).or(flight.failed).or_else(|| {
+                let body = if whole { &flight.body[..] } else { b"" };
+                extract(body).map(|missed| checks.len() as u16 + missed)
+            })
         } else {
             None
         };
@@ -142,7 +153,8 @@ impl Answers {
         };
         let Failure { request, check, status, bytes, .. } = *failure;
         let request = &program.requests[request as usize];
-        let too_long = bytes > MOST_BODY && request.checks[usize::from(check)].needs_body();
+        let check = request.checks.get(usize::from(check));
+        let too_long = bytes > MOST_BODY && check.is_none_or(Check::needs_body);
         let mut text = format!("status {status}, {bytes} bytes");
         if too_long {
             text += ", of which 1 MiB is kept: too long to be checked";

@@ -6,50 +6,62 @@ use crate::program::{Form, Op, Program, Request};
 use crate::value::{Scene, Texts, decimal};
 
 use super::answer::Flight;
+use super::jar::Jar;
 
 /// Memory that is kept from request to request.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// The row drawn from each pool.
-    pub(super) rows: Vec<u64>,
     variables: Texts,
-    extracted: Texts,
     stack: Vec<u8>,
     body: Vec<u8>,
 }
 
-impl Scratch {
-    pub(super) fn new(pools: usize) -> Self {
-        Self { rows: vec![0; pools], ..Self::default() }
-    }
+/// What a request is written for.
+#[derive(Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) program: &'a Program,
+    /// The row drawn from each pool.
+    pub(super) rows: &'a [u64],
+    pub(super) extracted: &'a Texts,
+    /// The session's cookies, if it is one.
+    pub(super) jar: Option<&'a Jar>,
+    pub(super) draws: Draws,
+    pub(super) unix_ns: i64,
+}
 
+impl Setting<'_> {
+    fn scene<'s>(&'s mut self, variables: &'s Texts) -> Scene<'s> {
+        let Self { program, rows, extracted, draws, unix_ns, .. } = self;
+        let tables = &program.tables;
+        Scene { tables, rows, variables, extracted, draws, unix_ns: *unix_ns }
+    }
+}
+
+impl Scratch {
     /// Works out what the request needs and appends its bytes.
     ///
     /// # Errors
     /// In words, when a header field's value would hold a control character.
     pub(super) fn write(
         &mut self,
-        program: &Program,
+        setting: &mut Setting<'_>,
         request: &Request,
-        draws: &mut Draws,
-        unix_ns: i64,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let Self { rows, variables, extracted, stack, body } = self;
-        variables.clear(program.variables.len());
+        let Self { variables, stack, body } = self;
+        variables.clear(setting.program.variables.len());
         for &index in &request.variables {
             stack.clear();
-            let mut scene =
-                Scene { tables: &program.tables, rows, variables, extracted, draws, unix_ns };
-            let json = program.variables[usize::from(index)].push(&mut scene, stack);
+            let value = &setting.program.variables[usize::from(index)];
+            let json = value.push(&mut setting.scene(variables), stack);
             variables.set(index, stack, json);
         }
         let Form::Written { head, body: of_body } = &request.form else { return Ok(()) };
-        let mut scene =
-            Scene { tables: &program.tables, rows, variables, extracted, draws, unix_ns };
         body.clear();
-        write_ops(request, of_body, &mut scene, 0, stack, body)?;
-        write_ops(request, head, &mut scene, body.len(), stack, out)?;
+        let jar = setting.jar;
+        let mut scene = setting.scene(variables);
+        write_ops(request, of_body, &mut scene, (0, jar), stack, body)?;
+        write_ops(request, head, &mut scene, (body.len(), jar), stack, out)?;
         out.extend_from_slice(body);
         Ok(())
     }
@@ -57,19 +69,15 @@ impl Scratch {
     /// Works out what the answer is compared with. The request was written just before.
     pub(super) fn ask(
         &mut self,
-        program: &Program,
+        setting: &mut Setting<'_>,
         request: &Request,
-        draws: &mut Draws,
-        unix_ns: i64,
         flight: &mut Flight,
     ) {
-        let Self { rows, variables, extracted, stack, .. } = self;
+        let Self { variables, stack, .. } = self;
         flight.asked.clear(request.wanted.len());
         for (value, index) in request.wanted.iter().zip(0..) {
             stack.clear();
-            let mut scene =
-                Scene { tables: &program.tables, rows, variables, extracted, draws, unix_ns };
-            let json = value.push(&mut scene, stack);
+            let json = value.push(&mut setting.scene(variables), stack);
             flight.asked.set(index, stack, json);
         }
     }
@@ -79,7 +87,7 @@ fn write_ops(
     request: &Request,
     ops: &[Op],
     scene: &mut Scene<'_>,
-    body_bytes: usize,
+    (body_bytes, jar): (usize, Option<&Jar>),
     stack: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
@@ -87,6 +95,7 @@ fn write_ops(
         match op {
             Op::Text(bytes) => out.extend_from_slice(bytes),
             Op::Length => decimal(body_bytes as i64, out),
+            Op::Cookies => jar.iter().for_each(|jar| jar.write(out)),
             Op::Value(value, place) => {
                 stack.clear();
                 let json = value.push(scene, stack);

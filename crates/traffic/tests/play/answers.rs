@@ -1,13 +1,22 @@
 //! What becomes of answers.
 
 use serde_json::{Value, json};
-use traffic::Source;
+use traffic::{Answered, Source};
 use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
 
 use crate::{closed, compiled, sent, source};
 
 /// Tells a source an answer as the engine does: what the parser says of its bytes, cut at `cut`.
-pub fn answer(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
+fn answer(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
+    tell(source, user, text, cut, 0).failed_check
+}
+
+/// Tells a source an answer in one piece.
+pub fn told(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Answered {
+    tell(source, user, text, 0, now)
+}
+
+fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) -> Answered {
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(AnswerTo::Other);
     let mut status = 0;
@@ -24,10 +33,11 @@ pub fn answer(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Opt
             }
         }
     }
-    source.answered(user, status < 400, 0).failed_check
+    source.answered(user, status < 400, now)
 }
 
-fn http(status: u16, headers: &str, body: &str) -> String {
+/// An answer.
+pub fn http(status: u16, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
 }

@@ -1,6 +1,7 @@
 //! Compiled workloads as a worker plays them: through the trait alone.
 
 mod answers;
+mod flows;
 mod mix;
 
 use model::{Draw, Workload};

@@ -1,0 +1,191 @@
+//! Flows: steps in order, with what they take from answers and when they are taken.
+
+use model::workload::{Condition, Extractor, Step};
+use regex::bytes::RegexBuilder;
+
+use crate::finding::{Findings, inside, quote};
+use crate::program::{Extract, Flow, From, Request, StepOf, When};
+use crate::source::{Fixed, Wants};
+use crate::value::Value;
+
+use super::checks::{LARGEST_REGEX, pointer_at};
+use super::meaning::{Meaning, nearest};
+use super::request::Asked;
+use super::server::Server;
+use super::variables::joined;
+
+/// Steps of a flow at most.
+const MOST_STEPS: usize = 1_000;
+/// Values that a flow extracts at most.
+const MOST_EXTRACTED: usize = 100;
+
+impl Meaning<'_> {
+    /// Compiles the flow of an index; its requests go behind those that are there.
+    pub(super) fn flow(
+        &self,
+        index: usize,
+        server: &Server,
+        requests: &mut Vec<Request>,
+        fixed: &mut Vec<Fixed>,
+        findings: &mut Findings,
+    ) -> Flow {
+        let flow = &self.workload.flows[index];
+        let place = format!("flows/{index}");
+        let mut names: Vec<String> = Vec::new();
+        let (mut steps, mut pools) = (Vec::new(), Vec::new());
+        if flow.steps.is_empty() {
+            findings.add(&inside(&place, "steps"), "the flow has no step");
+        }
+        if flow.steps.len() > MOST_STEPS {
+            findings.add(&inside(&place, "steps"), format!("more than {MOST_STEPS} steps"));
+        }
+        for (number, step) in flow.steps.iter().enumerate().take(MOST_STEPS) {
+            let at = format!("{place}/steps/{number}");
+            let asked = Asked::step(flow, step, &at, &names);
+            let mut request = self.asked(&asked, server, fixed, findings);
+            let when = step.when.as_ref().and_then(|when| {
+                let at = inside(&at, "when");
+                if number == 0 {
+                    let what = "the first step is always taken: give flows weights instead";
+                    findings.add(&at, what);
+                }
+                self.when(when, &at, &names, findings)
+            });
+            let extract = self.extract(step, &at, &mut names, findings);
+            let needs_body =
+                extract.iter().any(|e| matches!(e.from, From::Json(_) | From::Regex(_)));
+            request.wants = request.wants.max(if needs_body { Wants::Whole } else { Wants::Head });
+            pools.extend(&request.pools);
+            if let Some(When::Equal(values)) = &when {
+                values.iter().for_each(|value| {
+                    value.walk(&mut |value| {
+                        if let Value::Cell { pool, .. } = value {
+                            pools.push(*pool);
+                        }
+                    });
+                });
+            }
+            let think_ns = step.think.unwrap_or_default().0;
+            steps.push(StepOf { request: requests.len() as u32, when, think_ns, extract });
+            requests.push(request);
+        }
+        pools.sort_unstable();
+        pools.dedup();
+        Flow { steps, pools, extracted: names }
+    }
+
+    fn extract(
+        &self,
+        step: &Step,
+        at: &str,
+        names: &mut Vec<String>,
+        findings: &mut Findings,
+    ) -> Vec<Extract> {
+        let mut extract = Vec::new();
+        for (name, extractor) in &step.extract {
+            let path = inside(&inside(at, "extract"), name);
+            let taken = if name == "env" {
+                Some("the environment")
+            } else if self.workload.variables.contains_key(name) {
+                Some("a variable")
+            } else if self.workload.pools.contains_key(name) {
+                Some("a pool")
+            } else {
+                None
+            };
+            if let Some(taken) = taken {
+                findings.add(&path, format!("{} names {taken} too", quote(name)));
+            }
+            let Some(from) = from(extractor, &path, findings) else { continue };
+            let index = names.iter().position(|known| known == name).unwrap_or(names.len());
+            if index == names.len() {
+                names.push(name.clone());
+            }
+            if names.len() > MOST_EXTRACTED {
+                findings.add(at, format!("the flow extracts more than {MOST_EXTRACTED} values"));
+                return extract;
+            }
+            extract.push(Extract { index: index as u16, from });
+        }
+        extract
+    }
+
+    fn when(
+        &self,
+        when: &Condition,
+        at: &str,
+        names: &[String],
+        findings: &mut Findings,
+    ) -> Option<When> {
+        let mut index = |name: &String, key: &str| {
+            let index = names.iter().position(|known| known == name);
+            if index.is_none() {
+                let near = nearest(name, names.iter().map(String::as_str));
+                let what = format!("no step before extracts {}{near}", quote(name));
+                findings.add(&inside(at, key), what);
+            }
+            index.map(|index| index as u16)
+        };
+        match when {
+            Condition::Has(name) => index(name, "has").map(When::Has),
+            Condition::Lacks(name) => index(name, "lacks").map(When::Lacks),
+            Condition::Chance(share) if (0.0..=1.0).contains(share) => Some(When::Chance(*share)),
+            Condition::Chance(share) => {
+                findings.add(&inside(at, "chance"), format!("{share} is not from 0 to 1"));
+                None
+            }
+            Condition::Equal(sides) => {
+                let mut side = |number: usize| {
+                    let path = inside(&inside(at, "equal"), &number.to_string());
+                    let stretches = self.template(&sides[number], &path, names, findings)?;
+                    Some(self.inlined(&joined(stretches)))
+                };
+                let (first, second) = (side(0), side(1));
+                Some(When::Equal([first?, second?]))
+            }
+        }
+    }
+
+    /// A value with those of its variables in their places.
+    fn inlined(&self, value: &Value) -> Value {
+        let all = |of: &[Value]| of.iter().map(|value| self.inlined(value)).collect();
+        match value {
+            Value::Variable(index) => self.inlined(&self.variables[usize::from(*index)].1),
+            Value::Call(function, of) => Value::Call(function.clone(), all(of)),
+            Value::Joined(of) => Value::Joined(all(of)),
+            other => other.clone(),
+        }
+    }
+}
+
+fn from(extractor: &Extractor, path: &str, findings: &mut Findings) -> Option<From> {
+    match extractor {
+        Extractor::Json(pointer) => {
+            pointer_at(pointer, &inside(path, "json"), findings).map(From::Json)
+        }
+        Extractor::Header(name) => Some(From::Header(name.clone())),
+        Extractor::Cookie(name) => Some(From::Cookie(name.clone())),
+        Extractor::Regex(pattern) => {
+            match RegexBuilder::new(pattern).size_limit(LARGEST_REGEX).build() {
+                Ok(regex) => Some(From::Regex(Box::new(regex))),
+                Err(why) => {
+                    let why = why.to_string();
+                    let why = why.lines().last().unwrap_or_default();
+                    let what = format!("is no regular expression: {why}");
+                    findings.add(&inside(path, "regex"), what);
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// An extraction in words: the check that it stands for.
+pub(super) fn in_words(name: &str, extractor: &Extractor) -> String {
+    match extractor {
+        Extractor::Json(pointer) => format!("{name} is found at {pointer}"),
+        Extractor::Header(header) => format!("{name} is found in header {header}"),
+        Extractor::Regex(pattern) => format!("{name} is found by {pattern}"),
+        Extractor::Cookie(cookie) => format!("{name} is found in cookie {cookie}"),
+    }
+}

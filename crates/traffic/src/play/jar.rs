@@ -1,0 +1,124 @@
+//! A user's cookies (RFC 6265, without paths and domains: a workload has one server).
+
+use jiff::fmt::rfc2822::DateTimeParser;
+
+/// Cookies at most, and bytes of one.
+const MOST: usize = 50;
+const LONGEST: usize = 4096;
+
+/// Cookies by name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Jar {
+    cookies: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Jar {
+    pub(super) fn clear(&mut self) {
+        self.cookies.clear();
+    }
+
+    /// The value of a cookie that a `Set-Cookie` field's value sets, if it is of that name.
+    pub(super) fn set_value<'a>(field: &'a [u8], name: &str) -> Option<&'a [u8]> {
+        let (known, value) = pair(field)?;
+        (known == name.as_bytes()).then_some(value)
+    }
+
+    /// Takes what a `Set-Cookie` field sets or takes away.
+    pub(super) fn take(&mut self, field: &[u8], unix_ns: i64) {
+        let Some((name, value)) = pair(field) else { return };
+        if name.is_empty() || name.len() + value.len() > LONGEST {
+            return;
+        }
+        let at = self.cookies.iter().position(|(known, _)| known == name);
+        match (at, expired(field, unix_ns)) {
+            (Some(at), true) => {
+                self.cookies.remove(at);
+            }
+            (Some(at), false) => {
+                let (_, known) = &mut self.cookies[at];
+                known.clear();
+                known.extend_from_slice(value);
+            }
+            (None, false) if self.cookies.len() < MOST => {
+                self.cookies.push((name.to_vec(), value.to_vec()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Appends the `Cookie` field, if there are cookies.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        for (at, (name, value)) in self.cookies.iter().enumerate() {
+            out.extend_from_slice(if at == 0 { b"Cookie: " } else { b"; " });
+            out.extend_from_slice(name);
+            out.push(b'=');
+            out.extend_from_slice(value);
+        }
+        if !self.cookies.is_empty() {
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+}
+
+/// Name and value, without blanks (RFC 6265 section 5.2).
+fn pair(field: &[u8]) -> Option<(&[u8], &[u8])> {
+    let pair = field.split(|byte| *byte == b';').next()?;
+    let equals = pair.iter().position(|byte| *byte == b'=')?;
+    let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
+    let plain = |byte: &u8| *byte > b' ' && *byte != 0x7f;
+    name.iter().chain(value).all(|byte| plain(byte) || *byte == b' ').then_some((name, value))
+}
+
+/// Whether the field takes its cookie away: `Max-Age` not above 0, or `Expires` in the past.
+fn expired(field: &[u8], unix_ns: i64) -> bool {
+    let mut by_date = false;
+    for attribute in field.split(|byte| *byte == b';').skip(1) {
+        let Ok(attribute) = str::from_utf8(attribute) else { continue };
+        let Some((name, value)) = attribute.split_once('=') else { continue };
+        let value = value.trim();
+        if name.trim().eq_ignore_ascii_case("max-age") {
+            return value.parse::<i64>().is_ok_and(|seconds| seconds <= 0);
+        }
+        if name.trim().eq_ignore_ascii_case("expires") {
+            let date = value.replace('-', " ");
+            let at = DateTimeParser::new().parse_timestamp(&date);
+            by_date = at.is_ok_and(|at| at.as_nanosecond() <= i128::from(unix_ns));
+        }
+    }
+    by_date
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cookies(fields: &[&str]) -> String {
+        let mut jar = Jar::default();
+        for field in fields {
+            jar.take(field.as_bytes(), 1_700_000_000_000_000_000);
+        }
+        let mut out = Vec::new();
+        jar.write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn cookies_are_set_changed_and_taken_away() {
+        assert_eq!(cookies(&[]), "");
+        assert_eq!(cookies(&["a=1; Path=/", " b = 2 ;HttpOnly", "a=3"]), "Cookie: a=3; b=2\r\n");
+        assert_eq!(cookies(&["a=1", "b=2", "a=; Max-Age=0"]), "Cookie: b=2\r\n");
+        assert_eq!(cookies(&["a=1", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"]), "");
+        assert_eq!(cookies(&["a=1", "a=; expires=Thu, 01-Jan-1970 00:00:00 GMT"]), "");
+        assert_eq!(cookies(&["a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT"]), "Cookie: a=1\r\n");
+        assert_eq!(cookies(&["a=1; Expires=never", "=x", "novalue"]), "Cookie: a=1\r\n");
+    }
+
+    #[test]
+    fn a_hostile_server_fills_no_memory() {
+        let many: Vec<String> = (0..1000).map(|n| format!("n{n}=1")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(cookies(&many).matches('=').count(), MOST);
+        assert_eq!(cookies(&[&format!("a={}", "x".repeat(5000))]), "");
+        assert_eq!(Jar::set_value(b"sid=x y; Path=/", "sid"), Some(&b"x y"[..]));
+    }
+}

@@ -1,0 +1,159 @@
+//! A user's way through a flow: which step is next, and what was taken from the answers on the way.
+
+use model::{Draw, Nanos};
+use wire::ResponseHead;
+
+use crate::draw::{Draws, Purpose};
+use crate::program::{Extract, Flow, From, Program, When};
+use crate::value::{Scene, Texts};
+
+use super::jar::Jar;
+
+/// Bytes of one extracted value at most; a longer one counts as not found.
+const LONGEST: usize = 16 << 10;
+/// Bytes of all that a session extracts at most.
+const MOST: usize = 256 << 10;
+
+/// See the module. It is kept when it is over, for its memory.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// Whether it is under way.
+    pub(super) active: bool,
+    /// Whether an answer is awaited.
+    pub(super) awaiting: bool,
+    pub(super) flow: u32,
+    /// The step that is taken next, or whose answer is awaited.
+    pub(super) step: u16,
+    pub(super) place: Draw,
+    /// When the next step is taken.
+    pub(super) resume: Nanos,
+    /// The row drawn from each pool.
+    pub(super) rows: Vec<u64>,
+    pub(super) extracted: Texts,
+    pub(super) jar: Jar,
+    /// The first extraction that the head of the answer lacks.
+    lacks: Option<u16>,
+}
+
+impl Session {
+    /// Begins anew.
+    pub(super) fn begin(&mut self, flow: u32, of: &Flow, place: Draw, rows: &[u64]) {
+        (self.active, self.awaiting) = (true, false);
+        (self.flow, self.step, self.place, self.resume) = (flow, 0, place, 0);
+        self.rows.clear();
+        self.rows.extend_from_slice(rows);
+        self.extracted.clear(of.extracted.len());
+        self.jar.clear();
+        self.lacks = None;
+    }
+
+    /// Goes to a step as if every name had been found.
+    pub(super) fn pretend(
+        &mut self,
+        step: u16,
+        names: &[String],
+        found: &dyn Fn(&str) -> (String, bool),
+    ) {
+        self.step = step;
+        self.extracted.clear(names.len());
+        for (index, name) in (0..).zip(names) {
+            let (text, json) = found(name);
+            self.extracted.set(index, text.as_bytes(), json);
+        }
+    }
+
+    /// The head of the awaited answer.
+    pub(super) fn head(&mut self, program: &Program, head: &ResponseHead<'_>, unix_ns: i64) {
+        for field in head.headers.all("set-cookie") {
+            self.jar.take(field, unix_ns);
+        }
+        let step = &program.flows[self.flow as usize].steps[usize::from(self.step)];
+        self.lacks = None;
+        for (extract, number) in step.extract.iter().zip(0..) {
+            let found = match &extract.from {
+                From::Header(name) => head.headers.get(name),
+                From::Cookie(name) => {
+                    head.headers.all("set-cookie").find_map(|field| Jar::set_value(field, name))
+                }
+                From::Json(_) | From::Regex(_) => continue,
+            };
+            if !found.is_some_and(|value| keep(&mut self.extracted, extract, value, false)) {
+                self.lacks.get_or_insert(number);
+            }
+        }
+    }
+
+    /// The body of the awaited answer. The first extraction that the answer lacks.
+    pub(super) fn body(&mut self, program: &Program, body: &[u8]) -> Option<u16> {
+        let step = &program.flows[self.flow as usize].steps[usize::from(self.step)];
+        for (extract, number) in step.extract.iter().zip(0..) {
+            let kept = match &extract.from {
+                From::Json(pointer) => pointer.find(body).is_some_and(|found| {
+                    keep(&mut self.extracted, extract, &found.bytes, found.json)
+                }),
+                From::Regex(regex) => regex.captures(body).is_some_and(|groups| {
+                    let group = groups.get(1).or(groups.get(0));
+                    group.is_some_and(|group| {
+                        keep(&mut self.extracted, extract, group.as_bytes(), false)
+                    })
+                }),
+                From::Header(_) | From::Cookie(_) => continue,
+            };
+            if !kept {
+                return Some(self.lacks.map_or(number, |lacks| lacks.min(number)));
+            }
+        }
+        self.lacks
+    }
+
+    /// Goes on to the next step whose condition holds; says whether there is one.
+    pub(super) fn advance(&mut self, program: &Program, now: Nanos, unix_ns: i64) -> bool {
+        let flow = &program.flows[self.flow as usize];
+        let think = flow.steps[usize::from(self.step)].think_ns;
+        self.awaiting = false;
+        self.resume = now.saturating_add(think);
+        for (index, step) in (0u16..).zip(&flow.steps).skip(usize::from(self.step) + 1) {
+            if step.when.as_ref().is_none_or(|when| self.holds(when, index, program, unix_ns)) {
+                self.step = index;
+                return true;
+            }
+        }
+        self.active = false;
+        false
+    }
+
+    fn holds(&self, when: &When, step: u16, program: &Program, unix_ns: i64) -> bool {
+        let mut draws = Draws::of(program.seed, self.place, Purpose::Condition(step));
+        match when {
+            When::Has(index) => !self.extracted.of(*index).0.is_empty(),
+            When::Lacks(index) => self.extracted.of(*index).0.is_empty(),
+            When::Chance(share) => draws.unit() < *share,
+            When::Equal(values) => {
+                let variables = Texts::default();
+                let mut sides = [Vec::new(), Vec::new()];
+                for (value, side) in values.iter().zip(&mut sides) {
+                    let mut scene = Scene {
+                        tables: &program.tables,
+                        rows: &self.rows,
+                        variables: &variables,
+                        extracted: &self.extracted,
+                        draws: &mut draws,
+                        unix_ns,
+                    };
+                    value.push(&mut scene, side);
+                }
+                sides[0] == sides[1]
+            }
+        }
+    }
+}
+
+/// Keeps a value, unless it is too long or holds what no header field may.
+fn keep(extracted: &mut Texts, extract: &Extract, value: &[u8], json: bool) -> bool {
+    let plain = !value.iter().any(|byte| *byte < b' ' || *byte == 0x7f);
+    let fits = value.len() <= LONGEST && extracted.bytes() + value.len() <= MOST;
+    if plain && fits {
+        extracted.set(extract.index, value, json);
+    }
+    plain && fits
+}

@@ -1,0 +1,167 @@
+//! Sessions: steps in order, with what they take from answers.
+
+use serde_json::{Value, json};
+use traffic::{Answered, Next, Requests, Session, Source};
+
+use crate::answers::{http, told};
+use crate::{arrival, closed, compiled, sent, source};
+
+const MS: u64 = 1_000_000;
+
+fn visit() -> Value {
+    json!({"target": "http://h",
+    "pools": {"u": {"values": [{"name": "ann", "pw": "x"}, {"name": "bob", "pw": "y"}]}},
+    "flows": [{"name": "visit", "steps": [
+        {"name": "login", "path": "/login", "body": {"json": {"user": "${u.name}"}},
+         "extract": {"token": {"json": "/token"}, "sid": {"cookie": "sid"}}, "think": "500ms"},
+        {"name": "list", "path": "/items", "headers": {"Authorization": "Bearer ${token}"},
+         "extract": {"id": {"json": "/items/0/id"}, "next": {"header": "X-Next"}},
+         "checks": [{"contains": "items"}]},
+        {"name": "more", "path": "/items/${id}/${u.name}/${next}",
+         "when": {"equal": ["${next}", "yes"]}, "extract": {"word": {"regex": "<b>(.*?)</b>"}}},
+        {"name": "last", "path": "/last", "when": {"has": "word"}}
+    ]}]})
+}
+
+fn source_of(workload: Value) -> Box<dyn Source> {
+    source(&compiled(workload, 4), 0, 1)
+}
+
+fn login(source: &mut dyn Source, user: u32, now: u64) -> (u32, String) {
+    let (endpoint, text) = sent(source, closed(user, now));
+    let answer =
+        http(200, "Set-Cookie: sid=s1; Path=/\r\nSet-Cookie: t=2\r\n", r#"{"token": "T\/1"}"#);
+    assert_eq!(told(source, user, &answer, now), Answered::default());
+    (endpoint, text)
+}
+
+#[test]
+fn a_session_carries_on_with_what_it_was_told() {
+    let mut source = source_of(visit());
+    let (endpoint, text) = login(&mut *source, 0, 10 * MS);
+    assert!(endpoint == 0 && text.starts_with("POST /login HTTP/1.1\r\n"), "{text}");
+    let name = if text.contains("ann") { "ann" } else { "bob" };
+    // It thinks first.
+    let mut out = Requests::new();
+    assert_eq!(source.next(closed(0, 11 * MS), &mut out), Next::At(510 * MS));
+    assert_eq!(source.next(closed(0, 510 * MS), &mut out), Next::Send);
+    let part = out.parts()[0];
+    assert!((part.endpoint, part.opens, part.goes_on) == (1, false, true), "{part:?}");
+    let text = String::from_utf8(out.bytes.clone()).unwrap();
+    assert!(text.contains("Authorization: Bearer T/1\r\n"), "{text}");
+    assert!(text.contains("Cookie: sid=s1; t=2\r\n"), "{text}");
+    let answer = http(200, "X-Next: yes\r\n", r#"{"items": [{"id": 12345678901234567890}]}"#);
+    assert_eq!(told(&mut *source, 0, &answer, 520 * MS), Answered::default());
+    // The same row as in the first step, and a number with all its digits.
+    let (endpoint, text) = sent(&mut *source, closed(0, 520 * MS));
+    let path = format!("GET /items/12345678901234567890/{name}/yes HTTP/1.1\r\n");
+    assert!(endpoint == 2 && text.starts_with(&path), "{text}");
+    let answer = http(200, "", "a <b>w</b> <b>x</b>");
+    assert_eq!(told(&mut *source, 0, &answer, 530 * MS), Answered::default());
+    assert_eq!(sent(&mut *source, closed(0, 530 * MS)).0, 3);
+    let done = told(&mut *source, 0, &http(204, "", ""), 540 * MS);
+    assert_eq!(done.session, Some(Session { flow: 0, failed_at: None }));
+    // The next session begins without cookies.
+    let (endpoint, text) = sent(&mut *source, closed(0, 540 * MS));
+    assert!(endpoint == 0 && !text.contains("Cookie"), "{text}");
+}
+
+#[test]
+fn steps_whose_condition_does_not_hold_are_passed_over() {
+    let mut source = source_of(visit());
+    login(&mut *source, 0, 0);
+    sent(&mut *source, closed(0, 500 * MS));
+    let answer = http(200, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#);
+    let ended = told(&mut *source, 0, &answer, 510 * MS);
+    assert_eq!(ended.session, Some(Session { flow: 0, failed_at: None }));
+    assert_eq!(ended.failed_check, None);
+}
+
+#[test]
+fn a_failed_step_ends_its_session_there() {
+    let at = |step| Some(Session { flow: 0, failed_at: Some(step) });
+    let items = |body: &str| http(200, "X-Next: no\r\n", body);
+    for (answer, failed_check) in [
+        (http(500, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#), None),
+        (items(r#"{"other": []}"#), Some(0)),
+        (items(r#"{"items": []}"#), Some(1)),
+        (http(200, "", r#"{"items": [{"id": 1}]}"#), Some(2)),
+        (items("items"), Some(1)),
+        (items(&format!(r#"{{"items": [{{"id": "{}"}}]}}"#, "x".repeat(20_000))), Some(1)),
+        (items(r#"{"items": [{"id": "a\r\nX: 1"}]}"#), Some(1)),
+    ] {
+        let mut source = source_of(visit());
+        login(&mut *source, 0, 0);
+        sent(&mut *source, closed(0, 500 * MS));
+        let ended = told(&mut *source, 0, &answer, 510 * MS);
+        assert_eq!((ended.failed_check, ended.session), (failed_check, at(1)), "{answer}");
+        // A closed-loop user begins anew.
+        assert_eq!(sent(&mut *source, closed(0, 510 * MS)).0, 0);
+    }
+    let mut source = source_of(visit());
+    login(&mut *source, 0, 0);
+    sent(&mut *source, closed(0, 500 * MS));
+    assert_eq!(source.lost(0, model::ErrorClass::Timeout), at(1));
+    sent(&mut *source, closed(0, 500 * MS));
+    assert_eq!(source.lost(0, model::ErrorClass::Read), at(0));
+    // What cannot be sent at all is lost at its step.
+    let skipped = source.skip(closed(0, 600 * MS));
+    assert_eq!((skipped.endpoint, skipped.session), (0, at(0)));
+    login(&mut *source, 0, 700 * MS);
+    let skipped = source.skip(closed(0, 1300 * MS));
+    assert_eq!((skipped.endpoint, skipped.session), (1, at(1)));
+}
+
+#[test]
+fn in_an_open_loop_a_user_is_free_after_its_session() {
+    let mut source = source_of(visit());
+    let mut out = Requests::new();
+    assert_eq!(source.next(arrival(1, 0), &mut out), Next::Send);
+    let failed = told(&mut *source, 0, &http(404, "", ""), 0);
+    assert_eq!(failed.session, Some(Session { flow: 0, failed_at: Some(0) }));
+    assert_eq!(source.next(closed(0, 1), &mut out), Next::Free);
+    out.clear();
+    assert_eq!(source.next(arrival(1, 1), &mut out), Next::Send);
+    assert!(out.parts()[0].opens);
+    let lost = source.skip(traffic::Turn { user: traffic::NOBODY, ..arrival(2, 0) });
+    assert_eq!(lost.session, Some(Session { flow: 0, failed_at: Some(0) }));
+}
+
+#[test]
+fn users_do_not_see_one_another() {
+    let mut source = source_of(visit());
+    login(&mut *source, 0, 0);
+    let (endpoint, text) = sent(&mut *source, closed(1, 0));
+    assert!(endpoint == 0 && !text.contains("Cookie"), "{text}");
+    let (endpoint, text) = sent(&mut *source, closed(0, 500 * MS));
+    assert!(endpoint == 1 && text.contains("sid=s1"), "{text}");
+}
+
+#[test]
+fn flows_and_endpoints_share_the_mix() {
+    let mut workload = visit();
+    workload["flows"][0]["weight"] = json!(1);
+    workload["endpoints"] = json!([{"path": "/health", "weight": 3}]);
+    workload["flows"][0]["steps"][0]["writes"] = json!(false);
+    let compiled = compiled(workload, 4096);
+    let names: Vec<_> = compiled.mix().endpoints.iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(names, ["GET /health", "visit/login", "visit/list", "visit/more", "visit/last"]);
+    assert_eq!(compiled.mix().flows[0].steps, [1, 2, 3, 4]);
+    assert_eq!(compiled.mix().flows[0].share, Some(0.25));
+    assert_eq!(compiled.mix().endpoints[1].checks.len(), 2);
+    let mut source = source(&compiled, 0, 1);
+    let mut flows = 0;
+    for lane in 0..4000 {
+        let mut out = Requests::new();
+        assert_eq!(source.next(arrival(lane, 0), &mut out), Next::Send);
+        flows += u32::from(out.parts()[0].endpoint == 1);
+    }
+    // 1,000 are expected, give or take 27.
+    assert!((890..1110).contains(&flows), "{flows}");
+    let samples = compiled.sample(200, 0);
+    let text = |endpoint| {
+        let sample = samples.iter().find(|sample| sample.endpoint == endpoint).unwrap();
+        String::from_utf8(sample.bytes.clone()).unwrap()
+    };
+    assert!(text(2).contains("Bearer <token>"), "{}", text(2));
+}
