@@ -69,24 +69,7 @@ fn form(text: &str) -> Option<Fields> {
         }
         fields.push(name, decode(value)?);
     }
-    (!fields.is_empty()).then(|| grouped(fields))
-}
-
-/// The same fields, those of one name behind one another, as a file has them.
-pub(super) fn grouped(fields: Fields) -> Fields {
-    let mut out: Vec<(String, Vec<String>)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    for (name, value) in fields.0 {
-        let at = *places.entry(name.clone()).or_insert_with(|| {
-            out.push((name, Vec::new()));
-            out.len() - 1
-        });
-        out[at].1.push(value);
-    }
-    let each = |(name, values): (String, Vec<String>)| {
-        values.into_iter().map(move |value| (name.clone(), value))
-    };
-    Fields(out.into_iter().flat_map(each).collect())
+    (!fields.is_empty()).then_some(fields)
 }
 
 /// Template text without its percent and plus signs; `None` when they make no text.
@@ -113,7 +96,7 @@ mod tests {
     fn forms_are_told_from_other_text() {
         let fields = form("a=1&b=x%20y+z&a=%24%7Bq%7D&c=${env.T}").unwrap();
         let told: Vec<_> = fields.iter().collect();
-        assert_eq!(told, [("a", "1"), ("a", "$${q}"), ("b", "x y z"), ("c", "${env.T}")]);
+        assert_eq!(told, [("a", "1"), ("b", "x y z"), ("a", "$${q}"), ("c", "${env.T}")]);
         for text in ["hello", "", "=1", "a=%ff", "<a b=\"1\"/>&"] {
             assert_eq!(form(text), None, "{text}");
         }

@@ -124,33 +124,46 @@ impl Draft {
         title.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
     }
 
+    /// With the fields of one name together, as a file has them.
+    fn grouped(mut self) -> Self {
+        self.headers = self.headers.grouped();
+        self.query = self.query.grouped();
+        self.body = self.body.map(|body| match body {
+            Body::Form(fields) => Body::Form(fields.grouped()),
+            other => other,
+        });
+        self
+    }
+
     /// As an endpoint of this name.
     pub(super) fn endpoint(self, name: String) -> Endpoint {
+        let draft = self.grouped();
         Endpoint {
             name: Some(name),
-            method: Some(self.method),
-            path: self.path,
-            query: self.query,
-            headers: self.headers,
-            body: self.body,
-            success: self.success,
-            weight: (self.times > 1).then_some(self.times as f64),
+            method: Some(draft.method),
+            path: draft.path,
+            query: draft.query,
+            headers: draft.headers,
+            body: draft.body,
+            success: draft.success,
+            weight: (draft.times > 1).then_some(draft.times as f64),
             ..Endpoint::default()
         }
     }
 
     /// As a step of this name.
     pub(super) fn step(self, name: String) -> Step {
+        let draft = self.grouped();
         Step {
             name: Some(name),
-            method: Some(self.method),
-            path: self.path,
-            query: self.query,
-            headers: self.headers,
-            body: self.body,
-            success: self.success,
-            extract: self.extract,
-            think: self.think,
+            method: Some(draft.method),
+            path: draft.path,
+            query: draft.query,
+            headers: draft.headers,
+            body: draft.body,
+            success: draft.success,
+            extract: draft.extract,
+            think: draft.think,
             ..Step::default()
         }
     }

@@ -81,6 +81,17 @@ fn mutated() -> impl Strategy<Value = (Format, Vec<u8>, Option<&'static str>)> {
     })
 }
 
+/// A changed file once asked for a field before and after another; YAML has one place for a name.
+#[test]
+fn fields_of_one_name_are_kept_together() {
+    let bytes = b"curl -H 'A: 1' -H 'B: 2' -H 'A: 3' -d x=1 -d y=2 -d x=3 'http://a.example/?q=1'";
+    let imported = import(Format::Curl, bytes, &Options::default()).unwrap();
+    let again: Workload = serde_saphyr::from_str(&yaml(&imported)).unwrap();
+    assert_eq!(again, imported.workload);
+    let headers = again.endpoints[0].headers.iter().filter(|(name, _)| ["A", "B"].contains(name));
+    assert!(headers.eq([("A", "1"), ("A", "3"), ("B", "2")]), "{again:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 

@@ -3,7 +3,7 @@
 use model::workload::{Body, Fields, Literal, Part, Pool};
 
 use super::super::assembly::Assembly;
-use super::super::body::{FORM, JSON, essence, grouped, put_text};
+use super::super::body::{FORM, JSON, essence, put_text};
 use super::super::draft::{Draft, encode_path};
 use super::super::note::Kind;
 use super::super::template::{hole, identifier, literal};
@@ -212,7 +212,6 @@ fn put_query(parameter: &Literal, name: &str, value: &Literal, draft: &mut Draft
         }
         other => draft.query.push(name, literal(&flat(other))),
     }
-    draft.query = grouped(std::mem::take(&mut draft.query));
 }
 
 /// A value on one line: text and numbers as they are, members and items between commas.
@@ -294,7 +293,7 @@ fn form(value: &Literal) -> Fields {
             other => fields.push(literal(name), literal(&other.plain())),
         }
     }
-    grouped(fields)
+    fields
 }
 
 fn parts(value: &Literal) -> Vec<Part> {

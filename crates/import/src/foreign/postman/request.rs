@@ -4,7 +4,7 @@ use model::workload::{Body, Fields, Literal, Part};
 use serde_json::Value;
 
 use super::super::assembly::Assembly;
-use super::super::body::{JSON, grouped, put_text};
+use super::super::body::{JSON, put_text};
 use super::super::draft::{Draft, encode_path, put_basic};
 use super::super::json::structure;
 use super::super::note::Kind;
@@ -109,7 +109,7 @@ fn path_variables(path: &str, list: &Value) -> String {
 
 fn put_query(list: &Value, variables: &mut Variables, draft: &mut Draft, assembly: &mut Assembly) {
     let fields = pairs(list, "the query parameter", variables, draft, assembly);
-    draft.query = grouped(fields);
+    draft.query = fields;
 }
 
 /// Enabled pairs of a list; disabled ones are told.
@@ -181,7 +181,7 @@ pub(super) fn put_body(
         }
         Some("urlencoded") => {
             let fields = pairs(&body["urlencoded"], "the field", variables, draft, assembly);
-            draft.body = (!fields.is_empty()).then(|| Body::Form(grouped(fields)));
+            draft.body = (!fields.is_empty()).then_some(Body::Form(fields));
         }
         Some("formdata") => put_parts(&body["formdata"], variables, draft, assembly),
         Some("graphql") => put_graphql(&body["graphql"], variables, draft, assembly),

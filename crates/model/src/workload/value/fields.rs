@@ -1,6 +1,7 @@
 //! Names with values, in the order they were written: header fields, query parameters, form fields.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -9,7 +10,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Names with values, in order. A name may come more than once; it is written with a list of values
-/// then. Values are text; bare numbers and `true` are read as they are written.
+/// then, so that only [grouped](Fields::grouped) fields are the same when they are read again. (The
+/// order of different header fields means nothing, RFC 9110 section 5.3.) Values are text; bare numbers
+/// and `true` are read as they are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields(pub Vec<(String, String)>);
 
@@ -27,6 +30,24 @@ impl Fields {
     /// Adds one behind the others.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.0.push((name.into(), value.into()));
+    }
+
+    /// The same, those of one name together where the first of them is: as a file has them.
+    #[must_use]
+    pub fn grouped(self) -> Self {
+        let mut places = HashMap::new();
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        for (name, value) in self.0 {
+            let at = *places.entry(name.clone()).or_insert_with(|| {
+                groups.push((name, Vec::new()));
+                groups.len() - 1
+            });
+            groups[at].1.push(value);
+        }
+        let each = |(name, values): (String, Vec<String>)| {
+            values.into_iter().map(move |value| (name.clone(), value))
+        };
+        Self(groups.into_iter().flat_map(each).collect())
     }
 }
 
@@ -145,5 +166,20 @@ impl JsonSchema for Fields {
                 "anyOf": [{ "type": scalar }, { "type": "array", "items": { "type": scalar } }]
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grouped_fields_are_read_again_as_they_were() {
+        let written = [("A", "1"), ("B", "2"), ("a", "3"), ("A", "4"), ("B", "5")];
+        let fields = written.into_iter().collect::<Fields>().grouped();
+        assert!(fields.iter().eq([("A", "1"), ("A", "4"), ("B", "2"), ("B", "5"), ("a", "3")]));
+        let json = serde_json::to_string(&fields).unwrap();
+        assert_eq!(json, r#"{"A":["1","4"],"B":["2","5"],"a":"3"}"#);
+        assert_eq!(serde_json::from_str::<Fields>(&json).unwrap(), fields);
     }
 }
