@@ -74,15 +74,24 @@ pub struct Workload {
 #[serde(deny_unknown_fields, default)]
 pub struct TlsSpec {
     /// Leave the server's certificate unchecked.
+    #[serde(skip_serializing_if = "is_false")]
     pub insecure: bool,
     /// Certificates to trust instead of the system's, in PEM form.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cacert: Option<String>,
     /// Client certificate chain in PEM form.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cert: Option<String>,
     /// Its key in PEM form.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Server name to ask for and check instead of the target's host.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sni: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// One kind of request, sent on its own. Of `weight`, `rate` and `concurrency` a workload uses one,

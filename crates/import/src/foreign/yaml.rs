@@ -209,16 +209,19 @@ fn scalar(text: &str) -> String {
     quoted + "\""
 }
 
-/// Words of letters, digits and the signs that paths, templates and media types are made of, which
-/// do not read as a number, a truth value or null.
+/// Words of letters, digits and the signs that URLs, templates and media types are made of, which do
+/// not read as a number, a truth value or null; and figures with a unit, such as `10s` and `45/s`.
 fn is_plain(text: &str) -> bool {
     const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    let inside = |c: char| c.is_ascii_alphanumeric() || " _./$(){}*;=+-@".contains(c);
+    let inside = |c: char| c.is_ascii_alphanumeric() || " _./$(){}*;=+-@:?&%".contains(c);
     let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '$');
-    text.starts_with(first)
+    let word = text.starts_with(first)
         && text.chars().all(inside)
-        && !text.ends_with(' ')
-        && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+        && !text.ends_with([' ', ':'])
+        && !text.contains(": ")
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str());
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    word || unit.len() < text.len() && ["ns", "us", "ms", "s", "m", "h", "/s"].contains(&unit)
 }
 
 #[cfg(test)]
