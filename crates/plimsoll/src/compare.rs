@@ -15,7 +15,7 @@ use verdict::comparison::{Word, likeness, rounds as judged};
 use verdict::exit::{DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 
 use crate::args::{CompareArgs, CompareFormat};
-use crate::execute::{stop_on_signal, stopped};
+use crate::execute::stop_on_signal;
 use crate::failure::{Failure, usage};
 use crate::output;
 use crate::resolve::{DEFAULT_DURATION, Prepared, Shape};
@@ -49,7 +49,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, rounds.kept());
     let printed = tell(args, &comparison, &files);
-    let code = if stopped(rounds.stop()) { INTERRUPTED } else { code(&comparison) };
+    let code = if rounds.stopped() { INTERRUPTED } else { code(&comparison) };
     Ok(if written && printed || code != DONE { code } else { 1 })
 }
 

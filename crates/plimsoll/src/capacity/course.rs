@@ -1,27 +1,22 @@
 //! The steps of a search one after another: rest, run, judge, keep, write, say.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use engine::Launch;
 use model::capacity::{CapacitySearch, Judged, Purpose, SearchStep, Settings, Step};
 use model::units::MILLISECOND;
-use model::{LevelKind, Nanos, Run};
+use model::{LevelKind, Nanos};
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Asked, Ending, Next, Search, words};
 
 use super::files::Files;
-use crate::environment;
-use crate::execute::{execute, stopped};
 use crate::failure::{Failure, usage};
 use crate::live::Live;
 use crate::resolve::{Prepared, Shape};
+use crate::series::Series;
 
-/// How often a rest looks for Ctrl-C.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Step between the sends of the one connection that looks at the idle server.
 const IDLE_PACE: Nanos = 50 * MILLISECOND;
 
@@ -56,20 +51,21 @@ impl Course {
     /// When not even the first step could be run, or an objective can never be judged.
     pub fn run(&self, record: &mut CapacitySearch, files: &Files) -> Result<End, Failure> {
         let mut search = Search::of_record(record);
-        let mut live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
-        let mut told = HashSet::new();
+        let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
+        let mut series = Series::new(live, self.stop.clone());
         loop {
             let step = match search.next() {
                 Next::Run(step) => step,
                 Next::Done(ending) => return Ok(End::Over(ending)),
             };
             let began = Instant::now();
-            if !self.rest(step.rest_ns) {
+            if !series.rest(step.rest_ns) {
                 return Ok(End::Interrupted);
             }
             let nth = record.steps.len() + 1;
-            live.set_prefix(format!("[{}] ", name(self.settings.kind, &step)));
-            let run = match self.step(&step, &mut live, &mut told) {
+            let prefix = format!("[{}] ", name(self.settings.kind, &step));
+            let adjust = |launch| in_step(launch, &step);
+            let run = match series.run(prefix, &self.prepared, self.shape(&step), adjust) {
                 Ok(run) => run,
                 Err(failure) if record.steps.is_empty() => return Err(failure),
                 Err(failure) => {
@@ -89,26 +85,11 @@ impl Course {
             let judged = judge(&run, margins, search.idle_mean_ns());
             let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             search.feed(step, judged.clone(), took_ns);
-            live.say(&line(nth, self.settings.kind, &step, &judged));
+            series.live.say(&line(nth, self.settings.kind, &step, &judged));
             let file = files.write_run(nth, &step, &run);
             record.steps.push(SearchStep { step, judged, took_ns, file });
             files.write_record(record);
         }
-    }
-
-    fn step(
-        &self,
-        step: &Step,
-        live: &mut Live,
-        told: &mut HashSet<String>,
-    ) -> Result<Run, Failure> {
-        let (launch, notices) = self.prepared.level(self.shape(step), true, &self.stop)?;
-        for notice in notices {
-            if told.insert(notice.clone()) {
-                eprintln!("plimsoll: {notice}");
-            }
-        }
-        execute(&in_step(launch, step), environment::read(self.prepared.files), None, live)
     }
 
     /// The shape of a step.
@@ -121,19 +102,6 @@ impl Course {
             (u64::from(self.settings.connections), Some(step.level))
         };
         Shape { connections, rate_per_s, duration_ns: Some(step.window_ns), requests: None }
-    }
-
-    /// Leaves the server alone for a while; whether Ctrl-C stayed away.
-    fn rest(&self, rest_ns: Nanos) -> bool {
-        let until = Instant::now() + Duration::from_nanos(rest_ns);
-        while !stopped(&self.stop) {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return true;
-            }
-            thread::sleep(left.min(LOOK_EVERY));
-        }
-        false
     }
 }
 

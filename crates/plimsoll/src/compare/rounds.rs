@@ -2,22 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use model::{Nanos, Run};
 
 use super::files::Files;
 use crate::args::CompareArgs;
-use crate::environment;
-use crate::execute::{execute, stopped};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::output;
 use crate::resolve::{Prepared, Shape};
-
-/// How often a rest looks for Ctrl-C.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+use crate::series::Series;
 
 /// One of the servers.
 #[derive(Debug)]
@@ -35,8 +29,7 @@ pub struct Rounds {
     contestants: Vec<Contestant>,
     shape: Shape,
     rest_ns: Nanos,
-    stop: Arc<AtomicBool>,
-    live: Live,
+    series: Series,
     of: u64,
     /// A run of each contestant a round, in the contestants' order.
     runs: Vec<Vec<Run>>,
@@ -55,8 +48,7 @@ impl Rounds {
             contestants,
             shape,
             rest_ns: args.rest,
-            stop,
-            live: Live::new(args.quiet, shape.rate_per_s.is_some()),
+            series: Series::new(Live::new(args.quiet, shape.rate_per_s.is_some()), stop),
             of: args.rounds,
             runs: Vec::new(),
             kept: Vec::new(),
@@ -74,7 +66,7 @@ impl Rounds {
         }
         let mut made: Vec<(usize, Run)> = Vec::new();
         for at in order {
-            if !(round == 0 && made.is_empty() || self.rest()) {
+            if !(round == 0 && made.is_empty() || self.series.rest(self.rest_ns)) {
                 return Ok(false);
             }
             let run = self.one(round, at, files)?;
@@ -90,14 +82,9 @@ impl Rounds {
 
     fn one(&mut self, round: u64, at: usize, files: &Files) -> Result<Run, Failure> {
         let contestant = &self.contestants[at];
-        let (launch, notices) = contestant.prepared.level(self.shape, true, &self.stop)?;
-        if round == 0 {
-            notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-        }
         let number = round + 1;
-        self.live.set_prefix(format!("[{number}/{} {}] ", self.of, contestant.letter));
-        let environment = environment::read(contestant.prepared.files);
-        let run = execute(&launch, environment, None, &mut self.live)?;
+        let prefix = format!("[{number}/{} {}] ", self.of, contestant.letter);
+        let run = self.series.run(prefix, &contestant.prepared, self.shape, |launch| launch)?;
         let name = format!("round-{number:02}-{}", contestant.letter);
         let dir = files.dir().join(&name);
         output::make_folder(&dir)?;
@@ -105,19 +92,6 @@ impl Rounds {
             self.kept.push((name.clone(), format!("{name}/report.html")));
         }
         Ok(run)
-    }
-
-    /// Leaves the servers alone for a while; whether Ctrl-C stayed away.
-    fn rest(&self) -> bool {
-        let until = Instant::now() + Duration::from_nanos(self.rest_ns);
-        while !stopped(&self.stop) {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return true;
-            }
-            thread::sleep(left.min(LOOK_EVERY));
-        }
-        false
     }
 
     /// Both runs of each whole round.
@@ -136,9 +110,9 @@ impl Rounds {
         &self.kept
     }
 
-    /// Raised by Ctrl-C.
-    pub fn stop(&self) -> &AtomicBool {
-        &self.stop
+    /// Whether Ctrl-C was pressed.
+    pub fn stopped(&self) -> bool {
+        self.series.stopped()
     }
 }
 

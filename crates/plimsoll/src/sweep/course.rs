@@ -1,27 +1,20 @@
 //! The levels of a sweep one after another: run, keep, write, rest.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use model::sweep::Level;
-use model::{LevelKind, Nanos, Run, Sweep};
+use model::{LevelKind, Nanos, Sweep};
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{Ladder, Outcome, Step, exit_code_of_sweep};
 
 use super::files::Files;
-use crate::environment;
-use crate::execute::{execute_watched, stopped};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::objectives::Objectives;
 use crate::resolve::{Prepared, Shape};
-
-/// How often a rest looks for Ctrl-C.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+use crate::series::Series;
 
 /// What all levels have in common.
 #[derive(Debug)]
@@ -82,18 +75,24 @@ impl Course {
         files: &Files,
     ) -> Result<End, Failure> {
         sweep.levels.iter().for_each(|held| ladder.feed(held.level, Outcome::of(&held.run)));
-        let mut live = Live::new(self.quiet, self.kind == LevelKind::Rate);
-        let mut told = HashSet::new();
+        let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
+        let mut series = Series::new(live, self.stop.clone());
+        series.abort_on = self.abort_on.clone();
         let mut rested = true;
         loop {
             let level = match ladder.next() {
                 Step::Run(level) => level,
                 Step::Done(reason) => return Ok(end(sweep, files, reason)),
             };
-            if stopped(&self.stop) || !(rested || self.rest()) {
+            if series.stopped() || !(rested || series.rest(self.rest_ns)) {
                 return Ok(interrupted(sweep, files));
             }
-            let mut run = match self.level(level, &mut live, &mut told) {
+            let prefix = match self.kind {
+                LevelKind::Concurrency => format!("[c={level}] "),
+                LevelKind::Rate => format!("[{level}/s] "),
+            };
+            let made = series.run(prefix, &self.prepared, self.shape(level), |launch| launch);
+            let mut run = match made {
                 Ok(run) => run,
                 Err(failure) if sweep.levels.is_empty() => return Err(failure),
                 Err(failure) => return Ok(end(sweep, files, cut_off(self.kind, level, &failure))),
@@ -118,26 +117,6 @@ impl Course {
         }
     }
 
-    fn level(
-        &self,
-        level: f64,
-        live: &mut Live,
-        told: &mut HashSet<String>,
-    ) -> Result<Run, Failure> {
-        let (launch, notices) = self.prepared.level(self.shape(level), true, &self.stop)?;
-        for notice in notices {
-            if told.insert(notice.clone()) {
-                eprintln!("plimsoll: {notice}");
-            }
-        }
-        live.set_prefix(match self.kind {
-            LevelKind::Concurrency => format!("[c={level}] "),
-            LevelKind::Rate => format!("[{level}/s] "),
-        });
-        let environment = environment::read(self.prepared.files);
-        execute_watched(&launch, environment, None, live, self.abort_on.clone())
-    }
-
     /// The shape of a level.
     pub fn shape(&self, level: f64) -> Shape {
         let (connections, rate_per_s) = match self.kind {
@@ -146,19 +125,6 @@ impl Course {
         };
         let duration_ns = Some(self.duration_ns);
         Shape { connections, rate_per_s, duration_ns, requests: None }
-    }
-
-    /// Leaves the server alone for a while; whether Ctrl-C stayed away.
-    fn rest(&self) -> bool {
-        let until = Instant::now() + Duration::from_nanos(self.rest_ns);
-        while !stopped(&self.stop) {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return true;
-            }
-            thread::sleep(left.min(LOOK_EVERY));
-        }
-        false
     }
 }
 
