@@ -77,8 +77,21 @@ pub(crate) fn whole(
     body: &[u8],
     manner: Manner,
 ) {
+    whole_with(out, status, content_type, &[], body, manner);
+}
+
+/// Appends an answer with a body and further header fields.
+pub(crate) fn whole_with(
+    out: &mut Vec<u8>,
+    status: u16,
+    content_type: &str,
+    further: &[(&str, &str)],
+    body: &[u8],
+    manner: Manner,
+) {
     let framing = Framing::Length(body.len() as u64);
-    head(out, status, &[("Content-Type", content_type)], framing, manner.keep);
+    let fields = [&[("Content-Type", content_type)], further].concat();
+    head(out, status, &fields, framing, manner.keep);
     if !manner.head_only {
         out.extend_from_slice(body);
     }
@@ -86,8 +99,19 @@ pub(crate) fn whole(
 
 /// Appends an answer that says in one line of JSON what was wrong.
 pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, manner: Manner) {
+    error_with(out, status, &[], message, manner);
+}
+
+/// The same with further header fields.
+pub(crate) fn error_with(
+    out: &mut Vec<u8>,
+    status: u16,
+    further: &[(&str, &str)],
+    message: &str,
+    manner: Manner,
+) {
     let body = format!("{{\"error\":{}}}\n", quoted(message));
-    whole(out, status, JSON, body.as_bytes(), manner);
+    whole_with(out, status, JSON, further, body.as_bytes(), manner);
 }
 
 /// Appends an answer with the status asked for.

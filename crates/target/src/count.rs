@@ -19,13 +19,15 @@ pub(crate) enum Kind {
     Cpu,
     Echo,
     Queue,
+    Login,
+    Items,
     Fault,
     Unknown,
     Malformed,
 }
 
 /// By [`Kind`].
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 14] = [
     "/healthz",
     "/",
     "/stub_status",
@@ -35,6 +37,8 @@ const NAMES: [&str; 12] = [
     "/cpu",
     "/echo",
     "/queue",
+    "/login",
+    "/items",
     "/fault",
     "unknown path",
     "malformed",
@@ -43,7 +47,7 @@ const NAMES: [&str; 12] = [
 /// The paths that exist, for those who ask for another.
 pub(crate) const PATHS: &str = "/healthz, /, /stub_status, /bytes/{n}, /status/{code}, \
     /delay/{duration}, /cpu/{duration}, /echo, /queue?servers=1&mean=1ms&dist=exp|det&seed=1, \
-    /fault/{kind}";
+    POST /login, /items?page=1, /items/{id}, /fault/{kind}";
 
 /// What a connection is doing, as nginx has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

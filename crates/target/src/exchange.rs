@@ -192,6 +192,7 @@ impl Core {
             }
             Route::Status(code) => answer::status(out, code, manner),
             Route::Echo(echo) => answer::whole(out, 200, &echo.content_type, &echo.body, manner),
+            Route::Shop(visit) => visit.answer(out, self.shared.seed, manner),
             Route::Delay(ns) => return self.later(conn, net.now() + ns, Task::Answer, manner),
             Route::Queue(key) => match self.shared.queues.arrive(key, || net.now()) {
                 Some(departs) => return self.later(conn, departs, Task::Answer, manner),
@@ -388,13 +389,13 @@ impl Core {
     }
 }
 
-/// Keeps what is to be echoed; false when it has become too much. Other bodies are let go.
+/// Keeps what is to be echoed or read; false when it has become too much. Other bodies are let go.
 fn keep_body(exchange: &mut Option<Exchange>, bytes: &[u8]) -> bool {
-    if let Some(Exchange { route: Route::Echo(echo), .. }) = exchange {
-        if echo.body.len() + bytes.len() > MAX_ECHO {
-            return false;
-        }
-        echo.body.extend_from_slice(bytes);
+    match exchange.as_mut().map(|exchange| &mut exchange.route) {
+        Some(Route::Echo(echo)) if echo.body.len() + bytes.len() > MAX_ECHO => return false,
+        Some(Route::Echo(echo)) => echo.body.extend_from_slice(bytes),
+        Some(Route::Shop(visit)) => visit.body(bytes),
+        _ => {}
     }
     true
 }

@@ -9,7 +9,8 @@
 //! * `worker`, `exchange`, `job`: a connection's events, its requests and answers, and the answers
 //!   that take time. `conn`, `timers` and `stall` are their state.
 //! * `route`, `query`, `fault`: what a path means.
-//! * `answer`, `count`, `queue`, `tls`: bytes of answers, counters, the queue model, TLS.
+//! * `answer`, `count`, `queue`, `shop`, `tls`: bytes of answers, counters, the queue model, an API
+//!   with a login, TLS.
 //!
 //! A [`Worker`] works on any [`net::Net`], the simulated one included.
 
@@ -24,6 +25,7 @@ mod query;
 mod queue;
 mod route;
 mod server;
+mod shop;
 mod stall;
 mod timers;
 mod tls;

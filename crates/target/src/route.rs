@@ -7,6 +7,7 @@ use crate::count::Kind;
 use crate::fault::Fault;
 use crate::query::{Wrong, duration, pairs, shown, whole};
 use crate::queue::{Distribution, QueueKey};
+use crate::shop::{self, Visit};
 
 /// The most bytes that `/bytes/{n}` answers with.
 const MAX_BYTES: u64 = 10 << 30;
@@ -26,6 +27,7 @@ pub(crate) enum Route {
     Cpu(Nanos),
     Echo(Box<Echo>),
     Queue(QueueKey),
+    Shop(Box<Visit>),
     Fault(Fault),
     Unknown,
     UnknownFault,
@@ -41,7 +43,7 @@ pub(crate) struct Echo {
 }
 
 impl Route {
-    /// What a head asks for; `seed` is that of queues which name none.
+    /// What a head asks for; `seed` is that of tokens, and of queues which name none.
     #[inline]
     pub(crate) fn of(head: &RequestHead<'_>, seed: u64) -> (Kind, Self) {
         match head.path {
@@ -58,6 +60,8 @@ impl Route {
             ("stub_status", None) => (Kind::StubStatus, Ok(Self::StubStatus)),
             ("echo", None) => (Kind::Echo, Ok(echo(head))),
             ("queue", None) => (Kind::Queue, queue(head.query, seed).map(Self::Queue)),
+            ("login", None) => (Kind::Login, Ok(Self::Shop(Box::new(shop::login(head))))),
+            ("items", id) => (Kind::Items, Ok(Self::Shop(Box::new(shop::items(head, id, seed))))),
             ("bytes", Some(n)) => (Kind::Bytes, whole("n", n, 0, MAX_BYTES).map(Self::Bytes)),
             ("status", Some(code)) => (Kind::Status, status(code)),
             ("delay", Some(text)) => (Kind::Delay, duration("duration", text).map(Self::Delay)),
