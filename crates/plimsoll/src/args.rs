@@ -5,6 +5,8 @@ mod audit;
 mod calibrate;
 mod capacity;
 mod compare;
+mod import;
+mod init;
 mod load;
 mod objectives;
 
@@ -18,6 +20,8 @@ pub use audit::AuditArgs;
 pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
+pub use import::ImportArgs;
+pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 
@@ -45,6 +49,10 @@ pub enum Command {
     Sweep(Box<SweepArgs>),
     /// Find the highest rate that holds the objectives, and why it is not more
     Capacity(Box<CapacityArgs>),
+    /// Write a commented workload file to start from: many endpoints, parameters, sessions
+    Init(InitArgs),
+    /// Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file
+    Import(ImportArgs),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
     /// Judge results that any tool made: what in them is impossible or doubtful, and why

@@ -12,6 +12,8 @@ mod environment;
 mod execute;
 mod failure;
 mod generate;
+mod import_command;
+mod init;
 mod input;
 mod journal;
 mod live;
@@ -21,9 +23,11 @@ mod report_command;
 mod resolve;
 mod run;
 mod secrets;
+mod series;
 mod sweep;
 mod target_command;
 mod watch;
+mod workload_file;
 mod wrk_link;
 mod wrktest;
 
@@ -84,6 +88,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Sweep(args) => sweep::sweep(args),
         Command::Compare(args) => compare::compare(args),
         Command::Capacity(args) => capacity::capacity(args),
+        Command::Init(args) => init::init(args),
+        Command::Import(args) => import_command::import(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
         Command::Wrktest(args) => wrktest::wrktest(args),

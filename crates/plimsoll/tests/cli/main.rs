@@ -5,6 +5,7 @@
 //! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
+//! - `import`: workload files out of other tools' files, or to start from.
 //! - `objectives`: the highest level of a sweep that holds them.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `refused`: what is wrong with inputs, said in one line.
@@ -14,6 +15,7 @@ mod capacity;
 mod compare;
 mod diff;
 mod harness;
+mod import;
 mod objectives;
 mod refused;
 mod sweep;

@@ -1,0 +1,72 @@
+//! Flags of `plimsoll import`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use import::foreign::Format;
+
+/// `plimsoll import`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+curl: pasted commands, one after another; browsers copy them. vegeta: targets, as HTTP text or JSON. \
+har: a recording out of a browser's network tab; static files are dropped, tokens and ids that one \
+answer gave and a later request used become extractions, pauses become think time. openapi: 3.0 and \
+3.1, YAML or JSON; examples become values, schemas make bodies. postman: a collection, 2.1.
+What could not be carried over goes to standard error, a line each, and into the file as comments. \
+Nothing is sent, fetched or executed.\nExit codes: 0 a workload was written; 1 it could not be; 2 \
+usage.")]
+pub struct ImportArgs {
+    /// What the file is
+    #[arg(value_enum)]
+    pub format: ImportFormat,
+    /// The file; `-` reads standard input
+    pub file: PathBuf,
+    /// Workload file to write, with its JSON Schema beside it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Write over a workload file that is there
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// The server to load, such as https://staging.example.com; of several in the file, requests to
+    /// this one are kept
+    #[arg(long, value_name = "URL")]
+    pub target: Option<String>,
+    /// Write credentials as they are, instead of `${env.NAME}`
+    #[arg(long)]
+    pub keep_secrets: bool,
+}
+
+/// Formats of other tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportFormat {
+    /// Pasted curl commands
+    Curl,
+    /// Targets of vegeta, as HTTP text or JSON lines
+    Vegeta,
+    /// A recording: HTTP Archive 1.2
+    Har,
+    /// A description: OpenAPI 3
+    Openapi,
+    /// A Postman collection 2.1
+    Postman,
+    /// Not read yet
+    #[value(hide = true)]
+    Jmeter,
+    /// Not read yet
+    #[value(hide = true)]
+    K6,
+}
+
+impl From<ImportFormat> for Format {
+    fn from(format: ImportFormat) -> Self {
+        match format {
+            ImportFormat::Curl => Self::Curl,
+            ImportFormat::Vegeta => Self::Vegeta,
+            ImportFormat::Har => Self::Har,
+            ImportFormat::Openapi => Self::OpenApi,
+            ImportFormat::Postman => Self::Postman,
+            ImportFormat::Jmeter => Self::Jmeter,
+            ImportFormat::K6 => Self::K6,
+        }
+    }
+}
