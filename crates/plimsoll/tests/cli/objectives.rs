@@ -30,8 +30,13 @@ fn the_highest_level_that_holds_them_is_named() {
 #[test]
 fn no_level_that_holds_them_is_a_miss_or_a_doubt() {
     let (folder, target) = (Folder::new(), Target::start());
-    let missed = sweep(&folder, &target, "--levels 1,2 --out a --slo max<1us").ends(99);
-    missed.prints("No level holds max<1us; at 1 connection max<1us is missed with");
+    let missed = sweep(&folder, &target, "--levels 1,2 --out a --slo max<1us");
+    // Neighbours who take the processor make it doubtful whose fault the latency is.
+    if missed.stdout.contains("LOWER_BOUND") {
+        missed.ends(98).prints("No level holds max<1us");
+    } else {
+        missed.ends(99).prints("No level holds max<1us; at 1 connection max<1us is missed with");
+    }
     sweep(&folder, &target, "--levels 1,2 --out b --slo p99<50s")
         .ends(98)
         .prints("p99<50s is undecided");
