@@ -225,6 +225,33 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '*::script_args -- Arguments for a script:_default' \
 && ret=0
 ;;
+(init)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Workload file to write]:FILE:_files' \
+'--out=[Workload file to write]:FILE:_files' \
+'--force[Write over a workload file that is there]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'::url -- The server to load, with the path of a first request if there is one:_default' \
+&& ret=0
+;;
+(import)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Workload file to write, with its JSON Schema beside it \[default\: standard output\]]:FILE:_files' \
+'--out=[Workload file to write, with its JSON Schema beside it \[default\: standard output\]]:FILE:_files' \
+'--target=[The server to load, such as https\://staging.example.com; of several in the file, requests to this one are kept]:URL:_default' \
+'--force[Write over a workload file that is there]' \
+'--keep-secrets[Write credentials as they are, instead of \`\${env.NAME}\`]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':format -- What the file is:((curl\:"Pasted curl commands"
+vegeta\:"Targets of vegeta, as HTTP text or JSON lines"
+har\:"A recording\: HTTP Archive 1.2"
+openapi\:"A description\: OpenAPI 3"
+postman\:"A Postman collection 2.1"))' \
+':file -- The file; `-` reads standard input:_files' \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--margin=[Changes up to this share count as none when runs are judged]:PERCENT:_default' \
@@ -449,6 +476,14 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(init)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(import)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -516,6 +551,8 @@ _plimsoll_commands() {
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'capacity:Find the highest rate that holds the objectives, and why it is not more' \
+'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
+'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -564,6 +601,8 @@ _plimsoll__subcmd__help_commands() {
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'capacity:Find the highest rate that holds the objectives, and why it is not more' \
+'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
+'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -611,6 +650,16 @@ _plimsoll__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help help commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__help__subcmd__import_commands] )) ||
+_plimsoll__subcmd__help__subcmd__import_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help import commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__init_commands] )) ||
+_plimsoll__subcmd__help__subcmd__init_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help init commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__help__subcmd__report_commands] )) ||
 _plimsoll__subcmd__help__subcmd__report_commands() {
     local commands; commands=()
@@ -642,6 +691,16 @@ _plimsoll__subcmd__help__subcmd__wrktest_commands() {
 _plimsoll__subcmd__help__subcmd__wrktest__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help wrktest diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__import_commands] )) ||
+_plimsoll__subcmd__import_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll import commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__init_commands] )) ||
+_plimsoll__subcmd__init_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll init commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__report_commands] )) ||
 _plimsoll__subcmd__report_commands() {
