@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::{fs, io};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use pico_args::Arguments;
+use serde_json::Value;
 
 use crate::repo;
 
@@ -58,10 +60,30 @@ pub fn check() -> Result<()> {
 
 fn generate(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
-    let arguments = ["run", "--quiet", "--package", "plimsoll", "--", "generate"];
-    repo::run(repo::cargo().args(arguments).arg(folder))?;
+    repo::run(repo::command(program()?).arg("generate").arg(folder))?;
     let wrote = !tree(folder)?.is_empty();
     if wrote { Ok(()) } else { bail!("`plimsoll generate` wrote nothing") }
+}
+
+/// The program, built as the tests have it: `--package plimsoll` alone would build the libraries below it once more, with
+/// the features that it alone asks for.
+fn program() -> Result<PathBuf> {
+    let arguments = [
+        "build",
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "plimsoll",
+        "--message-format=json-render-diagnostics",
+    ];
+    let output = repo::cargo().args(arguments).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "plimsoll could not be built");
+    let messages = String::from_utf8(output.stdout)?;
+    let executable = messages.lines().find_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message["executable"].as_str()?))
+    });
+    executable.context("cargo named no executable")
 }
 
 /// Every file under a folder by its path inside it; empty if there is no such folder.
