@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
-use model::{Interval, Tally, WorkerUse};
+use model::{Interval, Plan, Tally, WorkerUse};
 
-use crate::ledger::Page;
+use crate::ledger::{Page, Sheet};
+use crate::notes::Reader;
 
 /// Merges pages with the same index. Runs on a thread of its own, so that a worker spends nothing on
 /// it.
@@ -15,14 +16,21 @@ pub struct Collector {
     finished: Vec<bool>,
     next: u32,
     partial: BTreeMap<u32, (Interval, Vec<bool>)>,
-    spares: Vec<Sender<Box<Tally>>>,
+    spares: Vec<Sender<Sheet>>,
+    reader: Reader,
 }
 
 impl Collector {
-    /// A collector for as many workers as there are `spares`, through which their tallies go back.
-    pub fn new(closed_loop: bool, spares: Vec<Sender<Box<Tally>>>) -> Self {
-        let finished = vec![false; spares.len()];
-        Self { closed_loop, finished, next: 0, partial: BTreeMap::new(), spares }
+    /// A collector for as many workers as there are `spares`, through which their sheets go back.
+    pub fn new(plan: &Plan, spares: Vec<Sender<Sheet>>) -> Self {
+        Self {
+            closed_loop: plan.rate_per_s.is_none(),
+            finished: vec![false; spares.len()],
+            next: 0,
+            partial: BTreeMap::new(),
+            spares,
+            reader: Reader::of(&plan.mix),
+        }
     }
 
     /// Takes what a worker handed over (`None`: it is done).
@@ -78,13 +86,14 @@ impl Collector {
                 (page.phase, page.start_ns, page.end_ns);
         }
         interval.due += page.due;
-        interval.tally.merge(&page.tally);
+        let mut sheet = page.sheet;
+        interval.tally.merge(&sheet.tally);
+        self.reader.read(&sheet.notes, &mut interval.tally);
         interval.workers[worker] = page.used;
         given[worker] = true;
-        let mut tally = page.tally;
-        tally.clear();
-        // A worker that is done needs no tally back.
-        let _ = self.spares[worker].send(tally);
+        sheet.clear();
+        // A worker that is done needs no sheet back.
+        let _ = self.spares[worker].send(sheet);
     }
 }
 

@@ -31,6 +31,10 @@ pub(crate) struct Conn {
     pub(crate) last_sent: Nanos,
     /// What the source is shown of the answer being read.
     pub(crate) wants: Wants,
+    /// The endpoint it counts for.
+    pub(crate) endpoint: u32,
+    /// When the user's session was due.
+    pub(crate) session_due: Nanos,
     /// Its user is in the middle of a session, and asked again without an arrival.
     pub(crate) in_session: bool,
     /// Before this instant the user is not asked.
@@ -66,6 +70,8 @@ impl Conn {
             began: 0,
             last_sent: 0,
             wants: Wants::Nothing,
+            endpoint: 0,
+            session_due: 0,
             in_session: false,
             asks_from: 0,
             arrival: None,

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use model::{Interval, Plan, Tally};
+use model::{Interval, Plan};
 use net::{Io, Options, Route, clock, limits};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -17,7 +17,7 @@ use traffic::{Halt, Supply};
 
 use crate::collect::Collector;
 use crate::gate::Gate;
-use crate::ledger::{Page, Spent};
+use crate::ledger::{Page, Sheet, Spent};
 use crate::worker::{Job, Worker, share_of};
 
 /// Everything a run needs beside its plan.
@@ -112,7 +112,7 @@ pub fn launch(
             .push(thread.spawn(move || seat.work(pages, returned)).map_err(LaunchError::Thread)?);
     }
     drop(pages);
-    let collector = Collector::new(launch.plan.rate_per_s.is_none(), spares);
+    let collector = Collector::new(&launch.plan, spares);
     collect(&inbox, &gate, collector, &mut observe);
     for thread in threads {
         join(thread)?;
@@ -155,11 +155,7 @@ struct Seat {
 }
 
 impl Seat {
-    fn work(
-        self,
-        pages: Sender<(u32, Option<Page>)>,
-        spares: Receiver<Box<Tally>>,
-    ) -> io::Result<()> {
+    fn work(self, pages: Sender<(u32, Option<Page>)>, spares: Receiver<Sheet>) -> io::Result<()> {
         let files = if self.launch.own_files { limits::unshare_files() } else { Ok(()) };
         let plan = self.launch.plan.clone();
         let traffic::Seat { worker, workers } = self.place;

@@ -6,7 +6,9 @@
 use model::interval::{Gauge, Phase, Tally, WorkerUse};
 use model::units::{MILLISECOND, SECOND};
 use model::{ErrorClass, Nanos};
-use traffic::{Part, Wants};
+use traffic::{Part, Session, Wants};
+
+use crate::notes::{Note, Notes, number};
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
 const STEP: Nanos = 100 * MILLISECOND;
@@ -28,6 +30,29 @@ impl Flight {
         let Part { endpoint, head, wants, .. } = *part;
         Self { due, taken, sent, endpoint, head, wants }
     }
+
+    pub(crate) fn attempt(self) -> Attempt {
+        Attempt { due: self.due, endpoint: self.endpoint }
+    }
+}
+
+/// An attempt that never became a request under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) due: Nanos,
+    pub(crate) endpoint: u32,
+}
+
+/// What a whole answer was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Whole {
+    /// When its first byte came.
+    pub(crate) first: Nanos,
+    pub(crate) status: u16,
+    /// How it failed, if it did.
+    pub(crate) failure: Option<ErrorClass>,
+    /// The check that it failed.
+    pub(crate) check: Option<u16>,
 }
 
 /// What a thread has spent since it began.
@@ -47,14 +72,32 @@ pub struct Page {
     pub(crate) start_ns: Nanos,
     pub(crate) end_ns: Nanos,
     pub(crate) due: u64,
-    pub(crate) tally: Box<Tally>,
+    pub(crate) sheet: Sheet,
     pub(crate) used: WorkerUse,
+}
+
+/// What an interval's books are written on.
+#[derive(Debug, Default)]
+pub struct Sheet {
+    pub(crate) tally: Box<Tally>,
+    pub(crate) notes: Notes,
+}
+
+impl Sheet {
+    /// Empties it; its memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.tally.clear();
+        self.notes.clear();
+    }
 }
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) tally: Box<Tally>,
+    notes: Notes,
+    /// Whether notes are made: for a mix of endpoints.
+    noting: bool,
     pub(crate) open: Gauge,
     pub(crate) in_flight: Gauge,
     /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
@@ -79,6 +122,8 @@ impl Ledger {
         let phase = if warmup > 0 { Phase::Warmup } else { Phase::Window };
         let mut ledger = Self {
             tally: Box::default(),
+            notes: Notes::default(),
+            noting: false,
             open: Gauge::default(),
             in_flight: Gauge::default(),
             open_loop,
@@ -97,6 +142,18 @@ impl Ledger {
         };
         ledger.bound(ledger.boundary_after(0));
         ledger
+    }
+
+    /// Notes are made for endpoints and flows.
+    pub(crate) fn noting(self) -> Self {
+        Self { noting: true, notes: Notes::with_room(), ..self }
+    }
+
+    #[inline]
+    fn write(&mut self, note: Note) {
+        if self.noting {
+            self.notes.add(note);
+        }
     }
 
     /// When the ledger wants to be looked at next: the end of an interval or of a sample.
@@ -142,21 +199,24 @@ impl Ledger {
         }
     }
 
-    /// A whole answer, and how it failed if it did.
+    /// Whether what happens at `now` happens inside the phase that is open.
     #[inline]
-    pub(crate) fn answered(
-        &mut self,
-        flight: Flight,
-        first: Nanos,
-        now: Nanos,
-        status: u16,
-        failure: Option<ErrorClass>,
-    ) {
+    fn in_phase(&self, now: Nanos) -> bool {
+        self.phase != Phase::Drain && now < self.window_end
+    }
+
+    /// A whole answer.
+    #[inline]
+    pub(crate) fn answered(&mut self, flight: Flight, answer: Whole, now: Nanos) {
+        let Whole { first, status, failure, check } = answer;
         self.answers += 1;
-        if self.phase != Phase::Drain && now < self.window_end {
-            self.tally.answers_done += 1;
-        }
+        let done = self.in_phase(now);
+        self.tally.answers_done += u64::from(done);
+        let endpoint = number(flight.endpoint);
         if !self.counts(flight.due) {
+            if done {
+                self.write(Note::Done { endpoint });
+            }
             return;
         }
         match failure {
@@ -166,14 +226,26 @@ impl Ledger {
         self.tally.statuses.record(status);
         self.tally.first_byte.record(first.saturating_sub(flight.sent));
         self.latencies(flight, now);
+        let (response, service) = (self.response(flight, now), now - flight.sent);
+        self.write(Note::Answered { endpoint, status, failure, check, response, service, done });
+    }
+
+    /// done - due, which in a closed loop is done - sent.
+    #[inline]
+    fn response(&self, flight: Flight, done: Nanos) -> Nanos {
+        done - if self.open_loop { flight.due } else { flight.sent }
     }
 
     /// An attempt that had no whole answer in time: it counts as waited for at least `timeout`, also
     /// where it was sent behind another on its connection and cannot be answered any more.
     pub(crate) fn timed_out(&mut self, flight: Flight, timeout: Nanos, now: Nanos) {
         if self.counts(flight.due) {
+            let done = now.max(flight.sent.saturating_add(timeout));
             self.tally.errors.add(ErrorClass::Timeout, 1);
-            self.latencies(flight, now.max(flight.sent.saturating_add(timeout)));
+            self.latencies(flight, done);
+            let (response, service) = (self.response(flight, done), done - flight.sent);
+            let endpoint = number(flight.endpoint);
+            self.write(Note::TimedOut { endpoint, response, service });
         }
     }
 
@@ -189,12 +261,13 @@ impl Ledger {
     /// An attempt failed without an answer. `sample` says how, for the first of its class.
     pub(crate) fn failed(
         &mut self,
-        due: Nanos,
+        attempt: Attempt,
         class: ErrorClass,
         sample: impl FnOnce() -> String,
     ) {
-        if self.counts(due) {
+        if self.counts(attempt.due) {
             self.tally.errors.add(class, 1);
+            self.write(Note::Failed { endpoint: number(attempt.endpoint), class });
         }
         self.note(class, sample);
     }
@@ -206,20 +279,48 @@ impl Ledger {
         }
     }
 
+    /// Keeps the first failed answer of an endpoint.
+    pub(crate) fn sample(&mut self, endpoint: u32, words: String) {
+        self.notes.sample(number(endpoint), words);
+    }
+
     /// An arrival was dropped: it had waited too long, or the window ended first.
-    pub(crate) fn unsent(&mut self, due: Nanos, waited: Option<Nanos>) {
-        if self.counts(due) {
+    pub(crate) fn unsent(&mut self, attempt: Attempt, waited: Option<Nanos>) {
+        if self.counts(attempt.due) {
             self.tally.unsent += 1;
             if let Some(waited) = waited {
                 self.tally.response.record(waited);
             }
+            self.write(Note::Unsent { endpoint: number(attempt.endpoint), waited });
         }
     }
 
     /// An attempt was still open when the run ended.
-    pub(crate) fn unfinished(&mut self, due: Nanos) {
-        if self.counts(due) {
+    pub(crate) fn unfinished(&mut self, flight: Flight) {
+        if self.counts(flight.due) {
             self.tally.unfinished += 1;
+            self.write(Note::Unfinished { endpoint: number(flight.endpoint) });
+        }
+    }
+
+    /// A session that was due at `due` began.
+    #[inline]
+    pub(crate) fn began(&mut self, flow: u32, due: Nanos) {
+        if self.counts(due) {
+            self.write(Note::Began { flow: flow as u16 });
+        }
+    }
+
+    /// A session that was due at `due` ended.
+    pub(crate) fn session(&mut self, session: Session, due: Nanos, now: Nanos) {
+        let (flow, counts) = (session.flow as u16, self.counts(due));
+        match session.failed_at {
+            None => {
+                let (time, done) = (now.saturating_sub(due), self.in_phase(now));
+                self.write(Note::Completed { flow, time, counts, done });
+            }
+            Some(step) if counts => self.write(Note::Broke { flow, step }),
+            Some(_) => {}
         }
     }
 
@@ -241,14 +342,15 @@ impl Ledger {
         &mut self,
         now: Nanos,
         spent: impl FnOnce() -> Spent,
-        fresh: impl FnOnce() -> Box<Tally>,
+        fresh: impl FnOnce() -> Sheet,
     ) -> Option<Page> {
         (now >= self.boundary).then(|| self.close(self.boundary, spent(), fresh()))
     }
 
     /// Closes the interval at `end`, whatever was planned.
-    pub(crate) fn close(&mut self, end: Nanos, spent: Spent, fresh: Box<Tally>) -> Page {
-        let mut tally = std::mem::replace(&mut self.tally, fresh);
+    pub(crate) fn close(&mut self, end: Nanos, spent: Spent, fresh: Sheet) -> Page {
+        let mut tally = std::mem::replace(&mut self.tally, fresh.tally);
+        let notes = std::mem::replace(&mut self.notes, fresh.notes);
         tally.open = self.open.take(end);
         tally.in_flight = self.in_flight.take(end);
         let used = WorkerUse {
@@ -264,7 +366,7 @@ impl Ledger {
             start_ns: self.start,
             end_ns: end,
             due: std::mem::take(&mut self.due),
-            tally,
+            sheet: Sheet { tally, notes },
             used,
         };
         // The count starts again at 0 in the middle of a sample: what came before goes below it.
@@ -321,8 +423,8 @@ mod tests {
         ledger.start(Spent::default());
         ledger.in_flight.step(0, 20);
         ledger.in_flight.step(SECOND + 36 * MILLISECOND, -5);
-        let page = ledger.turn(SECOND + 40 * MILLISECOND, Spent::default, Box::default);
-        let in_flight = page.expect("the window is over").tally.in_flight;
+        let page = ledger.turn(SECOND + 40 * MILLISECOND, Spent::default, Sheet::default);
+        let in_flight = page.expect("the window is over").sheet.tally.in_flight;
         assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
     }
 
@@ -331,7 +433,7 @@ mod tests {
         let spent = |cpu_ns, queued_ns| Spent { cpu_ns, queued_ns };
         let mut ledger = Ledger::new(false, 0, 2 * SECOND);
         ledger.start(spent(100, 10));
-        let first = ledger.turn(SECOND, || spent(400, 30), Box::default);
+        let first = ledger.turn(SECOND, || spent(400, 30), Sheet::default);
         let used = first.expect("a second is over").used;
         assert_eq!((used.cpu_ns, used.queued_ns), (300, 20));
     }

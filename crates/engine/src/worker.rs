@@ -15,16 +15,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use model::{Load, Nanos, Plan, Tally};
+use model::{Load, Mix, Nanos, Plan};
 use net::{BlobId, ConnId, Event, Net, Next, Party, Route};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use traffic::{NOBODY, Requests, Source, Turn};
+use traffic::{Requests, Source};
 
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
 use crate::gate::Gate;
-use crate::ledger::{Flight, Ledger, Page, Spent};
+use crate::keeper::Keeper;
+use crate::ledger::{Attempt, Flight, Ledger, Page, Sheet, Spent};
 use crate::sample::Sampler;
 use crate::starts::Starts;
 use crate::timeouts::Timeouts;
@@ -57,8 +58,8 @@ pub struct Job {
     pub spent: fn() -> Spent,
     /// Where the books go: (worker, page), then (worker, `None`) at the end.
     pub pages: Sender<(u32, Option<Page>)>,
-    /// Tallies that the collector has emptied.
-    pub spares: Receiver<Box<Tally>>,
+    /// Sheets that the collector has emptied.
+    pub spares: Receiver<Sheet>,
 }
 
 /// What makes requests leave.
@@ -109,6 +110,9 @@ pub struct Worker {
     timeouts: Timeouts,
     ledger: Ledger,
     sampler: Sampler,
+    keeper: Keeper,
+    /// The flow that each endpoint is a step of; empty without flows.
+    flow_of: Vec<Option<u32>>,
     /// The source's requests that never change.
     lent: Vec<Lent>,
     next_route: usize,
@@ -143,9 +147,13 @@ impl Worker {
             Some(duration) => plan.warmup_ns.saturating_add(duration),
             None => Nanos::MAX,
         };
-        let mut starts = Starts::with_capacity(users);
         let load = plan.load();
         let open_loop = matches!(load, Load::Open(_));
+        let mut ledger = Ledger::new(open_loop, plan.warmup_ns, window_end);
+        if !plan.mix.is_empty() {
+            ledger = ledger.noting();
+        }
+        let mut starts = Starts::with_capacity(users);
         let pace = match load {
             Load::Closed { pace_ns, think_ns } => {
                 for user in 0..users as u32 {
@@ -172,8 +180,10 @@ impl Worker {
             held: vec![false; users],
             starts,
             timeouts: Timeouts::new(plan.timeout_ns, 0),
-            ledger: Ledger::new(open_loop, plan.warmup_ns, window_end),
+            ledger,
             sampler: Sampler::default(),
+            keeper: Keeper::of(&plan.mix),
+            flow_of: flow_of(&plan.mix),
             lent: lent(&job),
             next_route: job.worker as usize,
             base_ns: 0,
@@ -226,12 +236,11 @@ impl Worker {
         self.take_up(last, now);
         while self.serve_next(net, now) {}
         self.ended = true;
-        if let Pace::Open { arrivals, .. } = &mut self.pace {
-            while let Some(arrival) = arrivals.serve() {
-                self.ledger.unsent(arrival.due, None);
-                let turn = Turn { user: NOBODY, draw: Some(arrival.draw), now };
-                self.job.source.skip(turn);
-            }
+        while let Pace::Open { arrivals, .. } = &mut self.pace
+            && let Some(arrival) = arrivals.serve()
+        {
+            let attempt = self.skip_arrival(arrival, now);
+            self.ledger.unsent(attempt, None);
         }
     }
 
@@ -258,13 +267,14 @@ impl Worker {
         self.finished = true;
         for j in 0..self.conns.len() as u32 {
             while let Some(flight) = self.pop_flight(j) {
-                self.ledger.unfinished(flight.due);
+                self.ledger.unfinished(flight);
             }
             if let Some(due) = self.conns[j as usize].arrival.take() {
-                self.ledger.unsent(due, None);
+                let endpoint = self.skip_turn(j, now);
+                self.ledger.unsent(Attempt { due, endpoint }, None);
             }
         }
-        let page = self.ledger.close(now, (self.job.spent)(), Box::default());
+        let page = self.ledger.close(now, (self.job.spent)(), Sheet::default());
         hand_over(&self.job, Some(page));
         hand_over(&self.job, None);
         Next::Finished
@@ -336,7 +346,7 @@ impl<N: Net> Party<N> for Worker {
     }
 }
 
-fn spare(spares: &Receiver<Box<Tally>>) -> Box<Tally> {
+fn spare(spares: &Receiver<Sheet>) -> Sheet {
     spares.try_recv().unwrap_or_default()
 }
 
@@ -359,6 +369,19 @@ fn inflight_cap(job: &Job, slots: u16) -> u32 {
         return u32::MAX;
     }
     share_of(u64::from(plan.max_inflight), job.worker, job.workers).max(1) as u32
+}
+
+/// The flow of each endpoint that is a step of one.
+fn flow_of(mix: &Mix) -> Vec<Option<u32>> {
+    let mut flow_of = vec![None; if mix.flows.is_empty() { 0 } else { mix.endpoints.len() }];
+    for (flow, plan) in (0..).zip(&mix.flows) {
+        for &step in &plan.steps {
+            if let Some(of) = flow_of.get_mut(step as usize) {
+                *of = Some(flow);
+            }
+        }
+    }
+    flow_of
 }
 
 /// The source's requests that never change.

@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::endpoint::EndpointTally;
 use crate::histogram::Latencies;
 use crate::interval::{Interval, Phase, Tally};
 use crate::outcome::ErrorCounts;
@@ -80,16 +81,33 @@ pub(crate) struct BlockSums {
     fold: u32,
     /// Intervals already in the last block.
     pending: u32,
+    /// Blocks at most.
+    most: usize,
 }
 
 impl Default for BlockSums {
     fn default() -> Self {
-        Self { sums: Vec::new(), fold: 1, pending: 0 }
+        Self::of(MOST_BLOCKS)
+    }
+}
+
+/// An interval's place in the run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    phase: Phase,
+    start_ns: Nanos,
+    end_ns: Nanos,
+}
+
+impl Span {
+    pub(crate) const fn of(interval: &Interval) -> Self {
+        let Interval { phase, start_ns, end_ns, .. } = *interval;
+        Self { phase, start_ns, end_ns }
     }
 }
 
 #[derive(Debug, Clone, Default)]
-struct BlockSum {
+pub(crate) struct BlockSum {
     start_ns: Nanos,
     end_ns: Nanos,
     requests: u64,
@@ -107,18 +125,29 @@ struct BlockSum {
 type Sparse = Vec<(Nanos, u64)>;
 
 impl BlockSums {
+    /// No blocks yet; `most` in the end, an even number.
+    pub(crate) const fn of(most: usize) -> Self {
+        Self { sums: Vec::new(), fold: 1, pending: 0, most }
+    }
+
     pub(crate) fn add(&mut self, interval: &Interval) {
-        match (interval.phase, self.sums.last_mut()) {
+        let span = Span::of(interval);
+        self.put(span, BlockSum::of(span, &interval.tally));
+    }
+
+    /// Adds what an interval brought.
+    pub(crate) fn put(&mut self, span: Span, sum: BlockSum) {
+        match (span.phase, self.sums.last_mut()) {
             (Phase::Warmup, _) | (Phase::Drain, None) => {}
-            (Phase::Drain, Some(last)) => last.append_attempts(&BlockSum::of(interval)),
+            (Phase::Drain, Some(last)) => last.append_attempts(&sum),
             (Phase::Window, Some(last)) if self.pending < self.fold => {
-                last.append(&BlockSum::of(interval));
+                last.append(&sum);
                 self.pending += 1;
             }
             (Phase::Window, _) => {
-                self.sums.push(BlockSum::of(interval));
+                self.sums.push(sum);
                 self.pending = 1;
-                if self.sums.len() > MOST_BLOCKS {
+                if self.sums.len() > self.most {
                     self.fold_pairs();
                 }
             }
@@ -149,11 +178,10 @@ impl BlockSums {
 }
 
 impl BlockSum {
-    fn of(interval: &Interval) -> Self {
-        let tally: &Tally = &interval.tally;
+    fn of(span: Span, tally: &Tally) -> Self {
         Self {
-            start_ns: interval.start_ns,
-            end_ns: interval.end_ns,
+            start_ns: span.start_ns,
+            end_ns: span.end_ns,
             requests: tally.answers_done,
             attempts: tally.attempts(),
             succeeded: tally.succeeded,
@@ -163,6 +191,23 @@ impl BlockSum {
             response_max_ns: tally.response.max(),
             response: tally.response.recorded().collect(),
             service: tally.service.recorded().collect(),
+        }
+    }
+
+    /// One endpoint's part of an interval.
+    pub(crate) fn of_endpoint(span: Span, tally: &EndpointTally) -> Self {
+        Self {
+            start_ns: span.start_ns,
+            end_ns: span.end_ns,
+            requests: tally.answers_done,
+            attempts: tally.attempts(),
+            succeeded: tally.succeeded,
+            errors: tally.errors,
+            response_sum_ns: tally.response.sum(),
+            response_count: tally.response.count(),
+            response_max_ns: tally.response.max(),
+            response: tally.response.buckets().to_vec(),
+            service: tally.service.buckets().to_vec(),
         }
     }
 

@@ -96,6 +96,19 @@ impl<C: Counter> Latencies<C> {
         self.buckets.saturating_record_n(nanos.min(HIGHEST), bucket_count(n));
     }
 
+    /// The highest latency of the bucket that one falls into, as [`Self::recorded`] lists it.
+    #[inline]
+    pub fn bucket_of(&self, nanos: Nanos) -> Nanos {
+        self.buckets.highest_equivalent(nanos.min(HIGHEST))
+    }
+
+    /// Sets the exact figures of a distribution that was filled from its buckets.
+    pub(crate) fn set_exact(&mut self, sum: u128, min: Nanos, max: Nanos) {
+        if self.count > 0 {
+            (self.sum, self.min, self.max) = (sum, min, max);
+        }
+    }
+
     /// Adds all of `other`, whatever the width of its counts.
     pub fn merge<D: Counter>(&mut self, other: &Latencies<D>) {
         if other.count == 0 || self.count.saturating_add(other.count) > MOST {

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::AnswerTally;
+use crate::endpoint::{EndpointTally, FlowTally, merge_by};
 use crate::histogram::Latencies;
 use crate::machine::MachineUse;
 use crate::outcome::{ErrorClass, ErrorCounts};
@@ -75,6 +76,12 @@ pub struct Tally {
     pub limits: BTreeMap<String, u64>,
     /// The first failure of each class in words, as a sample.
     pub samples: BTreeMap<String, String>,
+    /// Endpoints that had attempts, in the order of their indexes; empty for a load of one request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<EndpointTally>,
+    /// Flows that had sessions, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowTally>,
 }
 
 impl Tally {
@@ -122,6 +129,19 @@ impl Tally {
         for (class, sample) in &other.samples {
             self.samples.entry(class.clone()).or_insert_with(|| sample.clone());
         }
+        merge_by(&mut self.endpoints, &other.endpoints, |one| one.endpoint, EndpointTally::merge);
+        merge_by(&mut self.flows, &other.flows, |one| one.flow, FlowTally::merge);
+    }
+
+    /// Adds what one endpoint brought.
+    pub fn add_endpoint(&mut self, tally: &EndpointTally) {
+        let one = std::slice::from_ref(tally);
+        merge_by(&mut self.endpoints, one, |one| one.endpoint, EndpointTally::merge);
+    }
+
+    /// Adds what one flow brought.
+    pub fn add_flow(&mut self, tally: &FlowTally) {
+        merge_by(&mut self.flows, std::slice::from_ref(tally), |one| one.flow, FlowTally::merge);
     }
 
     /// Empties it for reuse; histograms keep their memory.

@@ -10,6 +10,7 @@ use crate::answer::{Answer, AnswerTally};
 use crate::blocks::{Block, BlockSums};
 use crate::calibration::Ceiling;
 use crate::course::{Course, Dip};
+use crate::endpoint::{EndpointRun, FlowRun, MixSums};
 use crate::environment::Environment;
 use crate::histogram::{Latencies, Summary};
 use crate::interval::{GaugeSum, Interval, Phase, Tally};
@@ -75,6 +76,13 @@ pub struct Run {
     /// be off; empty in runs measured before blocks were kept.
     #[serde(default)]
     pub blocks: Vec<Block>,
+    /// Each kind of request, in the plan's order; empty for a load of one request. Of more than 1,000
+    /// the last is `(others)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<EndpointRun>,
+    /// Each kind of session, in the plan's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowRun>,
     /// HdrHistogram V2 compressed, base64, by name: `response`, `service`, `late`, `wait`,
     /// `first_byte`, `connect`, `tls`; those without samples are absent.
     pub histograms: BTreeMap<String, String>,
@@ -86,6 +94,10 @@ pub struct Run {
     /// The rule that ended the run early, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aborted: Option<Abort>,
+    /// Why what was to be sent came to an end before the run did: a script's error, a pool that ran
+    /// out. The figures are those of the run so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halted: Option<String>,
 }
 
 impl Run {
@@ -265,6 +277,7 @@ pub struct RunBuilder {
     timeline: Timeline,
     course: Course,
     blocks: BlockSums,
+    mix: MixSums,
 }
 
 #[derive(Debug, Default)]
@@ -300,6 +313,7 @@ impl RunBuilder {
     /// A run without intervals yet.
     pub fn new(head: RunHead) -> Self {
         Self {
+            mix: MixSums::of(&head.plan.mix),
             head,
             sums: Sums::default(),
             timeline: Timeline::default(),
@@ -315,6 +329,7 @@ impl RunBuilder {
         self.sums.add_connections(&interval.tally);
         if interval.phase != Phase::Warmup {
             self.sums.add_attempts(&interval.tally);
+            self.mix.add(interval);
         }
         if interval.phase == Phase::Window {
             self.sums.add_window(interval);
@@ -330,9 +345,11 @@ impl RunBuilder {
     /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
     /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
-        let Self { head, sums, timeline, course: _, blocks } = self;
+        let Self { head, sums, timeline, course: _, blocks, mix } = self;
         let RunHead { version, started_at, command, environment, plan } = head;
         let environment_cpus = environment.cpus_allowed;
+        let totals = &sums.totals;
+        let (endpoints, flows) = mix.finish(&plan.mix, totals.attempts, totals.duration_ns);
         Run {
             schema: SCHEMA.to_owned(),
             plimsoll: Program { version },
@@ -355,11 +372,14 @@ impl RunBuilder {
             histograms: sums.histograms(),
             timeline: timeline.finish(),
             blocks: blocks.finish(),
+            endpoints,
+            flows,
             totals: sums.totals,
             plan,
             validity: Validity::not_judged(),
             objectives: Vec::new(),
             aborted: None,
+            halted: None,
         }
     }
 }

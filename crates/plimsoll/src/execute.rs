@@ -104,6 +104,7 @@ pub fn execute_watched(
     let outcome = outcome.map_err(|error| Failure::CannotRun(error.to_string()))?;
     let mut run = verdict::conclude(builder, outcome.stopped);
     run.aborted = aborted;
+    run.halted = outcome.halted.map(|halt| halt.to_string());
     store::compare(&mut run);
     run.validity = verdict::judge(&run);
     Ok(run)

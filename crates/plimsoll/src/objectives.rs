@@ -58,7 +58,9 @@ impl Objectives {
     /// Judges a run whose validity is known; without objectives it keeps the rulings it has.
     pub fn judge(&self, run: &mut Run) {
         if !self.list.is_empty() {
-            run.objectives = objective::judge(run, &[], &self.list);
+            // A damaged histogram leaves its endpoint without figures, and the ruling says so.
+            let endpoints = objective::Endpoint::all_of(run).unwrap_or_default();
+            run.objectives = objective::judge(run, &endpoints, &self.list);
         }
     }
 

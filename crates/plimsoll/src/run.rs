@@ -69,6 +69,9 @@ pub fn deliver(
             "plimsoll: every answer was 400: if the server speaks TLS on this port, use https://"
         );
     }
+    if let Some(why) = &run.halted {
+        eprintln!("plimsoll: {why}; the result is that of the run so far");
+    }
     let code = verdict::exit_code(run);
     Ok(if printed && written || code != 0 { code } else { 1 })
 }

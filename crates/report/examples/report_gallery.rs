@@ -23,6 +23,7 @@ fn main() -> std::io::Result<()> {
     for (name, run) in [
         ("closed", sample::closed_loop()),
         ("open", sample::open_loop()),
+        ("mixed", sample::mixed()),
         ("judged", sample::judged_run()),
         ("aborted", sample::aborted()),
         ("hostile", sample::hostile()),

@@ -8,6 +8,7 @@
 mod capacity;
 mod comparison;
 mod diff;
+mod mix;
 mod objectives;
 mod parts;
 mod run;

@@ -4,6 +4,7 @@
 //! (`model::Run`) nor the verdict, which is printed as found.
 
 mod detail;
+pub(crate) mod mix;
 pub mod objectives;
 mod spectrum;
 mod validity;

@@ -8,7 +8,7 @@ use crate::audit::{Audit, Severity};
 
 /// Done: `VALID`, or `LOWER_BOUND` in a closed loop ("at least").
 pub const DONE: u8 = 0;
-/// Could not run.
+/// Could not run, or not to the end: what was to be sent came to one before.
 pub const COULD_NOT_RUN: u8 = 1;
 /// The command line was wrong.
 pub const USAGE: u8 = 2;
@@ -25,7 +25,9 @@ pub const INTERRUPTED: u8 = 130;
 pub fn exit_code(run: &Run) -> u8 {
     let any = |ruling| run.objectives.iter().any(|held| held.ruling == ruling);
     let rate_not_reached = run.aborted.as_ref().is_some_and(|abort| abort.rate_not_reached);
-    if run.interrupted && run.aborted.is_none() {
+    if run.halted.is_some() {
+        COULD_NOT_RUN
+    } else if run.interrupted && run.aborted.is_none() {
         INTERRUPTED
     } else if !believable(run) || any(Ruling::Inconclusive) || rate_not_reached {
         NOT_BELIEVABLE

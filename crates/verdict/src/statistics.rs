@@ -20,4 +20,4 @@ pub mod student;
 pub use estimate::{Estimate, Figure, NoInterval, Time, estimate};
 pub use order::OrderInterval;
 pub use rank::{RankTest, mann_whitney};
-pub use stretches::{Stretch, stretches};
+pub use stretches::{Stretch, stretches, stretches_of};

@@ -1,15 +1,15 @@
 //! The worker and its source: asking what a user sends, handing it to the net, telling what became
 //! of it.
 
-use model::{Draw, ErrorClass, Nanos};
+use model::{ErrorClass, Nanos};
 use net::Net;
-use traffic::{Halt, NOBODY, Next, Part, Payload, Requests, Turn, Wants};
+use traffic::{Halt, NOBODY, Next, Part, Payload, Requests, Session, Skipped, Turn, Wants};
 use wire::AnswerTo;
 
 use super::{Lent, Worker};
 use crate::arrivals::Arrival;
 use crate::conn::Conn;
-use crate::ledger::{Flight, Ledger};
+use crate::ledger::{Attempt, Flight, Ledger};
 
 /// Requests up to this length are sent without a word of success. An idle socket takes them whole;
 /// a longer one could still be on its way when an early answer lets the next one follow.
@@ -141,6 +141,12 @@ impl Worker {
         conn.in_flight += 1;
         conn.last_sent = flight.sent;
         conn.in_session = part.goes_on;
+        if part.opens {
+            conn.session_due = flight.due;
+            if let Some(&Some(flow)) = self.flow_of.get(part.endpoint as usize) {
+                self.ledger.began(flow, flight.due);
+            }
+        }
         self.ledger.in_flight.step(flight.sent, 1);
         self.ledger.tally.sent += 1;
     }
@@ -179,41 +185,60 @@ impl Worker {
         }
     }
 
-    /// Tells the source of a whole answer that it wants to hear of; how the answer counts.
-    pub(super) fn answered(
-        &mut self,
-        j: u32,
-        failure: Option<ErrorClass>,
-        now: Nanos,
-    ) -> Option<ErrorClass> {
-        let told = self.job.source.answered(j, failure.is_none(), now);
-        if told.session.is_some() {
-            self.conns[j as usize].in_session = false;
-        }
+    /// Tells the source of a whole answer that it wants to hear of; the check that it failed.
+    pub(super) fn answered(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
+        let told = self.job.source.answered(j, success, now);
+        self.session_over(j, told.session, now);
         self.silent |= told.stop;
         if let Some(halt) = told.halt {
             self.halt(halt);
         }
-        failure.or(told.failed_check.map(|_| ErrorClass::Check))
+        told.failed_check
     }
 
     /// Tells the source of a request that will not be answered.
-    pub(super) fn lost(&mut self, j: u32, flight: Flight, class: ErrorClass) {
+    pub(super) fn lost(&mut self, j: u32, flight: Flight, class: ErrorClass, now: Nanos) {
         self.conns[j as usize].in_session = false;
         if flight.wants != Wants::Nothing {
-            self.job.source.lost(j, class);
+            let session = self.job.source.lost(j, class);
+            self.session_over(j, session, now);
+        }
+    }
+
+    fn session_over(&mut self, j: u32, session: Option<Session>, now: Nanos) {
+        if let Some(session) = session {
+            let conn = &mut self.conns[j as usize];
+            conn.in_session = false;
+            self.ledger.session(session, conn.session_due, now);
         }
     }
 
     /// An arrival that no user takes up any more.
-    pub(super) fn skip_arrival(&mut self, draw: Draw, now: Nanos) {
-        self.job.source.skip(Turn { user: NOBODY, draw: Some(draw), now });
+    pub(super) fn skip_arrival(&mut self, arrival: Arrival, now: Nanos) -> Attempt {
+        let turn = Turn { user: NOBODY, draw: Some(arrival.draw), now };
+        let Skipped { endpoint, session } = self.job.source.skip(turn);
+        self.session_lost(session, arrival.due, now);
+        Attempt { due: arrival.due, endpoint }
     }
 
-    /// The request that user `j` would make now cannot be made.
-    pub(super) fn skip_turn(&mut self, j: u32, now: Nanos) {
-        self.job.source.skip(Turn { user: j, draw: None, now });
-        self.conns[j as usize].in_session = false;
+    /// The request that user `j` would make now cannot be made; the endpoint it is lost for.
+    pub(super) fn skip_turn(&mut self, j: u32, now: Nanos) -> u32 {
+        let Skipped { endpoint, session } = self.job.source.skip(Turn { user: j, draw: None, now });
+        let conn = &mut self.conns[j as usize];
+        if std::mem::replace(&mut conn.in_session, false) {
+            self.session_over(j, session, now);
+        } else {
+            self.session_lost(session, now, now);
+        }
+        endpoint
+    }
+
+    /// A session failed before anything was sent for it.
+    fn session_lost(&mut self, session: Option<Session>, due: Nanos, now: Nanos) {
+        if let Some(session) = session {
+            self.ledger.began(session.flow, due);
+            self.ledger.session(session, due, now);
+        }
     }
 }
 
@@ -245,7 +270,7 @@ fn gather(asked: &Requests, parts: &[Part], lent: &[Lent], gathered: &mut Vec<u8
 #[inline]
 fn await_answer(conn: &mut Conn, flight: Flight) {
     conn.begin_answer();
-    conn.wants = flight.wants;
+    (conn.wants, conn.endpoint) = (flight.wants, flight.endpoint);
     conn.parser.begin(if flight.head { AnswerTo::Head } else { AnswerTo::Other });
 }
 

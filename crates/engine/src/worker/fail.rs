@@ -9,6 +9,7 @@ use wire::WireError;
 
 use super::{Pace, Worker};
 use crate::conn::{Conn, State};
+use crate::ledger::Attempt;
 use crate::tls::SPEAKS_TLS;
 
 /// First pause before a connection that could not be opened is tried again; it doubles up to a second.
@@ -69,9 +70,8 @@ impl Worker {
             // Its user will try again, and be counted, when the run has started.
             return self.ledger.note(class, || error.to_owned());
         }
-        let due = self.lost_opening(j, now);
-        match due {
-            Some(due) => self.ledger.failed(due, class, || error.to_owned()),
+        match self.lost_opening(j, now) {
+            Some(attempt) => self.ledger.failed(attempt, class, || error.to_owned()),
             None => self.ledger.note(class, || error.to_owned()),
         }
         let conn = &mut self.conns[j as usize];
@@ -81,23 +81,22 @@ impl Worker {
         self.starts.add(now + backoff, j);
     }
 
-    /// When the attempt was due that connection `j` was opened for; none where a limit by count leaves
-    /// no room for it.
-    fn lost_opening(&mut self, j: u32, now: Nanos) -> Option<Nanos> {
+    /// The attempt that connection `j` was opened for; none where a limit by count leaves no room for
+    /// it.
+    fn lost_opening(&mut self, j: u32, now: Nanos) -> Option<Attempt> {
         let Conn { began, in_session, .. } = self.conns[j as usize];
-        match &mut self.pace {
-            Pace::Open { arrivals, .. } if !in_session => {
-                let arrival = arrivals.serve()?;
-                self.skip_arrival(arrival.draw, now);
-                return Some(arrival.due);
-            }
-            Pace::Open { .. } | Pace::Closed { .. } => {}
+        if let Pace::Open { arrivals, .. } = &mut self.pace
+            && !in_session
+        {
+            let arrival = arrivals.serve()?;
+            return Some(self.skip_arrival(arrival, now));
         }
         if !self.spend(began) {
             return None;
         }
-        self.skip_turn(j, now);
-        Some(self.conns[j as usize].arrival.take().unwrap_or(began))
+        let endpoint = self.skip_turn(j, now);
+        let due = self.conns[j as usize].arrival.take().unwrap_or(began);
+        Some(Attempt { due, endpoint })
     }
 
     /// What came is no HTTP.
@@ -143,9 +142,9 @@ impl Worker {
         sample: impl Fn() -> String,
     ) {
         while let Some(flight) = self.pop_flight(j) {
-            self.lost(j, flight, class);
+            self.lost(j, flight, class, now);
             self.ledger.in_flight.step(now, -1);
-            self.ledger.failed(flight.due, class, &sample);
+            self.ledger.failed(flight.attempt(), class, &sample);
         }
     }
 
@@ -186,7 +185,7 @@ impl Worker {
             return self.opening_failed(j, class, &error, now);
         }
         while let Some(flight) = self.pop_flight(j) {
-            self.lost(j, flight, ErrorClass::Timeout);
+            self.lost(j, flight, ErrorClass::Timeout, now);
             self.ledger.in_flight.step(now, -1);
             self.ledger.timed_out(flight, timeout, now);
         }

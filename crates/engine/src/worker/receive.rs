@@ -7,6 +7,7 @@ use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
 use crate::conn::{Conn, State};
+use crate::ledger::Whole;
 use crate::tls::Session;
 
 /// What one step of reading an answer came to; the event itself still borrows the connection.
@@ -137,6 +138,7 @@ impl Worker {
                     self.job.source.head(j, &head);
                 }
                 self.sampler.begin(j);
+                self.keep_failure(j);
                 Step::Again
             }
             Ok(Some(ResponseEvent::Body(body))) => {
@@ -145,6 +147,7 @@ impl Worker {
                     self.job.source.body(j, body);
                 }
                 self.sampler.body(j, body);
+                self.keeper.body(j, body);
                 Step::Again
             }
             Ok(Some(ResponseEvent::End { keep_alive })) => Step::Whole { keep_alive },
@@ -176,23 +179,44 @@ impl Worker {
         self.go_on(net, j, now);
     }
 
+    /// Keeps the answer that begins on `j` as its endpoint's sample, if it is a failure and the first.
+    #[inline]
+    fn keep_failure(&mut self, j: u32) {
+        let Conn { endpoint, status, .. } = self.conns[j as usize];
+        if self.keeper.lacks(endpoint) && self.failure(endpoint, status).is_some() {
+            self.keeper.begin(j);
+        }
+    }
+
     fn count_answer(&mut self, j: u32, now: Nanos) {
         let Some(flight) = self.pop_flight(j) else { return };
         let Conn { status, first, body_bytes, .. } = self.conns[j as usize];
         let mut failure = self.failure(flight.endpoint, status);
+        let mut check = None;
         if flight.wants != Wants::Nothing {
-            failure = self.answered(j, failure, now);
+            check = self.answered(j, failure.is_none(), now);
+            failure = failure.or(check.map(|_| ErrorClass::Check));
         }
         self.ledger.in_flight.step(now, -1);
-        self.ledger.answered(flight, first, now, status, failure);
+        self.ledger.answered(flight, Whole { first, status, failure, check }, now);
         self.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
+        if let Some(class) = failure {
+            self.tell_failure(j, flight.endpoint, class, status);
+        }
+    }
+
+    /// Puts the first failed answers in words.
+    fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
-        match failure {
-            None => {}
-            Some(ErrorClass::Check) => {
-                self.ledger.note(ErrorClass::Check, || source.complaint(j));
-            }
-            Some(class) => self.ledger.note(class, || format!("the server answered {status}")),
+        let words = || match class {
+            ErrorClass::Check => source.complaint(j),
+            _ => format!("the server answered {status}"),
+        };
+        self.ledger.note(class, words);
+        if self.keeper.lacks(endpoint)
+            && let Some(sample) = self.keeper.end(j, endpoint, class, &words())
+        {
+            self.ledger.sample(endpoint, sample);
         }
     }
 

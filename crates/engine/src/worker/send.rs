@@ -66,8 +66,8 @@ impl Worker {
         let Some(due) = arrivals.oldest_due() else { return false };
         if due.saturating_add(timeout) <= now {
             if let Some(arrival) = arrivals.serve() {
-                self.skip_arrival(arrival.draw, now);
-                self.ledger.unsent(due, Some(now - due));
+                let attempt = self.skip_arrival(arrival, now);
+                self.ledger.unsent(attempt, Some(now - due));
             }
             return true;
         }
@@ -258,6 +258,7 @@ impl Worker {
         let state = std::mem::replace(&mut conn.state, State::Closed);
         conn.tls = None;
         self.sampler.abandon(j);
+        self.keeper.abandon(j);
         match state {
             State::Connecting | State::Handshaking => self.opening -= 1,
             State::Open => self.ledger.open.step(now, -1),

@@ -175,7 +175,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
         let timed = Timed { worker: Worker::new(job), done_at: 0, heard: Vec::new() };
         workers.push((world.limited_host(load.limits), timed));
     }
-    let collector = Collector::new(load.plan.rate_per_s.is_none(), spares);
+    let collector = Collector::new(&load.plan, spares);
     Crew { workers, collector, inbox, gate }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use model::{EndpointPlan, ErrorClass, Mix, Nanos};
+use model::{EndpointPlan, ErrorClass, FlowPlan, Mix, Nanos};
 use net::{Close, ConnId, Event, Net as _, Next as Wake, Party};
 use testkit::sim::{SimNet, World};
 use traffic::{
@@ -195,7 +195,10 @@ impl Script {
             path: path.into(),
             ..EndpointPlan::default()
         };
-        Mix { endpoints: self.endpoints().map(endpoint).collect(), flows: Vec::new() }
+        let steps = (0..self.endpoints().count() as u32).collect();
+        let flow = FlowPlan { name: "visit".into(), steps, ..FlowPlan::default() };
+        let flows = if self.checked { vec![flow] } else { Vec::new() };
+        Mix { endpoints: self.endpoints().map(endpoint).collect(), flows }
     }
 }
 
@@ -318,10 +321,12 @@ impl Source for Player {
 
     fn skip(&mut self, turn: Turn) -> Skipped {
         self.tell(Told::Skipped { user: turn.user, drawn: turn.draw.is_some() });
-        if turn.draw.is_none() {
-            *self.user(turn.user) = User::default();
+        if turn.draw.is_some() {
+            return Skipped { endpoint: 0, session: Some(Session { flow: 0, failed_at: Some(0) }) };
         }
-        Skipped::default()
+        let at = std::mem::take(self.user(turn.user)).step;
+        let session = Session { flow: 0, failed_at: Some(at as u16) };
+        Skipped { endpoint: at as u32, session: Some(session) }
     }
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
@@ -339,12 +344,14 @@ impl Source for Player {
         self.tell(Told::Answered { user, success });
         let whole = self.script.wants == Wants::Whole;
         let checked = self.script.checked;
+        let last = self.script.steps.len() - 1;
         let state = self.user(user);
         state.open -= 1;
+        let at = if state.step == 0 { last } else { state.step - 1 };
         let wrong = checked && whole && !state.body.contains("ok");
         let failed = checked && (!success || wrong);
         let ended = failed || state.step == 0 && state.open == 0;
-        let failed_at = failed.then_some(0);
+        let failed_at = failed.then_some(at as u16);
         if failed {
             *state = User { body: std::mem::take(&mut state.body), ..User::default() };
         }
@@ -357,8 +364,10 @@ impl Source for Player {
 
     fn lost(&mut self, user: u32, class: ErrorClass) -> Option<Session> {
         self.tell(Told::Lost { user, class });
-        *self.user(user) = User::default();
-        Some(Session { flow: 0, failed_at: Some(0) })
+        let last = self.script.steps.len() - 1;
+        let state = std::mem::take(self.user(user));
+        let at = if state.step == 0 { last } else { state.step - 1 };
+        Some(Session { flow: 0, failed_at: Some(at as u16) })
     }
 
     fn complaint(&self, user: u32) -> String {

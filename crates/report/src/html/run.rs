@@ -8,7 +8,7 @@ use model::units::{Nanos, exact_duration, show_duration};
 
 use verdict::figures::level_of;
 
-use super::{Section, Title, objectives, page, parts};
+use super::{Section, Title, mix, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
 use crate::text::{attempts, ceiling, dip_cells, load, workers};
@@ -22,15 +22,21 @@ pub fn run(run: &Run) -> String {
         heading: "Objectives",
         body: objectives::run(run),
     });
+    let endpoints = (!run.endpoints.is_empty()).then(|| Section {
+        id: "endpoints",
+        heading: if run.flows.is_empty() { "Endpoints" } else { "Endpoints and flows" },
+        body: mix::run(run),
+    });
+    let summary = Section { id: "summary", heading: "Summary", body: summary(run) };
     let rest = [
-        Section { id: "summary", heading: "Summary", body: summary(run) },
         Section { id: "timeline", heading: "Timeline", body: timeline(run) },
         Section { id: "latency", heading: "Latency", body: latency(run) },
         Section { id: "errors", heading: "Statuses and errors", body: errors(run) },
         Section { id: "environment", heading: "Environment", body: environment(run) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(&run.command) },
     ];
-    let sections: Vec<Section> = objectives.into_iter().chain(rest).collect();
+    let first = objectives.into_iter().chain([summary]).chain(endpoints);
+    let sections: Vec<Section> = first.chain(rest).collect();
     let json = serde_json::to_string(run).unwrap_or_else(|_| "null".to_owned());
     let banner = parts::verdict(&run.validity, run.interrupted);
     page(&title, banner, &sections, ("plimsoll-run", &json))

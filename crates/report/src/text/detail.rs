@@ -6,7 +6,7 @@ use model::plan::{Load, Plan};
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 
-use super::{COLUMNS, Style, Tone, spectrum};
+use super::{COLUMNS, Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, rate, share, share_of};
 use crate::grid::{Grid, Lean};
 
@@ -18,6 +18,7 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
     let parts = [
         overview(run, style),
         latencies(run, style),
+        mix::section(run, style),
         statuses(run, style),
         errors(run, style),
         dips(run, style),

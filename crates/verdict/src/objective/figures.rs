@@ -1,10 +1,10 @@
 //! The figures that objectives are asked of: those of the whole load, or of one endpoint, with their
 //! blocks. Everything that has such figures can be judged.
 
-use model::{ErrorClass, ErrorCounts, Latencies, Nanos, Run, Summary};
+use model::{Block, EndpointRun, ErrorClass, ErrorCounts, Latencies, Nanos, Run, Summary};
 
 use super::{Limit, Metric, Statistic};
-use crate::statistics::{Estimate, Figure, NoInterval, Stretch, Time, estimate, stretches};
+use crate::statistics::{Estimate, Figure, NoInterval, Stretch, Time, estimate, stretches_of};
 
 /// How often an interval of confidence holds the true figure.
 pub const CONFIDENCE: f64 = 0.95;
@@ -57,6 +57,27 @@ pub struct Endpoint {
     pub figures: Figures,
 }
 
+impl Endpoint {
+    /// All that a run tells apart.
+    ///
+    /// # Errors
+    /// A sentence, when a stored histogram is damaged.
+    pub fn all_of(run: &Run) -> Result<Vec<Self>, String> {
+        let duration_ns = run.totals.duration_ns;
+        let of = |endpoint: &EndpointRun| {
+            let figures = Figures::of_endpoint(endpoint, duration_ns)?;
+            Ok(Self { name: endpoint.name.clone(), figures })
+        };
+        run.endpoints.iter().map(of).collect()
+    }
+}
+
+fn slices(blocks: &[Block]) -> Result<Vec<Slice>, String> {
+    let errors = blocks.iter().map(|block| block.errors);
+    let stretches = stretches_of(blocks)?.into_iter();
+    Ok(stretches.zip(errors).map(|(stretch, errors)| Slice { stretch, errors }).collect())
+}
+
 /// A figure as it was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measured {
@@ -79,8 +100,6 @@ impl Figures {
     /// # Errors
     /// A sentence, when a stored histogram is damaged.
     pub fn of(run: &Run) -> Result<Self, String> {
-        let stretches = stretches(run)?.into_iter();
-        let errors = run.blocks.iter().map(|block| block.errors);
         let times = |summary: Summary, name| {
             Ok::<_, String>(Times { summary, latencies: run.histogram(name)? })
         };
@@ -92,10 +111,30 @@ impl Figures {
             duration_ns: run.totals.duration_ns,
             response: times(run.response_ns, "response")?,
             service: times(run.service_ns, "service")?,
-            blocks: stretches
-                .zip(errors)
-                .map(|(stretch, errors)| Slice { stretch, errors })
-                .collect(),
+            blocks: slices(&run.blocks)?,
+        })
+    }
+
+    /// Those of one endpoint of a run whose window lasted `duration_ns`.
+    ///
+    /// # Errors
+    /// A sentence, when a stored histogram is damaged.
+    pub fn of_endpoint(endpoint: &EndpointRun, duration_ns: Nanos) -> Result<Self, String> {
+        let read = |text: Option<&str>, summary: Summary| {
+            let latencies = text.map_or_else(|| Ok(Latencies::new()), Latencies::from_base64);
+            let damaged = |why| format!("the histogram of `{}`: {why}", endpoint.name);
+            Ok::<_, String>(Times { summary, latencies: latencies.map_err(damaged)? })
+        };
+        let response = endpoint.response.as_deref();
+        Ok(Self {
+            attempts: endpoint.attempts,
+            succeeded: endpoint.succeeded,
+            errors: endpoint.errors,
+            requests_per_s: endpoint.requests_per_s,
+            duration_ns,
+            response: read(response, endpoint.response_ns)?,
+            service: read(endpoint.service.as_deref().or(response), endpoint.service_ns)?,
+            blocks: slices(&endpoint.blocks)?,
         })
     }
 

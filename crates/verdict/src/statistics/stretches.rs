@@ -80,5 +80,13 @@ impl Stretch {
 /// # Errors
 /// A sentence, when a stored histogram is damaged.
 pub fn stretches(run: &Run) -> Result<Vec<Stretch>, String> {
-    run.blocks.iter().map(Stretch::of).collect()
+    stretches_of(&run.blocks)
+}
+
+/// Blocks read out.
+///
+/// # Errors
+/// A sentence, when a stored histogram is damaged.
+pub fn stretches_of(blocks: &[Block]) -> Result<Vec<Stretch>, String> {
+    blocks.iter().map(Stretch::of).collect()
 }

@@ -341,6 +341,33 @@ fn endpoints_are_judged_by_their_own_figures() {
 }
 
 #[test]
+fn endpoints_of_a_run_have_the_figures_it_keeps_of_them() {
+    let whole = run_of(&vec![EVEN; 20]);
+    let mut run = sound(20);
+    run.endpoints = vec![model::EndpointRun {
+        name: "GET /a".into(),
+        attempts: whole.totals.attempts,
+        requests: whole.totals.requests,
+        succeeded: whole.totals.succeeded,
+        requests_per_s: whole.rates.requests_per_s,
+        response_ns: whole.response_ns,
+        service_ns: whole.service_ns,
+        response: whole.histograms.get("response").cloned(),
+        blocks: whole.blocks.clone(),
+        ..model::EndpointRun::default()
+    }];
+    let endpoints = Endpoint::all_of(&run).unwrap();
+    let of = |objective| judge(&run, &endpoints, &parse(objective).unwrap()).remove(0);
+    let alone = |objective| judge(&whole, &[], &parse(objective).unwrap()).remove(0);
+    for objective in ["p95<80ms", "mean<=1us", "qps>=1", "success>=99%"] {
+        let (one, whole) = (of(&format!("GET /a: {objective}")), alone(objective));
+        assert_eq!((one.ruling, one.value, one.low), (whole.ruling, whole.value, whole.low));
+    }
+    run.endpoints[0].response = Some("$$".into());
+    assert!(Endpoint::all_of(&run).unwrap_err().contains("GET /a"));
+}
+
+#[test]
 fn an_old_run_without_blocks_says_so() {
     let mut run = sound(20);
     run.blocks.clear();

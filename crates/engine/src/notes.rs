@@ -1,0 +1,220 @@
+//! What became of single attempts, for the figures of endpoints and flows.
+//!
+//! A worker only writes notes, one behind the other: a histogram of its own for every endpoint would
+//! be a hundred kilobytes each, and a miss of the cache for every answer. Once a second the collector
+//! makes tallies of them, on its own thread. A load of one request has no notes.
+
+use model::endpoint::{EndpointTally, FlowTally, MOST_ENDPOINTS, told_apart};
+use model::{ErrorClass, Latencies, Mix, Nanos, Tally};
+
+/// Notes that there is room for before the first has to be grown: a second of a busy worker.
+const ROOM: usize = 64 * 1024;
+
+/// One attempt's end, or one of a session's. Indexes are those of the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// A whole answer to an attempt that counts; `done` if it came inside the interval's phase.
+    Answered {
+        endpoint: u16,
+        status: u16,
+        failure: Option<ErrorClass>,
+        check: Option<u16>,
+        response: Nanos,
+        service: Nanos,
+        done: bool,
+    },
+    /// A whole answer to what was due before.
+    Done { endpoint: u16 },
+    /// An attempt that had no answer in time.
+    TimedOut { endpoint: u16, response: Nanos, service: Nanos },
+    /// An attempt that failed without an answer.
+    Failed { endpoint: u16, class: ErrorClass },
+    /// An arrival that was dropped, with the time it had waited if that was too long.
+    Unsent { endpoint: u16, waited: Option<Nanos> },
+    /// An attempt that was open when the run ended.
+    Unfinished { endpoint: u16 },
+    /// A session began.
+    Began { flow: u16 },
+    /// A session ended whole; `counts` if it was due in time, `done` as above.
+    Completed { flow: u16, time: Nanos, counts: bool, done: bool },
+    /// A step failed, and the session with it.
+    Broke { flow: u16, step: u16 },
+}
+
+/// A worker's notes of one interval.
+#[derive(Debug, Default)]
+pub struct Notes {
+    list: Vec<Note>,
+    /// First failures of endpoints, in words.
+    samples: Vec<(u16, String)>,
+}
+
+impl Notes {
+    /// No notes, with room for them.
+    pub(crate) fn with_room() -> Self {
+        Self { list: Vec::with_capacity(ROOM), samples: Vec::new() }
+    }
+
+    /// Writes one.
+    #[inline]
+    pub(crate) fn add(&mut self, note: Note) {
+        self.list.push(note);
+    }
+
+    /// The first answer of an endpoint that failed.
+    pub(crate) fn sample(&mut self, endpoint: u16, words: String) {
+        self.samples.push((endpoint, words));
+    }
+
+    /// Empties it; its memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.samples.clear();
+    }
+}
+
+/// The number that notes give an endpoint: those that are not told apart share one.
+#[inline]
+pub(crate) fn number(endpoint: u32) -> u16 {
+    endpoint.min(MOST_ENDPOINTS as u32) as u16
+}
+
+/// Makes tallies of notes. Keeps its memory from one interval to the next.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    endpoints: Vec<Being>,
+    flows: Vec<(FlowTally, Vec<Nanos>)>,
+    ruler: Latencies,
+}
+
+/// A tally in the making.
+#[derive(Debug, Default)]
+struct Being {
+    tally: EndpointTally,
+    responses: Vec<Nanos>,
+    services: Vec<Nanos>,
+    touched: bool,
+}
+
+impl Reader {
+    pub(crate) fn of(mix: &Mix) -> Self {
+        let mut endpoints = Vec::new();
+        endpoints.resize_with(told_apart(mix.endpoints.len()), Being::default);
+        let flows = vec![Default::default(); mix.flows.len()];
+        Self { endpoints, flows, ruler: Latencies::new() }
+    }
+
+    /// Adds what the notes say to an interval's tally.
+    pub(crate) fn read(&mut self, notes: &Notes, into: &mut Tally) {
+        notes.list.iter().for_each(|note| self.note(note));
+        for (endpoint, words) in &notes.samples {
+            if let Some(being) = self.endpoints.get_mut(usize::from(*endpoint)) {
+                being.touched = true;
+                being.tally.sample.get_or_insert_with(|| words.clone());
+            }
+        }
+        for (index, being) in self.endpoints.iter_mut().enumerate() {
+            if let Some(tally) = being.take(index as u32, &self.ruler) {
+                into.add_endpoint(&tally);
+            }
+        }
+        for (index, (tally, times)) in self.flows.iter_mut().enumerate() {
+            tally.times.add(times, &self.ruler);
+            times.clear();
+            let mut tally = std::mem::take(tally);
+            if tally != FlowTally::default() {
+                tally.flow = index as u32;
+                into.add_flow(&tally);
+            }
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        match *note {
+            Note::Answered { endpoint, status, failure, check, response, service, done } => {
+                let Some(being) = self.endpoint(endpoint) else { return };
+                let tally = &mut being.tally;
+                match failure {
+                    None => tally.succeeded += 1,
+                    Some(class) => tally.errors.add(class, 1),
+                }
+                if let (Some(ErrorClass::Check), Some(check)) = (failure, check) {
+                    *tally.failed_checks.entry(check).or_default() += 1;
+                }
+                *tally.statuses.entry(status).or_default() += 1;
+                tally.answers_done += u64::from(done);
+                being.responses.push(response);
+                being.services.push(service);
+            }
+            Note::Done { endpoint } => {
+                let Some(being) = self.endpoint(endpoint) else { return };
+                being.tally.answers_done += 1;
+            }
+            Note::TimedOut { endpoint, response, service } => {
+                let Some(being) = self.endpoint(endpoint) else { return };
+                being.tally.errors.add(ErrorClass::Timeout, 1);
+                being.responses.push(response);
+                being.services.push(service);
+            }
+            Note::Failed { endpoint, class } => {
+                let Some(being) = self.endpoint(endpoint) else { return };
+                being.tally.errors.add(class, 1);
+            }
+            Note::Unsent { endpoint, waited } => {
+                let Some(being) = self.endpoint(endpoint) else { return };
+                being.tally.unsent += 1;
+                being.responses.extend(waited);
+            }
+            Note::Unfinished { endpoint } => {
+                let Some(being) = self.endpoint(endpoint) else { return };
+                being.tally.unfinished += 1;
+            }
+            Note::Began { flow } | Note::Completed { flow, .. } | Note::Broke { flow, .. } => {
+                let Some(flow) = self.flows.get_mut(usize::from(flow)) else { return };
+                session(note, flow);
+            }
+        }
+    }
+
+    fn endpoint(&mut self, endpoint: u16) -> Option<&mut Being> {
+        let being = self.endpoints.get_mut(usize::from(endpoint))?;
+        being.touched = true;
+        Some(being)
+    }
+}
+
+fn session(note: &Note, (tally, times): &mut (FlowTally, Vec<Nanos>)) {
+    match *note {
+        Note::Began { .. } => tally.started += 1,
+        Note::Completed { time, counts, done, .. } => {
+            tally.completed_done += u64::from(done);
+            if counts {
+                tally.completed += 1;
+                times.push(time);
+            }
+        }
+        Note::Broke { step, .. } => *tally.failed_at.entry(step).or_default() += 1,
+        _ => {}
+    }
+}
+
+impl Being {
+    /// The tally, if anything was noted.
+    fn take(&mut self, endpoint: u32, ruler: &Latencies) -> Option<EndpointTally> {
+        if !std::mem::take(&mut self.touched) {
+            return None;
+        }
+        let mut tally = std::mem::take(&mut self.tally);
+        tally.endpoint = endpoint;
+        let same = self.responses == self.services;
+        tally.service.add(&mut self.services, ruler);
+        if same {
+            tally.response = tally.service.clone();
+        } else {
+            tally.response.add(&mut self.responses, ruler);
+        }
+        self.responses.clear();
+        self.services.clear();
+        Some(tally)
+    }
+}

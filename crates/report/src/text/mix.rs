@@ -1,0 +1,166 @@
+//! The tables of endpoints and flows, in words: what a load of more than one request comes to.
+
+use model::endpoint::{EndpointRun, FlowRun};
+use model::run::Run;
+use model::units::{Nanos, show_duration};
+
+use super::{Style, Tone};
+use crate::figure::{clean, count, rate, share, share_of};
+use crate::grid::{Grid, Lean};
+
+/// Endpoints and flows printed at most; the JSON and the page have all.
+const MOST: usize = 25;
+/// Widest name.
+const NAME: usize = 22;
+/// Columns after it.
+const COLUMNS: usize = 8;
+/// Failed answers shown at most, and the widest of them.
+const SAMPLES: usize = 5;
+const SAMPLE: usize = 94;
+
+/// The columns of the table of endpoints, after the name; the last is for pages, which are wider.
+pub(crate) const ENDPOINT: [&str; 9] =
+    ["attempts", "share", "asked", "QPS", "in flight", "success", "p50", "p99", "max"];
+/// The columns of the table of flows, likewise.
+pub(crate) const FLOW: [&str; 9] =
+    ["started", "whole", "failed", "cut off", "asked", "TPS", "p50", "p99", "max"];
+
+/// What stands in the columns of [`ENDPOINT`].
+pub(crate) fn endpoint_cells(endpoint: &EndpointRun) -> [String; 9] {
+    let time = |nanos: Nanos| times(endpoint.response_ns.count, nanos);
+    let asked = asked(endpoint.share_asked, endpoint.rate_asked_per_s, endpoint.connections);
+    [
+        count(endpoint.attempts),
+        endpoint.share.map_or_else(none, share),
+        asked,
+        rate(endpoint.requests_per_s),
+        rate(endpoint.in_flight_mean),
+        share_of(endpoint.succeeded, endpoint.attempts),
+        time(endpoint.response_ns.p50),
+        time(endpoint.response_ns.p99),
+        time(endpoint.response_ns.max),
+    ]
+}
+
+/// What stands in the columns of [`FLOW`].
+pub(crate) fn flow_cells(flow: &FlowRun) -> [String; 9] {
+    let time = |nanos: Nanos| times(flow.session_ns.count, nanos);
+    [
+        count(flow.started),
+        count(flow.completed),
+        count(flow.failed),
+        count(flow.unfinished),
+        asked(flow.share_asked, flow.rate_asked_per_s, flow.connections),
+        rate(flow.transactions_per_s),
+        time(flow.session_ns.p50),
+        time(flow.session_ns.p99),
+        time(flow.session_ns.max),
+    ]
+}
+
+fn times(samples: u64, nanos: Nanos) -> String {
+    if samples > 0 { show_duration(nanos) } else { none() }
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+/// What was asked for: a rate or connections of its own, or a share of the whole.
+fn asked(part: Option<f64>, rate_per_s: Option<f64>, connections: Option<u32>) -> String {
+    match (rate_per_s, connections, part) {
+        (Some(rate_per_s), _, _) => format!("{}/s", rate(rate_per_s)),
+        (_, Some(connections), _) => format!("c={connections}"),
+        (_, _, Some(part)) => share(part),
+        _ => none(),
+    }
+}
+
+/// What went wrong with an endpoint, in words; none where nothing did.
+pub(crate) fn failures(endpoint: &EndpointRun) -> Option<String> {
+    let classes = endpoint.errors.occurred();
+    let mut words: Vec<String> =
+        classes.map(|(class, n)| format!("{} {}", count(n), class.name())).collect();
+    for (check, &n) in &endpoint.failed_checks {
+        words.push(format!("{} failed `{}`", count(n), clean(check, 60)));
+    }
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// The tables, if the run has any.
+pub(super) fn section(run: &Run, style: Style) -> Option<String> {
+    if run.endpoints.is_empty() {
+        return None;
+    }
+    let rows = run.endpoints.iter().map(|one| (one.name.as_str(), endpoint_cells(one)));
+    let mut out = table("Endpoint", &ENDPOINT, rows, style);
+    let failing = run.endpoints.iter().filter_map(|one| Some((one, failures(one)?)));
+    for (endpoint, words) in failing.take(SAMPLES) {
+        out += &format!("{}: {}\n", clean(&endpoint.name, NAME), clean(&words, 72));
+        if let Some(sample) = &endpoint.sample {
+            out += &format!("  first: {}\n", clean(sample, SAMPLE - 9));
+        }
+    }
+    if !run.flows.is_empty() {
+        let rows = run.flows.iter().map(|one| (one.name.as_str(), flow_cells(one)));
+        out.push('\n');
+        out += &table("Flow", &FLOW, rows, style);
+        for flow in run.flows.iter().take(MOST) {
+            for (step, &n) in &flow.failed_at {
+                let flow = clean(&flow.name, NAME);
+                out += &format!("{flow}: {} failed at {}\n", count(n), clean(step, 48));
+            }
+        }
+    }
+    Some(out)
+}
+
+fn table<'a, const N: usize>(
+    first: &str,
+    headers: &[&str; N],
+    rows: impl ExactSizeIterator<Item = (&'a str, [String; N])>,
+    style: Style,
+) -> String {
+    let more = rows.len().saturating_sub(MOST);
+    let mut grid = Grid::new([Lean::Left].into_iter().chain([Lean::Right; COLUMNS]));
+    grid.row(
+        [first.to_owned()].into_iter().chain(headers.map(str::to_owned).into_iter().take(COLUMNS)),
+    );
+    for (name, cells) in rows.take(MOST) {
+        grid.row([clean(name, NAME)].into_iter().chain(cells.into_iter().take(COLUMNS)));
+    }
+    let table = grid.print();
+    let (header, body) = table.split_at(table.find('\n').unwrap_or(0));
+    let mut out = style.paint(Tone::Strong, header) + body;
+    if more > 0 {
+        out += &format!("and {} more; all of them are in the JSON\n", count(more as u64));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{html, sample, text};
+
+    #[test]
+    fn a_mix_is_a_table_in_text_and_on_the_page() {
+        let run = sample::mixed();
+        let printed = text::run(&run, text::Style::default());
+        assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
+        let row = |name: &str| printed.lines().find(|line| line.starts_with(name)).unwrap_or("");
+        let cells = |name: &str| row(name).split("  ").filter(|c| !c.is_empty()).count();
+        assert_eq!((cells("Endpoint"), cells("GET /items"), cells("Flow")), (9, 9, 9), "{printed}");
+        assert!(row("GET /items ").contains("60.00 %"), "{printed}");
+        assert!(
+            printed.contains("first: the server answered 503: {\"error\":\"busy\"}"),
+            "{printed}"
+        );
+        assert!(printed.contains("checkout: 7 failed at POST /orders"), "{printed}");
+        let page = html::run(&run);
+        for needle in ["id=\"endpoints\"", "GET /items/{id}", "What failed", "checkout", "7 failed"]
+        {
+            assert!(page.contains(needle), "no {needle}");
+        }
+        assert!(!html::run(&sample::closed_loop()).contains("id=\"endpoints\""));
+    }
+}
