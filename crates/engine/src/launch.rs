@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Interval, Plan};
 use net::{Io, Options, Route, clock, limits};
@@ -39,8 +39,13 @@ pub struct Launch {
     pub own_files: bool,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
+    /// Set, beside `stop`, when a worker's source will never return: the run ends without it, and its
+    /// thread is left behind for the process to end.
+    pub stuck: Arc<OnceLock<Halt>>,
 }
 
+/// Time that the other workers have to end when one is stuck: a second of drain, and some.
+const LEAVE_AFTER: Duration = Duration::from_millis(1500);
 /// How often it is told how far the opening of connections has come.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
@@ -113,21 +118,30 @@ pub fn launch(
     }
     drop(pages);
     let collector = Collector::new(&launch.plan, spares);
-    collect(&inbox, &gate, collector, &mut observe);
-    for thread in threads {
+    collect(&inbox, &gate, &launch.stuck, collector, &mut observe);
+    let stuck = launch.stuck.get();
+    for thread in threads.into_iter().filter(|thread| stuck.is_none() || thread.is_finished()) {
         join(thread)?;
     }
-    let halted = gate.halted().cloned();
+    let halted = gate.halted().or(stuck).cloned();
     Ok(Outcome { stopped: launch.stop.load(Ordering::Relaxed), halted })
 }
 
 fn collect(
     inbox: &Receiver<(u32, Option<Page>)>,
     gate: &Gate,
+    stuck: &OnceLock<Halt>,
     mut collector: Collector,
     observe: &mut impl FnMut(Progress<'_>),
 ) {
+    let mut leave_at = None;
     loop {
+        if stuck.get().is_some() {
+            let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LEAVE_AFTER);
+            if Instant::now() >= leave_at {
+                collector.leave();
+            }
+        }
         match inbox.recv_timeout(TELL_EVERY) {
             Ok((worker, page)) => collector.take(worker, page),
             Err(RecvTimeoutError::Timeout) => {
@@ -139,6 +153,9 @@ fn collect(
         }
         while let Some(mut interval) = collector.next_interval() {
             observe(Progress::Interval(&mut interval));
+        }
+        if leave_at.is_some() && collector.finished() {
+            return;
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What happened: one serialisable [`Run`], `plimsoll.run/1`, that every later command reads.
 //! [`RunBuilder`] makes it from intervals, whether they come from the engine or from a journal.
 
+mod steps;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -21,6 +23,10 @@ use crate::plan::Plan;
 use crate::timeline::{Point, Timeline};
 use crate::units::{Nanos, SECOND};
 use crate::validity::Validity;
+
+pub use steps::StepSummary;
+
+use steps::WorkerSum;
 
 /// The schema's name and version.
 pub const SCHEMA: &str = "plimsoll.run/1";
@@ -218,41 +224,6 @@ pub struct WorkerShare {
     pub req_per_s: StepSummary,
 }
 
-/// Samples of throughput in answers per second.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StepSummary {
-    /// Samples.
-    pub count: u64,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub stdev: f64,
-    /// Highest.
-    pub max: f64,
-    /// Share of samples within a standard deviation of the mean, 0..=1.
-    pub within_stdev: f64,
-}
-
-impl StepSummary {
-    fn of(samples: &[u32]) -> Self {
-        if samples.is_empty() {
-            return Self::default();
-        }
-        let n = samples.len() as f64;
-        let mean = samples.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
-        let variance = samples.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
-        let stdev = variance.sqrt();
-        let within = samples.iter().filter(|&&x| (f64::from(x) - mean).abs() <= stdev).count();
-        Self {
-            count: samples.len() as u64,
-            mean,
-            stdev,
-            max: samples.iter().copied().max().map_or(0.0, f64::from),
-            within_stdev: within as f64 / n,
-        }
-    }
-}
-
 /// What is known of a run before its first interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
@@ -298,15 +269,6 @@ struct Sums {
     answers: AnswerTally,
     workers: Vec<WorkerSum>,
     machine: MachineSum,
-}
-
-#[derive(Debug, Clone, Default)]
-struct WorkerSum {
-    cpu_ns: Nanos,
-    queued_ns: Nanos,
-    wall_ns: Nanos,
-    answers: u64,
-    steps: Vec<u32>,
 }
 
 impl RunBuilder {
@@ -437,11 +399,7 @@ impl Sums {
             self.workers.resize_with(interval.workers.len(), WorkerSum::default);
         }
         for (sum, used) in self.workers.iter_mut().zip(&interval.workers) {
-            sum.cpu_ns = sum.cpu_ns.saturating_add(used.cpu_ns);
-            sum.queued_ns = sum.queued_ns.saturating_add(used.queued_ns);
-            sum.wall_ns = sum.wall_ns.saturating_add(used.wall_ns);
-            sum.answers = sum.answers.saturating_add(used.answers);
-            sum.add_steps(&used.steps);
+            sum.add(used);
         }
     }
 
@@ -472,7 +430,7 @@ impl Sums {
     }
 
     fn generator(&self, cpus: u32) -> Generator {
-        let cpu_ns = self.workers.iter().map(|worker| worker.cpu_ns).fold(0, Nanos::saturating_add);
+        let cpu_ns = self.workers.iter().map(WorkerSum::cpu_ns).fold(0, Nanos::saturating_add);
         let workers = self.workers.iter().map(WorkerSum::share).collect();
         let cpu_ns_per_request =
             if self.answers_done > 0 { cpu_ns as f64 / self.answers_done as f64 } else { 0.0 };
@@ -492,27 +450,6 @@ impl Sums {
         ];
         let held = named.into_iter().filter(|(_, latencies)| latencies.count() > 0);
         held.map(|(name, latencies)| (name.to_owned(), latencies.to_base64())).collect()
-    }
-}
-
-/// Throughput samples kept per worker: two hours of them; later ones are left out.
-const MOST_STEPS: usize = 72_000;
-
-impl WorkerSum {
-    fn add_steps(&mut self, steps: &[u32]) {
-        let room = MOST_STEPS.saturating_sub(self.steps.len());
-        self.steps.extend(steps.iter().take(room));
-    }
-
-    fn share(&self) -> WorkerShare {
-        let ratio =
-            |nanos: Nanos| if self.wall_ns > 0 { nanos as f64 / self.wall_ns as f64 } else { 0.0 };
-        WorkerShare {
-            busy_ratio: ratio(self.cpu_ns),
-            queued_ratio: ratio(self.queued_ns),
-            answers: self.answers,
-            req_per_s: StepSummary::of(&self.steps),
-        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::calibrate::store;
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::live::Live;
+use crate::script_run::Steps;
 use crate::secrets;
 use crate::watch::Watch;
 
@@ -63,7 +64,22 @@ pub fn execute_watched(
     environment: Environment,
     journal: Option<JournalIn<'_>>,
     live: &mut Live,
+    abort_on: AbortWatch,
+) -> Result<Run, Failure> {
+    execute_sampled(launch, environment, journal, live, abort_on, &mut Steps::default())
+}
+
+/// As [`execute_watched`], keeping what `done` of a script is told of the workers' throughput.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_sampled(
+    launch: &Launch,
+    environment: Environment,
+    journal: Option<JournalIn<'_>>,
+    live: &mut Live,
     mut abort_on: AbortWatch,
+    steps: &mut Steps,
 ) -> Result<Run, Failure> {
     let head = RunHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -90,6 +106,7 @@ pub fn execute_watched(
             journal.append(interval);
         }
         live.show(interval);
+        steps.add(interval);
         builder.add(interval);
         // Whoever ends the run first has ended it.
         if !stopped(&launch.stop)

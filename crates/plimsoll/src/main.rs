@@ -22,6 +22,7 @@ mod output;
 mod report_command;
 mod resolve;
 mod run;
+mod script_run;
 mod secrets;
 mod series;
 mod sweep;

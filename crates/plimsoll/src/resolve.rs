@@ -17,6 +17,7 @@ use wire::RequestParts;
 use crate::address::{self, Destination};
 use crate::args::{IoArg, LoadArgs, TlsVersion};
 use crate::failure::{Failure, cannot_run, usage};
+use crate::script_run::{Begun, ScriptRun, SiteParts};
 use crate::secrets;
 
 /// The most connections one run may hold: what two workers' worth of source addresses can carry.
@@ -61,6 +62,8 @@ pub struct Prepared {
     method: String,
     body_bytes: u64,
     sources: Arc<dyn Supply>,
+    /// The script that makes the requests instead.
+    pub script: Option<ScriptRun>,
     tls: Option<(Arc<rustls::ClientConfig>, ServerName<'static>)>,
     /// Open files allowed.
     pub files: FileLimit,
@@ -84,10 +87,14 @@ impl Prepared {
         let request = encode(&destination, &method, &headers, body.as_deref(), !args.no_keepalive)?;
         let tls = if destination.tls { Some(tls(args, &destination)?) } else { None };
         let addresses = destination.addresses(args.connect_to.as_deref())?;
+        let body_bytes = body.as_ref().map_or(0, |body| body.len() as u64);
+        let parts = SiteParts { method: method.clone(), headers, body };
+        let script = ScriptRun::of(url, args, &destination, parts)?;
         Ok(Self {
             args: args.clone(),
             addresses,
-            body_bytes: body.map_or(0, |body| body.len() as u64),
+            body_bytes,
+            script,
             sources: Arc::new(Always::new(request, method == "HEAD")),
             method,
             tls,
@@ -126,13 +133,18 @@ impl Prepared {
             wanted = cap;
         }
         let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
-        let plan = self.plan(shape, threads, &routes);
+        let begun = match &self.script {
+            Some(script) => script.begin(threads as u32, &self.addresses, stop)?,
+            None => Begun::without_script(&self.sources),
+        };
+        let plan = self.plan(shape, threads, &routes, begun.burst);
         let launch = Launch {
             own_files: shape.connections > self.files.connections_per_table(),
             plan: Arc::new(plan),
-            sources: self.sources.clone(),
+            sources: begun.sources,
             routes: routes.into(),
-            destinations: Arc::default(),
+            destinations: begun.destinations,
+            stuck: begun.stuck,
             tls: self.tls.clone(),
             io: self.io,
             stop: stop.clone(),
@@ -173,8 +185,9 @@ impl Prepared {
         Ok(needed)
     }
 
-    fn plan(&self, shape: Shape, threads: u64, routes: &[net::Route]) -> Plan {
+    fn plan(&self, shape: Shape, threads: u64, routes: &[net::Route], burst: u16) -> Plan {
         let args = &self.args;
+        let pipeline = args.pipeline.max(burst.into());
         let mut sources: Vec<String> =
             routes.iter().filter_map(|route| Some(route.from?.to_string())).collect();
         sources.dedup();
@@ -199,10 +212,10 @@ impl Prepared {
             pace_ns: args.pace,
             think_ns: args.think,
             keepalive: !args.no_keepalive,
-            pipeline: args.pipeline as u32,
+            pipeline: pipeline as u32,
             max_inflight: args
                 .max_inflight
-                .unwrap_or(shape.connections * args.pipeline)
+                .unwrap_or(shape.connections * pipeline)
                 .min(u64::from(u32::MAX)) as u32,
             io: match self.io {
                 net::Io::Uring => Io::Uring,
@@ -225,11 +238,6 @@ impl Prepared {
 }
 
 fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
-    if args.script.is_some() {
-        return usage(
-            "wrk scripts (-s) come with workload files, which this version does not have yet",
-        );
-    }
     if args.timeout == 0 {
         return usage("-T 0: a time-out must be above zero");
     }

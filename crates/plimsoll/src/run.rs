@@ -6,12 +6,13 @@ use model::Run;
 
 use crate::args::{Format, RunArgs};
 use crate::environment;
-use crate::execute::{JournalIn, execute_watched, stop_on_signal};
+use crate::execute::{JournalIn, execute_sampled, stop_on_signal};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::{Objectives, watch};
 use crate::output;
 use crate::resolve::{DEFAULT_DURATION, Prepared, Shape};
+use crate::script_run::{ScriptRun, Steps};
 
 /// Runs the command; the exit code.
 ///
@@ -21,7 +22,12 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     refuse_contradictions(args)?;
     let objectives = Objectives::of(&args.objectives)?;
     let watch = watch(&args.abort, args.rate.is_some())?;
-    let prepared = Prepared::new(&args.url, &args.load)?;
+    let mut prepared = Prepared::new(&args.url, &args.load)?;
+    if let Some(script) = &mut prepared.script
+        && args.format == Format::Json
+    {
+        script.print_to_stderr();
+    }
     let stop = stop_on_signal()?;
     let (launch, notices) = prepared.level(shape(args), false, &stop)?;
     for notice in prepared.notices.iter().chain(&notices) {
@@ -30,11 +36,18 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     let folder = args.out.as_deref().map(|dir| writable(dir).then_some(dir));
     let mut live = Live::new(args.quiet, args.rate.is_some());
     let environment = environment::read(prepared.files);
-    let journal = folder.flatten().map(|dir| JournalIn { dir, objectives: objectives.names() });
-    let mut run = execute_watched(&launch, environment, journal, &mut live, watch)?;
+    let mut steps = Steps::default();
+    let folder_made = folder.flatten();
+    let journal = folder_made.map(|dir| JournalIn { dir, objectives: objectives.names() });
+    let run = execute_sampled(&launch, environment, journal, &mut live, watch, &mut steps);
+    let mut run = run?;
     objectives.judge(&mut run);
-    let code = deliver(&run, args.format, args.latency, folder.flatten())?;
+    prepared.script.iter().for_each(ScriptRun::flush);
+    let code = deliver(&run, args.format, args.latency, folder_made)?;
     let told = objectives.tell(&run);
+    if let Some(script) = &prepared.script {
+        script.end(&run, &steps)?;
+    }
     Ok(if (folder == Some(None) || !told) && code == 0 { 1 } else { code })
 }
 

@@ -12,14 +12,16 @@ use clap::Parser;
 use model::Nanos;
 use model::units::{parse_count, parse_duration};
 use report::text::Style;
+use verdict::objective::AbortWatch;
 
 use crate::args::{LoadArgs, TlsArgs};
 use crate::environment;
-use crate::execute::{execute, stop_on_signal};
+use crate::execute::{execute_sampled, stop_on_signal};
 use crate::failure::{Failure, usage};
 use crate::live::Live;
 use crate::output;
 use crate::resolve::{Prepared, Shape, Shortage};
+use crate::script_run::{ScriptRun, Steps};
 
 /// wrk's exit code for whatever kept it from running.
 const FAILED: u8 = 1;
@@ -33,7 +35,7 @@ Usage: wrk <options> <url>
     -d, --duration    <T>  Duration of test (10s)
     -t, --threads     <N>  Number of threads to use (2)
 
-    -s, --script      <S>  Lua script: comes with workload files
+    -s, --script      <S>  Load Lua script file
     -H, --header      <H>  Add header to request
     -L, --latency          Print latency statistics
     -T, --timeout     <T>  Socket/request timeout (2s)
@@ -115,11 +117,17 @@ fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
     let (launch, notices) = prepared.level(shape, false, &stop)?;
     prepared.notices.iter().chain(&notices).for_each(|notice| eprintln!("wrk: {notice}"));
     let environment = environment::read(prepared.files);
-    let run = execute(&launch, environment, None, &mut Live::new(true, false))?;
+    let (mut live, mut steps) = (Live::new(true, false), Steps::default());
+    let watch = AbortWatch::default();
+    let run = execute_sampled(&launch, environment, None, &mut live, watch, &mut steps)?;
+    prepared.script.iter().for_each(ScriptRun::flush);
     output::print(&report::wrk::block(&run, args.latency));
     let style = Style { colour: io::stderr().is_terminal() };
     eprint!("{}", report::text::validity(&run.validity, style));
-    Ok(())
+    if let Some(why) = &run.halted {
+        eprintln!("wrk: {why}; the result is that of the run so far");
+    }
+    prepared.script.as_ref().map_or(Ok(()), |script| script.end(&run, &steps))
 }
 
 /// wrk checks no certificate.
@@ -130,6 +138,7 @@ fn load(args: &WrkArgs) -> LoadArgs {
         timeout: args.timeout,
         headers: args.header.clone(),
         script: args.script.clone(),
+        script_args: args.script_args.clone(),
         tls: TlsArgs { insecure: true, ..plain.tls },
         ..plain
     }

@@ -25,14 +25,14 @@ pub fn block(run: &Run, with_distribution: bool) -> String {
     if with_distribution {
         out += &distribution(run);
     }
-    let answers = (run.rates.requests_per_s * elapsed_s).round();
-    let bytes = run.rates.bytes_read_per_s * elapsed_s;
+    let counts = Counts::of(run);
     out += &format!(
-        "  {answers:.0} requests in {}, {}B read\n",
+        "  {} requests in {}, {}B read\n",
+        counts.requests,
         time_us(elapsed_s * 1e6),
-        binary(bytes)
+        binary(counts.bytes as f64)
     );
-    out += &errors(run, answers as u64);
+    out += &errors(&counts);
     out += &format!("Requests/sec: {:9.2}\n", run.rates.requests_per_s);
     out += &format!("Transfer/sec: {:>10}B\n", binary(run.rates.bytes_read_per_s));
     out
@@ -99,42 +99,64 @@ fn distribution(run: &Run) -> String {
     rows.into_iter().fold("  Latency Distribution\n".to_owned(), |out, r| out + &row(r))
 }
 
-/// wrk counts every status above 399, whatever the workload takes for success.
-/// Answers after the window are among the statuses and not among wrk's requests: no more are told
-/// than `answers`, or a script would subtract its way below zero.
-fn errors(run: &Run, answers: u64) -> String {
-    let Socket { connect, read, write, timeout } = Socket::of(&run.totals.errors);
+fn errors(counts: &Counts) -> String {
+    let Counts { connect, read, write, timeout, status, .. } = *counts;
     let mut out = String::new();
     if [connect, read, write, timeout].iter().any(|&n| n > 0) {
         out += &format!(
             "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}\n"
         );
     }
-    let refused =
-        run.totals.statuses.range(400..).fold(0, |sum: u64, (_, &n)| sum.saturating_add(n));
-    let refused = refused.min(answers);
-    if refused > 0 {
-        out += &format!("  Non-2xx or 3xx responses: {refused}\n");
+    if status > 0 {
+        out += &format!("  Non-2xx or 3xx responses: {status}\n");
     }
     out
 }
 
-/// wrk's four classes.
-#[derive(Debug, PartialEq, Eq)]
-struct Socket {
-    connect: u64,
-    read: u64,
-    write: u64,
-    timeout: u64,
+/// A run's counts as wrk has them, in its block and for `done` of its scripts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Answers inside the window.
+    pub requests: u64,
+    /// Bytes received inside it.
+    pub bytes: u64,
+    /// Connections that could not be opened.
+    pub connect: u64,
+    /// Failed reads, answers cut short and answers that are no HTTP.
+    pub read: u64,
+    /// Failed writes.
+    pub write: u64,
+    /// Requests without an answer in time.
+    pub timeout: u64,
+    /// Answers with a status above 399, whatever the workload takes for success. Answers after the
+    /// window are among the statuses and not among wrk's requests: no more are told than `requests`,
+    /// or a script would subtract its way below zero.
+    pub status: u64,
 }
 
-impl Socket {
-    const fn of(errors: &ErrorCounts) -> Self {
+impl Counts {
+    /// Those of a run.
+    pub fn of(run: &Run) -> Self {
+        let elapsed_s = run.totals.duration_ns as f64 / SECOND as f64;
+        let requests = (run.rates.requests_per_s * elapsed_s).round() as u64;
+        let refused = run.totals.statuses.range(400..);
+        let refused = refused.fold(0, |sum: u64, (_, &n)| sum.saturating_add(n));
+        Self {
+            requests,
+            bytes: (run.rates.bytes_read_per_s * elapsed_s).round() as u64,
+            status: refused.min(requests),
+            ..Self::socket(&run.totals.errors)
+        }
+    }
+
+    /// wrk's four classes of our nine.
+    fn socket(errors: &ErrorCounts) -> Self {
         Self {
             connect: errors.dns.saturating_add(errors.connect).saturating_add(errors.tls),
             read: errors.read.saturating_add(errors.protocol),
             write: errors.write,
             timeout: errors.timeout,
+            ..Self::default()
         }
     }
 }

@@ -89,6 +89,11 @@ impl Script {
         Self { file: file.into(), text: without_shebang(text).into(), site, printed }
     }
 
+    /// Says where what it prints goes.
+    pub fn print_to(&mut self, printed: Printed) {
+        self.printed = printed;
+    }
+
     /// Runs everything that comes before the load: for each of `workers` its source, in order.
     /// `addresses` are those of the URL's host that take connections.
     ///

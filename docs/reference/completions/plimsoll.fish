@@ -51,7 +51,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -l method -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l think -d 'Closed loop: wait of a connection after each answer' -r
@@ -102,7 +102,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -l method 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l think -d 'Closed loop: wait of a connection after each answer' -r
@@ -151,7 +151,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -l meth
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l think -d 'Closed loop: wait of a connection after each answer' -r
@@ -218,7 +218,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -l metho
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script (comes with workload files; not in this version)' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l think -d 'Closed loop: wait of a connection after each answer' -r

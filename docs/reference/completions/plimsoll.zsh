@@ -51,8 +51,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success]:RANGES:_default' \
-'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
-'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
+'--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
@@ -93,7 +93,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':url -- URL to load, such as http\://127.0.0.1\:8080/healthz:_default' \
-'*::script_args -- Arguments for a script:_default' \
+'*::script_args -- Arguments for the script:_default' \
 && ret=0
 ;;
 (sweep)
@@ -120,8 +120,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success]:RANGES:_default' \
-'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
-'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
+'--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
@@ -159,7 +159,7 @@ epoll\:"epoll"))' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::url -- URL to load; without one the built-in API is started and swept:_default' \
-'*::script_args -- Arguments for a script:_default' \
+'*::script_args -- Arguments for the script:_default' \
 && ret=0
 ;;
 (capacity)
@@ -185,8 +185,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success]:RANGES:_default' \
-'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
-'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
+'--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
@@ -222,7 +222,7 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::url -- URL to load; without one the built-in API is started and searched:_default' \
-'*::script_args -- Arguments for a script:_default' \
+'*::script_args -- Arguments for the script:_default' \
 && ret=0
 ;;
 (init)
@@ -302,8 +302,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success]:RANGES:_default' \
-'-s+[wrk script (comes with workload files; not in this version)]:FILE:_files' \
-'--script=[wrk script (comes with workload files; not in this version)]:FILE:_files' \
+'-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
+'--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \

@@ -35,6 +35,14 @@ impl Client {
         }
     }
 
+    /// With a script.
+    pub fn wrk_with(file: &Path, connections: u32, seconds: u32, server: &Server) -> Client {
+        let mut client = Client::wrk(connections, seconds, server);
+        client.name = format!("wrk -s {}", file.display());
+        client.command.extend(["-s".into(), file.into()]);
+        client
+    }
+
     /// ab without `-k`: a connection for every request.
     pub fn ab(connections: u32, seconds: u32, server: &Server) -> Client {
         // The time limit implies a limit of 50,000 requests unless another one follows it.

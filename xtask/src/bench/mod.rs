@@ -27,12 +27,14 @@ use rounds::Series;
 use row::Row;
 use server::Server;
 
+type Measure = fn(&Bench) -> Result<Vec<Row>>;
+
 /// Something that is measured, giving a few rows.
 struct Case {
     name: &'static str,
     about: &'static str,
     needs: &'static [Need],
-    run: fn(&Bench) -> Result<Vec<Row>>,
+    run: Measure,
 }
 
 const CASES: &[Case] = &[
@@ -59,6 +61,12 @@ const CASES: &[Case] = &[
         about: "closed loop over TLS 1.3 against wrk, nginx",
         needs: &[needs::NGINX, needs::WRK, needs::OPENSSL],
         run: cases::closed::tls,
+    },
+    Case {
+        name: "scripts",
+        about: "the same wrk scripts against wrk, own server",
+        needs: &[needs::WRK],
+        run: cases::closed::scripts,
     },
     Case {
         name: "no-keep-alive",
@@ -132,6 +140,11 @@ impl Bench {
 
     fn wrk(&self, connections: u32, server: &Server) -> Client {
         Client::wrk(connections, self.seconds, server)
+    }
+
+    /// wrk with the script in `file`.
+    fn wrk_with(&self, file: &Path, connections: u32, server: &Server) -> Client {
+        Client::wrk_with(file, connections, self.seconds, server)
     }
 
     fn ab(&self, connections: u32, server: &Server) -> Client {

@@ -36,8 +36,8 @@ pub struct LoadArgs {
     /// Statuses that count as success
     #[arg(long, value_name = "RANGES", default_value = "100-399", help_heading = "Request")]
     pub success: StatusRanges,
-    /// wrk script (comes with workload files; not in this version)
-    #[arg(short, long, value_name = "FILE", help_heading = "Request", hide = true)]
+    /// wrk script that makes the requests; its arguments follow `--`
+    #[arg(short, long, value_name = "FILE", help_heading = "Request")]
     pub script: Option<PathBuf>,
     /// How open-loop arrivals are spaced: uniform or poisson
     #[arg(long, value_name = "KIND", value_parser = super::parse_arrivals, help_heading = "Load")]
@@ -81,8 +81,8 @@ pub struct LoadArgs {
     /// TLS settings
     #[command(flatten)]
     pub tls: TlsArgs,
-    /// Arguments for a script
-    #[arg(last = true, value_name = "ARGS", hide = true)]
+    /// Arguments for the script
+    #[arg(last = true, value_name = "ARGS")]
     pub script_args: Vec<String>,
 }
 

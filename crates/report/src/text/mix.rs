@@ -149,15 +149,19 @@ mod tests {
         assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
         let row = |name: &str| printed.lines().find(|line| line.starts_with(name)).unwrap_or("");
         let cells = |name: &str| row(name).split("  ").filter(|c| !c.is_empty()).count();
-        assert_eq!((cells("Endpoint"), cells("GET /items"), cells("Flow")), (9, 9, 9), "{printed}");
-        assert!(row("GET /items ").contains("60.00 %"), "{printed}");
+        assert_eq!(
+            (cells("Endpoint"), cells("GET /items/{id}"), cells("Flow")),
+            (9, 9, 9),
+            "{printed}"
+        );
+        assert!(row("GET /items/{id} ").contains("60.00 %"), "{printed}");
         assert!(
             printed.contains("first: the server answered 503: {\"error\":\"busy\"}"),
             "{printed}"
         );
         assert!(printed.contains("checkout: 7 failed at POST /orders"), "{printed}");
         let page = html::run(&run);
-        for needle in ["id=\"endpoints\"", "GET /items/{id}", "What failed", "checkout", "7 failed"]
+        for needle in ["id=\"endpoints\"", "GET /items/{id}", "What failed", "checkout", "7 status"]
         {
             assert!(page.contains(needle), "no {needle}");
         }

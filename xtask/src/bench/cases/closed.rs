@@ -1,5 +1,7 @@
 //! CPU time per request of a closed loop, over that of wrk or ab in the same rounds.
 
+use std::fs;
+
 use anyhow::Result;
 
 use crate::bench::Bench;
@@ -81,6 +83,40 @@ pub fn tls(bench: &Bench) -> Result<Vec<Row>> {
     let [wrk, ours] = bench.interleave([bench.wrk(100, &server), ours], &server)?;
     let what = "TLS 1.3 keep-alive, nginx, c=100: CPU over wrk's".into();
     Ok(vec![ratio(what, &ours, ("wrk", &wrk), Reach::AtMost(1.0))])
+}
+
+/// A path of its own and a header for every request.
+const REQUEST: &str = "local n = 0
+function request()
+  n = n + 1
+  wrk.headers['X-Count'] = n
+  return wrk.format('GET', '/healthz?n=' .. n)
+end
+";
+/// What every answer is looked at for.
+const RESPONSE: &str = "local ok = 0
+function response(status, headers, body)
+  if status == 200 and headers['Content-Type'] and #body > 0 then ok = ok + 1 end
+end
+";
+
+/// The same script under both: making every request, and looking at every answer besides.
+pub fn scripts(bench: &Bench) -> Result<Vec<Row>> {
+    let server = Server::target(bench.plimsoll()?, "1", 1)?;
+    let folder = tempfile::tempdir()?;
+    let mut rows = Vec::new();
+    for (name, text) in
+        [("request", REQUEST.to_owned()), ("request-response", REQUEST.to_owned() + RESPONSE)]
+    {
+        let file = folder.path().join(format!("{name}.lua"));
+        fs::write(&file, text)?;
+        let ours = bench.client(&format!("-t1 -c100 -s {}", file.display()), &server)?;
+        let wrk = bench.wrk_with(&file, 100, &server);
+        let [wrk, ours] = bench.interleave([wrk, ours], &server)?;
+        let what = format!("script, {name}, c=100: CPU over wrk's");
+        rows.push(ratio(what, &ours, ("wrk", &wrk), Reach::AtMost(1.0)));
+    }
+    Ok(rows)
 }
 
 /// A connection for every request.

@@ -357,10 +357,11 @@ fn endpoints_of_a_run_have_the_figures_it_keeps_of_them() {
         ..model::EndpointRun::default()
     }];
     let endpoints = Endpoint::all_of(&run).unwrap();
-    let of = |objective| judge(&run, &endpoints, &parse(objective).unwrap()).remove(0);
-    let alone = |objective| judge(&whole, &[], &parse(objective).unwrap()).remove(0);
+    let of = |objective: &str| judge(&run, &endpoints, &parse(objective).unwrap()).remove(0);
+    let alone = |objective: &str| judge(&whole, &[], &parse(objective).unwrap()).remove(0);
     for objective in ["p95<80ms", "mean<=1us", "qps>=1", "success>=99%"] {
-        let (one, whole) = (of(&format!("GET /a: {objective}")), alone(objective));
+        let named = format!("GET /a: {objective}");
+        let (one, whole) = (of(&named), alone(objective));
         assert_eq!((one.ruling, one.value, one.low), (whole.ruling, whole.value, whole.low));
     }
     run.endpoints[0].response = Some("$$".into());

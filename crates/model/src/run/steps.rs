@@ -1,0 +1,89 @@
+//! What each worker spent over a run, and the samples of its throughput.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::WorkerShare;
+use crate::interval::WorkerUse;
+use crate::units::Nanos;
+
+/// Samples of throughput in answers per second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepSummary {
+    /// Samples.
+    pub count: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stdev: f64,
+    /// Highest.
+    pub max: f64,
+    /// Share of samples within a standard deviation of the mean, 0..=1.
+    pub within_stdev: f64,
+}
+
+impl StepSummary {
+    fn of(samples: &[u32]) -> Self {
+        if samples.is_empty() {
+            return Self::default();
+        }
+        let n = samples.len() as f64;
+        let mean = samples.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
+        let variance = samples.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
+        let stdev = variance.sqrt();
+        let within = samples.iter().filter(|&&x| (f64::from(x) - mean).abs() <= stdev).count();
+        Self {
+            count: samples.len() as u64,
+            mean,
+            stdev,
+            max: samples.iter().copied().max().map_or(0.0, f64::from),
+            within_stdev: within as f64 / n,
+        }
+    }
+}
+
+/// One worker's sums over the window.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WorkerSum {
+    cpu_ns: Nanos,
+    queued_ns: Nanos,
+    wall_ns: Nanos,
+    answers: u64,
+    steps: Vec<u32>,
+}
+
+/// Throughput samples kept per worker: two hours of them; later ones are left out.
+const MOST_STEPS: usize = 72_000;
+
+impl WorkerSum {
+    /// Adds an interval.
+    pub(super) fn add(&mut self, used: &WorkerUse) {
+        self.cpu_ns = self.cpu_ns.saturating_add(used.cpu_ns);
+        self.queued_ns = self.queued_ns.saturating_add(used.queued_ns);
+        self.wall_ns = self.wall_ns.saturating_add(used.wall_ns);
+        self.answers = self.answers.saturating_add(used.answers);
+        self.add_steps(&used.steps);
+    }
+
+    /// Processor time.
+    pub(super) const fn cpu_ns(&self) -> Nanos {
+        self.cpu_ns
+    }
+
+    fn add_steps(&mut self, steps: &[u32]) {
+        let room = MOST_STEPS.saturating_sub(self.steps.len());
+        self.steps.extend(steps.iter().take(room));
+    }
+
+    /// What its core was used for.
+    pub(super) fn share(&self) -> WorkerShare {
+        let ratio =
+            |nanos: Nanos| if self.wall_ns > 0 { nanos as f64 / self.wall_ns as f64 } else { 0.0 };
+        WorkerShare {
+            busy_ratio: ratio(self.cpu_ns),
+            queued_ratio: ratio(self.queued_ns),
+            answers: self.answers,
+            req_per_s: StepSummary::of(&self.steps),
+        }
+    }
+}
