@@ -87,6 +87,7 @@ mod tests {
             seed: 0,
             ramp_ns: 0,
             end_ns: 50,
+            shape: None,
         };
         let mut arrivals = Arrivals::new(schedule.share(0, 1));
         let mut late = Vec::new();

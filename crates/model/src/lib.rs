@@ -49,7 +49,7 @@ pub use outcome::{ErrorClass, ErrorCounts};
 pub use plan::{Arrivals, EndpointPlan, FlowPlan, Io, Load, Mix, Plan, StatusRanges};
 pub use run::{Run, RunBuilder, RunHead};
 pub use scaling::{Knee, Peak, Scaling, Usl};
-pub use schedule::{Draw, Schedule, Share};
+pub use schedule::{Draw, Schedule, Shape, Share, Stages};
 pub use sweep::{LevelKind, Sweep};
 pub use units::Nanos;
 pub use validity::{Reason, ReasonCode, Validity, Verdict};

@@ -3,12 +3,14 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Shape, Stages};
 use crate::units::Nanos;
+use crate::workload::Stage;
 
 /// Lanes a schedule is made of unless told otherwise.
 pub const DEFAULT_LANES: u32 = 4096;
@@ -73,6 +75,13 @@ pub struct Plan {
     /// What is sent where that is more than one request; empty for a plain URL.
     #[serde(default, skip_serializing_if = "Mix::is_empty")]
     pub mix: Mix,
+    /// The course of the load; empty where it is steady. In an open loop `rate_per_s` is its mean; in a
+    /// closed one `connections` is its peak.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
+    /// Recorded instants that arrivals are due at, nanoseconds since the run's start, ascending.
+    #[serde(skip)]
+    pub recorded: Option<Arc<[Nanos]>>,
 }
 
 impl Plan {
@@ -92,10 +101,19 @@ impl Plan {
             seed: self.seed,
             ramp_ns: self.ramp_ns,
             end_ns: Nanos::MAX,
+            shape: self.shape(),
         };
         let by_time = self.duration_ns.map_or(Nanos::MAX, |d| self.warmup_ns.saturating_add(d));
         let by_count = self.requests.map_or(Nanos::MAX, |n| schedule.end_after(self.warmup_ns, n));
         Schedule { end_ns: by_time.min(by_count), ..schedule }
+    }
+
+    /// What the arrivals follow instead of a steady rate.
+    fn shape(&self) -> Option<Shape> {
+        if let Some(dues) = &self.recorded {
+            return Some(Shape::Recorded(Arc::clone(dues)));
+        }
+        Stages::new(&self.stages).ok().map(|stages| Shape::Stages(Arc::new(stages)))
     }
 
     /// Requests that can be unanswered at once: the most that Little's law allows.

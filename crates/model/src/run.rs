@@ -496,6 +496,8 @@ mod tests {
                 tls: None,
                 success: StatusRanges::default(),
                 mix: crate::plan::Mix::default(),
+                stages: Vec::new(),
+                recorded: None,
             },
         }
     }

@@ -5,14 +5,19 @@
 //! Workers, processes and machines own lanes, so that the union of their shares is the whole
 //! schedule without a word between them. A rate that ramps is had by inverting its integral.
 
+mod stages;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use rand_core::Rng;
 use rand_pcg::Lcg64Xsh32;
 
 use crate::plan::Arrivals;
 use crate::units::{Nanos, SECOND};
+
+pub use stages::Stages;
 
 /// Every arrival of a run, as a formula.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +34,18 @@ pub struct Schedule {
     pub ramp_ns: Nanos,
     /// Nothing is due at or after this instant.
     pub end_ns: Nanos,
+    /// What the arrivals follow instead of the rate and its ramp.
+    pub shape: Option<Shape>,
+}
+
+/// A course of arrivals that is no steady rate.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// Stages.
+    Stages(Arc<Stages>),
+    /// Arrivals that were recorded: nanoseconds since the run's start, ascending. Their spacing is
+    /// their own.
+    Recorded(Arc<[Nanos]>),
 }
 
 impl Schedule {
@@ -38,9 +55,10 @@ impl Schedule {
     /// When `worker >= workers`.
     pub fn share(&self, worker: u32, workers: u32) -> Share {
         assert!(worker < workers, "worker {worker} of {workers}");
+        let recorded = matches!(self.shape, Some(Shape::Recorded(_)));
         let lanes = match self.arrivals {
-            Arrivals::Uniform => Lanes::uniform(self.lanes, worker, workers),
-            Arrivals::Poisson => Lanes::poisson(self, worker, workers),
+            Arrivals::Poisson if !recorded => Lanes::poisson(self, worker, workers),
+            _ => Lanes::uniform(self.lanes, worker, workers),
         };
         let mut share =
             Share { schedule: self.clone(), lanes, next_ns: None, next_draw: Draw::default() };
@@ -54,6 +72,9 @@ impl Schedule {
         let due = self.share(0, 1).skip_while(|&due| due < from_ns);
         match (requests, self.arrivals) {
             (0, _) => from_ns,
+            _ if self.shape.is_some() => {
+                due.take(requests as usize).last().map_or(from_ns, |d| d + 1)
+            }
             (_, Arrivals::Poisson) => due.take(requests as usize).last().map_or(from_ns, |d| d + 1),
             (_, Arrivals::Uniform) => {
                 let first = self.integral(from_ns).ceil();
@@ -64,6 +85,14 @@ impl Schedule {
 
     /// The instant by which `mass` arrivals are expected: the inverse of the rate's integral.
     fn due_at(&self, mass: f64) -> Nanos {
+        match &self.shape {
+            Some(Shape::Stages(course)) => return course.due_at(mass),
+            // Masses of a uniform schedule are whole numbers: the arrivals' own.
+            Some(Shape::Recorded(dues)) => {
+                return dues.get(mass as usize).copied().unwrap_or(Nanos::MAX);
+            }
+            None => {}
+        }
         let ramp_s = self.ramp_ns as f64 / SECOND as f64;
         let ramp_mass = self.rate_per_s * ramp_s / 2.0;
         let seconds = if mass < ramp_mass {
@@ -216,7 +245,15 @@ mod tests {
     use super::*;
 
     fn schedule(arrivals: Arrivals, rate_per_s: f64, ramp_ns: Nanos) -> Schedule {
-        Schedule { rate_per_s, arrivals, lanes: 4096, seed: 7, ramp_ns, end_ns: 10 * SECOND }
+        Schedule {
+            rate_per_s,
+            arrivals,
+            lanes: 4096,
+            seed: 7,
+            ramp_ns,
+            end_ns: 10 * SECOND,
+            shape: None,
+        }
     }
 
     #[test]
@@ -282,6 +319,43 @@ mod tests {
             assert_eq!(three, alone, "{arrivals:?}");
             let of_lane_3 = alone.iter().filter(|(draw, _)| draw.lane == 3);
             assert!(of_lane_3.enumerate().all(|(k, (draw, _))| draw.k == k as u64));
+        }
+    }
+
+    #[test]
+    fn stages_and_recordings_are_split_without_a_word() {
+        use crate::workload::{Rate, Stage, Time};
+        let stages = [
+            Stage::Ramp { to: Rate(400.0), over: Time(2 * SECOND) },
+            Stage::Hold { at: Rate(100.0), r#for: Time(3 * SECOND) },
+        ];
+        let course = Shape::Stages(Arc::new(Stages::new(&stages).unwrap()));
+        let recorded: Arc<[Nanos]> = (0..700u64).map(|n| n * n * 10_000).collect();
+        for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
+            for shape in [course.clone(), Shape::Recorded(Arc::clone(&recorded))] {
+                let end_ns = Nanos::MAX;
+                let whole = Schedule {
+                    lanes: 16,
+                    end_ns,
+                    shape: Some(shape.clone()),
+                    ..schedule(arrivals, 1.0, 0)
+                };
+                let alone: Vec<_> = whole.share(0, 1).collect();
+                assert!(alone.is_sorted());
+                let mut union: Vec<_> = (0..3).flat_map(|worker| whole.share(worker, 3)).collect();
+                union.sort_unstable();
+                assert_eq!(union, alone);
+                match (shape, arrivals) {
+                    (Shape::Recorded(dues), _) => assert_eq!(alone, dues.to_vec()),
+                    (_, Arrivals::Uniform) => {
+                        assert_eq!(alone.len(), 700);
+                        let ramp = alone.iter().filter(|due| **due < 2 * SECOND).count();
+                        assert_eq!(ramp, 400);
+                    }
+                    // 700 expected; four standard deviations are 106.
+                    _ => assert!((594..806).contains(&alone.len()), "{}", alone.len()),
+                }
+            }
         }
     }
 

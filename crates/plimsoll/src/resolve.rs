@@ -233,6 +233,8 @@ impl Prepared {
             }),
             success: args.success.clone(),
             mix: Mix::default(),
+            stages: Vec::new(),
+            recorded: None,
         }
     }
 }

@@ -62,6 +62,8 @@ fn plan(connections: u32, rate_per_s: Option<f64>, seconds: u64) -> Plan {
         tls: None,
         success: StatusRanges::default(),
         mix: model::Mix::default(),
+        stages: Vec::new(),
+        recorded: None,
     }
 }
 

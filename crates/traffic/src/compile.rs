@@ -6,6 +6,7 @@
 
 mod body;
 mod checks;
+mod course;
 mod flow;
 mod function;
 mod load;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use model::plan::Mix;
 use model::workload::LoadSpec;
-use model::{Draw, Workload};
+use model::{Draw, Nanos, Workload};
 
 use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
@@ -69,6 +70,7 @@ pub struct Compiled {
     load: LoadSpec,
     write_share: f64,
     left_out: Vec<String>,
+    recorded: Option<Arc<[Nanos]>>,
 }
 
 /// A request as it would be sent.
@@ -125,6 +127,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
             fixed,
             items: wanted.items.clone(),
             split: wanted.split.clone(),
+            users: wanted.course.users.clone(),
         });
     }
     let (Some(server), true) = (server, findings.is_empty()) else {
@@ -140,6 +143,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         target: server.url,
         mix: mix::mix(workload, &wanted),
         write_share: wanted.write_share(workload),
+        recorded: wanted.course.recorded,
         load: wanted.load,
         left_out: wanted.left_out,
     };
@@ -159,9 +163,15 @@ impl Compiled {
     }
 
     /// The load: as written, with the rate or the users of all endpoints together, multiplied by the
-    /// scale.
+    /// scale. Of stages and traces, with their length, and their mean rate or most users. An open loop's
+    /// stages belong into its plan; in a closed loop the sources keep to them.
     pub const fn load(&self) -> &LoadSpec {
         &self.load
+    }
+
+    /// When the arrivals of a recorded trace are due, nanoseconds since the run's start.
+    pub fn recorded(&self) -> Option<Arc<[Nanos]>> {
+        self.recorded.clone()
     }
 
     /// The part of requests that change something on the server, 0 to 1.

@@ -74,6 +74,9 @@ struct User {
 /// request depends on the answer to the last.
 const ASK_AGAIN: Nanos = 1_000_000;
 
+/// Later than any run lasts, and no overflow when a clock is added to it.
+const NEVER: Nanos = Nanos::MAX / 4;
+
 impl Player {
     pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
         let lots = vec![Lot::default(); program.rows.len()];
@@ -108,6 +111,13 @@ impl Player {
     fn begin(&mut self, turn: Turn, place: Draw, item: Item) -> Option<Nanos> {
         if turn.draw.is_some() {
             return None;
+        }
+        if let Some(stages) = &self.program.users {
+            // The user of a number is there while the course is above that number.
+            let due = stages.above(f64::from(place.lane), turn.now).unwrap_or(NEVER);
+            if due > turn.now {
+                return Some(due);
+            }
         }
         let first = if place.k == 0 { first_due(&self.program, place, item) } else { 0 };
         let user = self.user(turn.user);

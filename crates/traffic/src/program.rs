@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use model::{Draw, Nanos};
+use model::{Draw, Nanos, Stages};
 use regex::bytes::Regex;
 
 use crate::check::{Check, Pointer};
@@ -31,6 +31,8 @@ pub(crate) struct Program {
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) items: Vec<Item>,
     pub(crate) split: Split,
+    /// How many users there are when, in a closed loop that has stages.
+    pub(crate) users: Option<Arc<Stages>>,
 }
 
 /// What an arrival may begin.

@@ -45,6 +45,8 @@ pub(crate) fn head() -> RunHead {
             tls: None,
             success: StatusRanges::default(),
             mix: model::Mix::default(),
+            stages: Vec::new(),
+            recorded: None,
         },
     }
 }

@@ -101,6 +101,7 @@ fn due_in_window(plan: &Plan, outcome: &Outcome) -> u64 {
         seed: plan.seed,
         ramp_ns: plan.ramp_ns,
         end_ns: u64::MAX,
+        shape: None,
     };
     let by_count = plan.requests.map_or(u64::MAX, |n| schedule.end_after(plan.warmup_ns, n));
     let end_ns = by_count.min(plan.warmup_ns + outcome.run.totals.duration_ns);

@@ -316,5 +316,7 @@ fn plan(connections: u32) -> Plan {
         tls: None,
         success: "100-399".parse().expect("good ranges"),
         mix: Mix::default(),
+        stages: Vec::new(),
+        recorded: None,
     }
 }

@@ -16,6 +16,7 @@ fn dues(load: &Load) -> Vec<Nanos> {
         seed: plan.seed,
         ramp_ns: plan.ramp_ns,
         end_ns: plan.warmup_ns + plan.duration_ns.expect("a window"),
+        shape: None,
     };
     schedule.share(0, 1).filter(|&due| due >= plan.warmup_ns).collect()
 }

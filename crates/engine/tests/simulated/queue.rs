@@ -24,6 +24,7 @@ fn ten_thousand_waits_follow_lindleys_recursion() {
         seed: 1,
         ramp_ns: 0,
         end_ns: 100 * SECOND,
+        shape: None,
     };
     let service = 8 * MILLISECOND + 2 * WAY;
     let dues: Vec<Nanos> = schedule.share(0, 1).collect();

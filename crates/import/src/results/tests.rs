@@ -38,6 +38,8 @@ fn plan() -> Plan {
         tls: None,
         success: StatusRanges::default(),
         mix: model::Mix::default(),
+        stages: Vec::new(),
+        recorded: None,
     }
 }
 

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use model::Stages;
 use model::workload::{Count, Rate};
 
 use super::*;
@@ -319,4 +320,34 @@ fn what_is_wrong_with_a_flow_is_told() {
     ] {
         assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
     }
+}
+
+#[test]
+fn a_course_stands_instead_of_a_steady_load() {
+    let with = |load: serde_json::Value| serde_json::json!({"target": "http://h", "endpoints": [{"path": "/"}], "load": load});
+    let stages =
+        serde_json::json!([{"hold": {"at": 90, "for": "2s"}}, {"hold": {"at": 30, "for": "4s"}}]);
+    let scaled = World { scale: Some(2.0), ..World::default() };
+    let open =
+        scaled.compile(with(serde_json::json!({"arrivals": "poisson", "stages": stages}))).unwrap();
+    assert_eq!((open.load().rate, open.load().concurrency), (Some(Rate(100.0)), None));
+    assert!(Stages::new(&open.load().stages).unwrap().peak() == 180.0);
+    let told =
+        findings(with(serde_json::json!({"rate": "5/s", "duration": "1s", "stages": stages})));
+    assert_eq!(
+        told,
+        [
+            "load/rate: `stages` stands instead of it",
+            "load/duration: `stages` stands instead of it"
+        ]
+    );
+    let told = findings(with(serde_json::json!({"stages": [{"hold": {"at": 1, "for": 0}}]})));
+    assert_eq!(told, ["load/stages/0: a stage has to last longer than nothing"]);
+    let told = findings(with(serde_json::json!({"trace": "t.txt"})));
+    assert_eq!(told, ["load/trace: `t.txt`: no such file"]);
+    let world = World { files: [("t.txt", &b"10\n10.5\n11\n12\n"[..])].into(), ..World::default() };
+    let traced =
+        world.compile(with(serde_json::json!({"trace": "t.txt", "duration": "2s"}))).unwrap();
+    assert_eq!(traced.recorded().unwrap().len(), 4);
+    assert_eq!(traced.load().rate, Some(Rate(1.5)));
 }

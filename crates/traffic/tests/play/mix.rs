@@ -130,3 +130,33 @@ fn unique_rows_are_split_over_workers_and_run_out_aloud() {
     }
     assert!(ended == 1 && seen.len() > 1000 - 8 * 7, "{}", seen.len());
 }
+
+#[test]
+fn users_come_and_go_with_the_stages() {
+    let workload = json!({"target": "http://h", "endpoints": [{"path": "/"}], "load": {"stages": [
+        {"ramp": {"to": 10, "over": "10s"}}, {"hold": {"at": 2, "for": "5s"}}, {"hold": {"at": 4, "for": "5s"}}]}});
+    let compiled = compiled(workload, 1);
+    let load = compiled.load();
+    assert_eq!(load.concurrency.unwrap().0, 10);
+    assert_eq!(load.duration.unwrap().0, 20_000_000_000);
+    let mut workers = [0, 1].map(|worker| source(&compiled, worker, 2));
+    let mut active = |second: f64| {
+        let now = (second * 1e9) as u64;
+        let user = |user: u32| closed(user / 2, now);
+        let mut out = Requests::new();
+        (0..10).filter(|n| workers[*n as usize % 2].next(user(*n), &mut out) == Next::Send).count()
+    };
+    for (second, users) in [(0.5, 1), (3.5, 4), (9.5, 10), (12.0, 2), (17.0, 4), (20.0, 0)] {
+        assert_eq!(active(second), users, "{second}");
+    }
+    let mut first = source(&compiled, 0, 2);
+    // User 8 comes when the ramp reaches 8; user 2 again when the hold begins.
+    for (user, now, due) in
+        [(4, 0, 8_000_000_000..8_000_000_010), (1, 12_000_000_000, 15_000_000_000..15_000_000_010)]
+    {
+        match first.next(closed(user, now), &mut Requests::new()) {
+            Next::At(at) => assert!(due.contains(&at), "{at}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
