@@ -29,7 +29,9 @@ pub fn judge(run: &Run, objectives: Vec<Margin>, idle_mean_ns: Option<f64>) -> J
     margins.extend(answered(run));
     margins.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
     let all = |outcome| margins.iter().any(|margin| margin.outcome == outcome);
-    let blamed = if all(Outcome::Broke) { generators_fault(run, idle_mean_ns) } else { None };
+    let broke: Vec<&Margin> = margins.iter().filter(|m| m.outcome == Outcome::Broke).collect();
+    let blamed =
+        if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
     let outcome = match () {
         () if run.totals.requests == 0 && blamed.is_none() => Outcome::Broke,
         () if blamed.is_some() => Outcome::Generator,
@@ -88,10 +90,14 @@ fn margin(objective: String, value: f64, limit: f64, held: bool) -> Margin {
 }
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
-fn generators_fault(run: &Run, idle_mean_ns: Option<f64>) -> Option<String> {
+fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> Option<String> {
     let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
+    // A time that would be too long without the generator's own part in it is the server's.
+    let late_ns = run.late_ns.p99 as f64;
+    let late_explains = |m: &&Margin| m.unit != Unit::Nanoseconds || m.value - late_ns <= m.limit;
     let blames = |code| match code {
-        ReasonCode::AchievedBelowOffered | ReasonCode::LateSends | ReasonCode::LimitsHit => true,
+        ReasonCode::AchievedBelowOffered | ReasonCode::LimitsHit => true,
+        ReasonCode::LateSends => broke.iter().all(late_explains),
         // Every connection in use, and the server slower than at rest: its queue, not our cap.
         ReasonCode::ConnectionsExhausted => !queued,
         _ => false,
@@ -170,6 +176,20 @@ mod tests {
         assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 2_000_000), Outcome::Generator);
         assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 50_000_000), Outcome::Broke);
         assert_eq!(blamed(ReasonCode::KeepaliveRefused, 2_000_000), Outcome::Broke);
+    }
+
+    #[test]
+    fn lateness_is_blamed_for_what_it_explains() {
+        for (mean_ns, outcome) in
+            [(505_000_000, Outcome::Generator), (600_000_000, Outcome::Broke)]
+        {
+            let mut run = open();
+            run.response_ns = around(mean_ns, 10_000);
+            run.late_ns = around(5_000_000, 10_000);
+            let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
+            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+            assert_eq!(judged(&run).outcome, outcome, "{mean_ns}");
+        }
     }
 
     #[test]
