@@ -1,4 +1,4 @@
-use model::units::{MILLISECOND, Nanos, SECOND};
+use model::units::{MILLISECOND, Nanos};
 use proptest::prelude::*;
 
 use super::*;

@@ -30,8 +30,7 @@ pub fn judge(run: &Run, objectives: Vec<Margin>, idle_mean_ns: Option<f64>) -> J
     margins.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
     let all = |outcome| margins.iter().any(|margin| margin.outcome == outcome);
     let broke: Vec<&Margin> = margins.iter().filter(|m| m.outcome == Outcome::Broke).collect();
-    let blamed =
-        if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
+    let blamed = if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
     let outcome = match () {
         () if run.totals.requests == 0 && blamed.is_none() => Outcome::Broke,
         () if blamed.is_some() => Outcome::Generator,
@@ -180,8 +179,7 @@ mod tests {
 
     #[test]
     fn lateness_is_blamed_for_what_it_explains() {
-        for (mean_ns, outcome) in
-            [(505_000_000, Outcome::Generator), (600_000_000, Outcome::Broke)]
+        for (mean_ns, outcome) in [(505_000_000, Outcome::Generator), (600_000_000, Outcome::Broke)]
         {
             let mut run = open();
             run.response_ns = around(mean_ns, 10_000);
