@@ -145,16 +145,17 @@ pub struct EndpointTally {
 impl EndpointTally {
     /// Attempts that ended here, whatever became of them.
     pub fn attempts(&self) -> u64 {
-        self.succeeded + self.unsent + self.unfinished + self.errors.total()
+        let unanswered = self.unsent.saturating_add(self.unfinished);
+        self.succeeded.saturating_add(unanswered).saturating_add(self.errors.total())
     }
 
     /// Adds what was counted elsewhere or later.
     pub fn merge(&mut self, other: &Self) {
-        self.succeeded += other.succeeded;
-        self.unsent += other.unsent;
-        self.unfinished += other.unfinished;
+        self.succeeded = self.succeeded.saturating_add(other.succeeded);
+        self.unsent = self.unsent.saturating_add(other.unsent);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
         self.errors.merge(&other.errors);
-        self.answers_done += other.answers_done;
+        self.answers_done = self.answers_done.saturating_add(other.answers_done);
         add_counts(&mut self.statuses, &other.statuses);
         add_counts(&mut self.failed_checks, &other.failed_checks);
         self.response.append(&other.response);
@@ -186,16 +187,19 @@ pub struct FlowTally {
 impl FlowTally {
     /// Adds what was counted elsewhere or later.
     pub fn merge(&mut self, other: &Self) {
-        self.started += other.started;
-        self.completed += other.completed;
-        self.completed_done += other.completed_done;
+        self.started = self.started.saturating_add(other.started);
+        self.completed = self.completed.saturating_add(other.completed);
+        self.completed_done = self.completed_done.saturating_add(other.completed_done);
         add_counts(&mut self.failed_at, &other.failed_at);
         self.times.append(&other.times);
     }
 }
 
 fn add_counts<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
-    from.iter().for_each(|(&key, n)| *into.entry(key).or_default() += n);
+    for (&key, n) in from {
+        let sum = into.entry(key).or_default();
+        *sum = sum.saturating_add(*n);
+    }
 }
 
 /// Adds the tallies of `from` to those of the same index in `into`; both are in the order of indexes.

@@ -346,8 +346,7 @@ pub fn sweep(name: &str, capacity_per_s: f64, levels: &[u32]) -> Sweep {
     }
 }
 
-/// A search that found 12,400/s, limited by p99, of a server that collapses; with what to read from
-/// it.
+/// A search that found 12,400/s, limited by p99, of a server that collapses; and what to read of it.
 pub fn search() -> (CapacitySearch, Reading) {
     use Outcome::{Broke, Held, Unclear};
     let steps = [
@@ -378,8 +377,8 @@ pub fn search() -> (CapacitySearch, Reading) {
     let search = Search::of_record(&record);
     let reading = words::read(&search, Some(Ending::Found));
     record.outcome = Some(reading.outcome.clone());
-    let line = |answer| load_line(&record, &Asked::default(), &answer, &open_loop());
-    record.load_line = search.answer().map(line);
+    let answer = search.answer();
+    record.load_line = answer.map(|at| load_line(&record, &Asked::default(), &at, &open_loop()));
     (record, reading)
 }
 

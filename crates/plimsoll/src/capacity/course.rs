@@ -10,6 +10,7 @@ use model::units::MILLISECOND;
 use model::{LevelKind, Nanos};
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Asked, Ending, Next, Search, words};
+use verdict::objective::Endpoint;
 
 use super::files::Files;
 use crate::failure::{Failure, usage};
@@ -76,12 +77,13 @@ impl Course {
             if run.interrupted {
                 return Ok(End::Interrupted);
             }
+            let endpoints = Endpoint::all_of(&run).unwrap_or_default();
             if step.purpose != Purpose::Idle
-                && let Some(why) = self.asked.unanswerable(&run, &[])
+                && let Some(why) = self.asked.unanswerable(&run, &endpoints)
             {
                 return usage(format!("--slo {why}"));
             }
-            let margins = self.asked.margins(&run, &[], step.purpose);
+            let margins = self.asked.margins(&run, &endpoints, step.purpose);
             let judged = judge(&run, margins, search.idle_mean_ns());
             let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             search.feed(step, judged.clone(), took_ns);

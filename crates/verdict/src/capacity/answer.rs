@@ -3,7 +3,7 @@
 
 use model::capacity::{CapacitySearch, Outcome, Purpose};
 use model::loadline::{EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt};
-use model::{LevelKind, LoadLine, Nanos, Ruling, Run};
+use model::{EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
 
 use super::{Asked, Fed, Search, path, reverse};
 
@@ -150,8 +150,18 @@ fn rates(search: &CapacitySearch, answer: &Answer, run: &Run) -> (f64, f64, Opti
     (seen().fold(rate, f64::min), rate, answer.high.map(|_| seen().fold(rate, f64::max)))
 }
 
-/// One endpoint as long as a run has one request.
+/// What each endpoint had of the load, and what it cost; the one request's where a run has no more.
 fn endpoints(run: &Run) -> Vec<EndpointShare> {
+    if !run.endpoints.is_empty() {
+        let mean_ns = (run.service_ns.mean as f64).max(1.0);
+        let share = |held: &EndpointRun| EndpointShare {
+            endpoint: held.name.clone(),
+            share: held.share.unwrap_or(0.0),
+            service_mean_ns: held.service_ns.mean,
+            cost: held.service_ns.mean as f64 / mean_ns,
+        };
+        return run.endpoints.iter().map(share).collect();
+    }
     let path = run.plan.url.split_once("://").map_or("", |(_, rest)| rest);
     let path = path.find('/').map_or("/", |at| &path[at..]);
     let path = path.split(['?', '#']).next().unwrap_or("/");
