@@ -130,7 +130,7 @@ impl Shape {
         let scale = if stalled { 0.45 } else { 1.0 };
         let done = (self.per_s as f64 * wobble * scale) as u64;
         let mut tally = self.tally(done, stalled, draws);
-        if self.errors_at(index) {
+        if index == self.stall_at.unwrap_or(2) + 1 {
             self.fail(&mut tally);
         }
         let start_ns = u64::from(index) * SECOND;
@@ -144,10 +144,6 @@ impl Shape {
             workers: (0..self.plan.threads).map(|w| worker(done / 2, w, draws)).collect(),
             machine: None,
         }
-    }
-
-    fn errors_at(&self, index: u32) -> bool {
-        index == self.stall_at.unwrap_or(2) + 1
     }
 
     fn tally(&self, done: u64, stalled: bool, draws: &mut Draws) -> Tally {
