@@ -401,9 +401,10 @@ impl EndpointSum {
         EndpointRun {
             name: plan.name.clone(),
             attempts,
-            requests: tally.succeeded
-                + tally.errors.of(ErrorClass::Status)
-                + tally.errors.of(ErrorClass::Check),
+            requests: tally
+                .succeeded
+                .saturating_add(tally.errors.of(ErrorClass::Status))
+                .saturating_add(tally.errors.of(ErrorClass::Check)),
             succeeded: tally.succeeded,
             unsent: tally.unsent,
             unfinished: tally.unfinished,
@@ -443,16 +444,19 @@ fn flow(
         let named = endpoint.and_then(|&endpoint| mix.endpoints.get(endpoint as usize));
         named.map_or_else(|| format!("step {}", index + 1), |endpoint| endpoint.name.clone())
     };
-    let failed = sum.failed_at.values().sum();
+    let failed = sum.failed_at.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
     let mut failed_at = BTreeMap::new();
-    sum.failed_at.iter().for_each(|(&at, n)| *failed_at.entry(step(at)).or_default() += n);
+    for (&at, &n) in &sum.failed_at {
+        let count: &mut u64 = failed_at.entry(step(at)).or_default();
+        *count = count.saturating_add(n);
+    }
     sum.times.fill(scratch);
     FlowRun {
         name: plan.name.clone(),
         started: sum.started,
         completed: sum.completed,
         failed,
-        unfinished: sum.started.saturating_sub(sum.completed + failed),
+        unfinished: sum.started.saturating_sub(sum.completed.saturating_add(failed)),
         failed_at,
         transactions_per_s: over.per_second(sum.completed_done as f64),
         share_asked: plan.share,
