@@ -9,6 +9,7 @@ mod import;
 mod init;
 mod load;
 mod objectives;
+mod plan;
 
 use std::path::PathBuf;
 
@@ -22,8 +23,9 @@ pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use import::ImportArgs;
 pub use init::InitArgs;
-pub use load::{IoArg, LoadArgs, TlsArgs, TlsVersion};
+pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
+pub use plan::{PlanArgs, PlanFormat};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
 #[derive(Debug, Parser)]
@@ -47,6 +49,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Run one load after another and draw the curve: QPS and latency over concurrency or rate
     Sweep(Box<SweepArgs>),
+    /// Print what a run would do, where each value comes from, and the first requests; send nothing
+    Plan(Box<PlanArgs>),
     /// Find the highest rate that holds the objectives, and why it is not more
     Capacity(Box<CapacityArgs>),
     /// Write a commented workload file to start from: many endpoints, parameters, sessions
@@ -75,20 +79,12 @@ pub enum Command {
 /// `plimsoll run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// URL to load, such as http://127.0.0.1:8080/healthz
+    /// URL to load, such as http://127.0.0.1:8080/healthz, or a workload file
+    #[arg(value_name = "URL|FILE")]
     pub url: String,
-    /// Connections: users in a closed loop, the cap in an open loop
-    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "10")]
-    pub connections: u64,
-    /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
-    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
-    pub duration: Option<Nanos>,
-    /// Requests to send in the measured window at most
-    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
-    pub requests: Option<u64>,
-    /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k
-    #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
-    pub rate: Option<f64>,
+    /// How much, how long
+    #[command(flatten)]
+    pub shape: ShapeArgs,
     /// What is sent and how
     #[command(flatten)]
     pub load: LoadArgs,
@@ -126,7 +122,8 @@ pub enum Format {
 /// `plimsoll sweep`.
 #[derive(Debug, Clone, PartialEq, Args)]
 pub struct SweepArgs {
-    /// URL to load; without one the built-in API is started and swept
+    /// URL or workload file to load; without one the built-in API is started and swept
+    #[arg(value_name = "URL|FILE")]
     pub url: Option<String>,
     /// Levels of concurrency: `auto` (doubling, finer around the best, stops by itself), `classic`
     /// (wrktest.sh's list), or a list such as 200,500,1000

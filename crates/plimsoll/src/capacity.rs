@@ -24,6 +24,7 @@ use crate::objectives;
 use crate::output;
 use crate::resolve::Prepared;
 use crate::secrets;
+use crate::sent::Sent;
 use crate::sweep;
 use crate::sweep::demo::BuiltIn;
 
@@ -51,19 +52,22 @@ pub fn capacity(args: &CapacityArgs) -> Result<u8, Failure> {
 fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let built_in = args.url.is_none();
     let settings = settings(args, built_in)?;
-    let asked = asked(args, &settings)?;
+    objectives::read("--slo", &args.slo)?;
     let dir = folder(args)?;
     let built_in = if built_in { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
+    let sent = Sent::of(url, &args.load)?;
+    let asked = asked(args, &sent, &settings)?;
     let record = empty(url, settings, asked.names());
-    let course = course(url, args, settings, asked)?;
+    let course = course(sent, args, settings, asked)?;
     let files = Files::new(&dir)?;
     carry_out(&course, record, &files, args.format, built_in.as_ref())
 }
 
-/// What `--slo` says.
-fn asked(args: &CapacityArgs, settings: &Settings) -> Result<Asked, Failure> {
-    let asked = Asked::of(objectives::read(&args.slo)?);
+/// What `--slo` says, or else the workload file.
+fn asked(args: &CapacityArgs, sent: &Sent, settings: &Settings) -> Result<Asked, Failure> {
+    let flags = objectives::read("--slo", &args.slo)?;
+    let asked = Asked::of(if flags.is_empty() { objectives::written(sent)? } else { flags });
     if asked.wants_a_course() && settings.hold_ns < FOR_A_COURSE {
         return usage(format!(
             "--slo stable: dips are told from {} on: give --hold {0}, or a longer --budget",
@@ -74,12 +78,12 @@ fn asked(args: &CapacityArgs, settings: &Settings) -> Result<Asked, Failure> {
 }
 
 fn course(
-    url: &str,
+    sent: Sent,
     args: &CapacityArgs,
     settings: Settings,
     asked: Asked,
 ) -> Result<Course, Failure> {
-    let prepared = Prepared::new(url, &args.load)?;
+    let prepared = Prepared::of(sent, &args.load)?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     Ok(Course { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
 }
@@ -99,7 +103,7 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
         precision: args.precision,
         step_ns,
         hold_ns: args.hold.unwrap_or((budget_ns / 5).max(step_ns)),
-        warmup_ns: tenth.max(args.load.warmup).max(args.load.ramp),
+        warmup_ns: tenth.max(args.load.warmup.unwrap_or(0)).max(args.load.ramp.unwrap_or(0)),
         rest_ns: args.rest.unwrap_or(tenth),
         budget_ns,
     })

@@ -18,7 +18,8 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::execute::stop_on_signal;
 use crate::failure::{Failure, usage};
 use crate::output;
-use crate::resolve::{DEFAULT_DURATION, Prepared, Shape};
+use crate::resolve::{Prepared, Shape};
+use crate::settings::DEFAULT_DURATION;
 use crate::sweep::{folder_name, unused};
 
 use files::Files;

@@ -19,14 +19,18 @@ mod journal;
 mod live;
 mod objectives;
 mod output;
+mod plan_command;
 mod report_command;
 mod resolve;
 mod run;
 mod script_run;
 mod secrets;
+mod sent;
 mod series;
+mod settings;
 mod sweep;
 mod target_command;
+mod tls;
 mod watch;
 mod workload_file;
 mod wrk_link;
@@ -88,6 +92,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Generate(args) => generate::generate(args),
         Command::Sweep(args) => sweep::sweep(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Plan(args) => plan_command::plan(args),
         Command::Capacity(args) => capacity::capacity(args),
         Command::Init(args) => init::init(args),
         Command::Import(args) => import_command::import(args),

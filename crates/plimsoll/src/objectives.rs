@@ -11,6 +11,7 @@ use verdict::objective::{self, AbortWatch, Objective};
 use crate::args::{AbortArgs, Annotations, ObjectiveArgs};
 use crate::failure::{Failure, usage};
 use crate::output::write_file;
+use crate::sent::Sent;
 
 /// What results are judged by, and where the rulings go.
 #[derive(Debug, Default)]
@@ -26,8 +27,19 @@ impl Objectives {
     /// # Errors
     /// When one is no objective; the message points at the column.
     pub fn of(args: &ObjectiveArgs) -> Result<Self, Failure> {
-        let list = read(&args.slo)?;
+        let list = read("--slo", &args.slo)?;
         Ok(Self { list, junit: args.junit.clone(), annotations: args.annotations })
+    }
+
+    /// These, or where there are none those that the workload file holds.
+    ///
+    /// # Errors
+    /// When one of the file's is no objective.
+    pub fn or_written(mut self, sent: &Sent) -> Result<Self, Failure> {
+        if self.list.is_empty() {
+            self.list = written(sent)?;
+        }
+        Ok(self)
     }
 
     /// As `--slo` takes them, presets by their names.
@@ -95,15 +107,24 @@ impl Objectives {
 ///
 /// # Errors
 /// When one is no objective; the message points at the column.
-pub fn read(slo: &[String]) -> Result<Vec<Objective>, Failure> {
+pub fn read(named_by: &str, texts: &[String]) -> Result<Vec<Objective>, Failure> {
     let mut list = Vec::new();
-    for text in slo {
+    for text in texts {
         match objective::parse(text) {
             Ok(read) => list.extend(read),
-            Err(error) => return usage(format!("--slo: {error}")),
+            Err(error) => return usage(format!("{named_by}: {error}")),
         }
     }
     Ok(list)
+}
+
+/// The objectives that a workload file holds.
+///
+/// # Errors
+/// When one is no objective; the message names the file.
+pub fn written(sent: &Sent) -> Result<Vec<Objective>, Failure> {
+    let file = sent.workload().map(|(file, _)| file.path().display().to_string());
+    read(&format!("{}: objectives", file.unwrap_or_default()), &sent.objectives())
 }
 
 /// Reads the rules that end a run early.

@@ -5,20 +5,20 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Launch, TlsSettings};
+use engine::Launch;
 use model::plan::{DEFAULT_LANES, TlsPlan};
-use model::units::{MICROSECOND, SECOND};
-use model::{Arrivals, Io, Mix, Nanos, Plan};
+use model::units::MICROSECOND;
+use model::{Io, Mix, Nanos, Plan};
 use net::limits::{self, FileLimit};
-use rustls::pki_types::ServerName;
-use traffic::{Always, Supply};
-use wire::RequestParts;
 
-use crate::address::{self, Destination};
-use crate::args::{IoArg, LoadArgs, TlsVersion};
+use crate::address;
+use crate::args::{IoArg, LoadArgs};
+use crate::execute::now_unix_ns;
 use crate::failure::{Failure, cannot_run, usage};
-use crate::script_run::{Begun, ScriptRun, SiteParts};
+use crate::script_run::{Begun, ScriptRun};
 use crate::secrets;
+use crate::sent::{Portion, Sent, What};
+use crate::tls::{self, Tls};
 
 /// The most connections one run may hold: what two workers' worth of source addresses can carry.
 const MOST_CONNECTIONS: u64 = 1_000_000;
@@ -56,15 +56,14 @@ pub enum Shortage {
 #[derive(Debug)]
 pub struct Prepared {
     args: LoadArgs,
-    /// Where to.
-    pub destination: Destination,
+    /// Where to, and what.
+    pub sent: Sent,
     addresses: Vec<SocketAddr>,
-    method: String,
-    body_bytes: u64,
-    sources: Arc<dyn Supply>,
     /// The script that makes the requests instead.
     pub script: Option<ScriptRun>,
-    tls: Option<(Arc<rustls::ClientConfig>, ServerName<'static>)>,
+    /// Whether the load follows the course that a workload file gives it: stages, or a trace.
+    pub on_course: bool,
+    tls: Option<Tls>,
     /// Open files allowed.
     pub files: FileLimit,
     io: net::Io,
@@ -75,34 +74,37 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Reads what the flags name and resolves the host.
+    /// Reads what a URL or a workload file's name and the flags say, and resolves the host.
     ///
     /// # Errors
     /// On whatever is wrong with URL, flags, files or the way to the server.
-    pub fn new(url: &str, args: &LoadArgs) -> Result<Self, Failure> {
-        let destination = Destination::parse(url)?;
-        refuse_contradictions(args)?;
-        let (method, body) = method_and_body(args)?;
-        let headers = args.headers.iter().map(|h| header(h)).collect::<Result<Vec<_>, _>>()?;
-        let request = encode(&destination, &method, &headers, body.as_deref(), !args.no_keepalive)?;
-        let tls = if destination.tls { Some(tls(args, &destination)?) } else { None };
+    pub fn new(text: &str, args: &LoadArgs) -> Result<Self, Failure> {
+        Self::of(Sent::of(text, args)?, args)
+    }
+
+    /// Resolves the host of what is sent.
+    ///
+    /// # Errors
+    /// On whatever is wrong with TLS files or the way to the server.
+    pub fn of(sent: Sent, args: &LoadArgs) -> Result<Self, Failure> {
+        let destination = &sent.destination;
+        let tls = if destination.tls { Some(tls::read(&args.tls, &sent)?) } else { None };
         let addresses = destination.addresses(args.connect_to.as_deref())?;
-        let body_bytes = body.as_ref().map_or(0, |body| body.len() as u64);
-        let parts = SiteParts { method: method.clone(), headers, body };
-        let script = ScriptRun::of(url, args, &destination, parts)?;
+        let script = match &sent.what {
+            What::One { parts, .. } => ScriptRun::of(&sent.text, args, destination, parts.clone())?,
+            What::Workload(..) => None,
+        };
         Ok(Self {
             args: args.clone(),
             addresses,
-            body_bytes,
             script,
-            sources: Arc::new(Always::new(request, method == "HEAD")),
-            method,
+            on_course: false,
             tls,
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,
             notices: proxy_notice(destination.tls),
-            destination,
+            sent,
         })
     }
 
@@ -119,6 +121,16 @@ impl Prepared {
     ) -> Result<(Launch, Vec<String>), Failure> {
         let mut notices = Vec::new();
         check_shape(shape)?;
+        if self.sent.course().is_some() && !self.on_course {
+            return usage(format!(
+                "{}: its stages or its trace say how much load there is, and so does this command: run \
+                 it, or take a file without them",
+                self.sent.text
+            ));
+        }
+        let portion = self.sent.portion(shape.connections, now_unix_ns())?;
+        let shape = Shape { connections: portion.connections, ..shape };
+        check_shape(shape)?;
         let routes = address::routes(&self.addresses, &self.args.source, shape.connections)?;
         if let Some(short) = address::ports_short(&routes, shape.connections) {
             match self.shortage {
@@ -133,11 +145,12 @@ impl Prepared {
             wanted = cap;
         }
         let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
+        let Portion { supply, mix, .. } = portion;
         let begun = match &self.script {
             Some(script) => script.begin(threads as u32, &self.addresses, stop)?,
-            None => Begun::without_script(&self.sources),
+            None => Begun::without_script(supply),
         };
-        let plan = self.plan(shape, threads, &routes, begun.burst);
+        let plan = self.plan(shape, threads, &routes, mix, begun.burst);
         let launch = Launch {
             own_files: shape.connections > self.files.connections_per_table(),
             plan: Arc::new(plan),
@@ -145,7 +158,7 @@ impl Prepared {
             routes: routes.into(),
             destinations: begun.destinations,
             stuck: begun.stuck,
-            tls: self.tls.clone(),
+            tls: self.tls.as_ref().map(|tls| (tls.config.clone(), tls.name.clone())),
             io: self.io,
             stop: stop.clone(),
         };
@@ -185,32 +198,41 @@ impl Prepared {
         Ok(needed)
     }
 
-    fn plan(&self, shape: Shape, threads: u64, routes: &[net::Route], burst: u16) -> Plan {
-        let args = &self.args;
+    fn plan(
+        &self,
+        shape: Shape,
+        threads: u64,
+        routes: &[net::Route],
+        mix: Mix,
+        burst: u16,
+    ) -> Plan {
+        let (args, settings) = (&self.args, &self.sent.settings);
         let pipeline = args.pipeline.max(burst.into());
+        let course = self.sent.course().filter(|_| self.on_course && shape.rate_per_s.is_some());
+        let (stages, recorded) = course.unwrap_or_default();
         let mut sources: Vec<String> =
             routes.iter().filter_map(|route| Some(route.from?.to_string())).collect();
         sources.dedup();
         let a_worker = shape.rate_per_s.unwrap_or(0.0) / threads as f64;
         let together = a_worker > OWN_TIMER_BELOW_PER_S && !args.spin;
         Plan {
-            url: secrets::mask_url(self.destination.url.as_str()),
-            method: self.method.clone(),
-            headers: args.headers.iter().map(|text| masked(text)).collect(),
-            body_bytes: self.body_bytes,
+            url: secrets::mask_url(self.sent.destination.url.as_str()),
+            method: self.sent.method.clone(),
+            headers: self.sent.headers.clone(),
+            body_bytes: self.sent.body_bytes,
             connections: shape.connections as u32,
             threads: threads as u32,
             rate_per_s: shape.rate_per_s,
-            arrivals: shape.rate_per_s.map(|_| args.arrivals.unwrap_or(Arrivals::Uniform)),
+            arrivals: shape.rate_per_s.map(|_| settings.arrivals.value),
             lanes: DEFAULT_LANES,
-            seed: args.seed,
+            seed: settings.seed.value,
             duration_ns: shape.duration_ns,
             requests: shape.requests,
-            warmup_ns: args.warmup,
-            ramp_ns: args.ramp,
-            timeout_ns: args.timeout,
-            pace_ns: args.pace,
-            think_ns: args.think,
+            warmup_ns: settings.warmup_ns.value,
+            ramp_ns: settings.ramp_ns.value,
+            timeout_ns: settings.timeout_ns.value,
+            pace_ns: settings.pace_ns.value,
+            think_ns: settings.think_ns.value,
             keepalive: !args.no_keepalive,
             pipeline: pipeline as u32,
             max_inflight: args
@@ -225,22 +247,26 @@ impl Prepared {
             granularity_ns: if together { GRANULARITY } else { 0 },
             addresses: self.addresses.iter().map(ToString::to_string).collect(),
             sources,
-            tls: self.tls.is_some().then(|| TlsPlan {
-                sni: args.tls.sni.clone().unwrap_or_else(|| self.destination.host.clone()),
-                insecure: args.tls.insecure,
+            tls: self.tls.as_ref().map(|tls| TlsPlan {
+                sni: tls.sni.clone(),
+                insecure: tls.insecure,
                 min: args.tls.tls_min.name().to_owned(),
                 max: args.tls.tls_max.name().to_owned(),
             }),
-            success: args.success.clone(),
-            mix: Mix::default(),
-            stages: Vec::new(),
-            recorded: None,
+            success: settings.success.value.clone(),
+            mix,
+            stages,
+            recorded,
         }
     }
 }
 
-fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
-    if args.timeout == 0 {
+/// What flags contradict each other.
+///
+/// # Errors
+/// On the first contradiction.
+pub fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
+    if args.timeout == Some(0) {
         return usage("-T 0: a time-out must be above zero");
     }
     if args.pipeline == 0 || args.pipeline > 1024 {
@@ -264,7 +290,11 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_shape(shape: Shape) -> Result<(), Failure> {
+/// What makes no load.
+///
+/// # Errors
+/// On the first thing that makes none.
+pub fn check_shape(shape: Shape) -> Result<(), Failure> {
     if shape.connections == 0 {
         return usage("-c 0: at least one connection is needed");
     }
@@ -307,93 +337,6 @@ fn choose_io(asked: IoArg) -> Result<net::Io, Failure> {
     }
 }
 
-fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {
-    let body =
-        match (&args.body, &args.body_file) {
-            (Some(text), _) => Some(text.clone().into_bytes()),
-            (None, Some(path)) => Some(std::fs::read(path).map_err(|error| {
-                Failure::Usage(format!("--body-file {}: {error}", path.display()))
-            })?),
-            (None, None) => None,
-        };
-    let default = if body.is_some() { "POST" } else { "GET" };
-    let method = args.method.clone().unwrap_or_else(|| default.to_owned());
-    if method == "CONNECT" {
-        return usage("-m CONNECT: tunnels are not an API's load");
-    }
-    Ok((method, body))
-}
-
-fn header(text: &str) -> Result<(String, String), Failure> {
-    match text.split_once(':') {
-        Some((name, value)) => {
-            Ok((name.trim().to_owned(), value.trim_matches([' ', '\t']).to_owned()))
-        }
-        None => usage(format!("-H '{text}' has no colon: write it as 'Name: value'")),
-    }
-}
-
-fn masked(text: &str) -> (String, String) {
-    let (name, value) = text.split_once(':').unwrap_or((text, ""));
-    (name.trim().to_owned(), secrets::mask_header(name, value.trim()))
-}
-
-fn encode(
-    destination: &Destination,
-    method: &str,
-    headers: &[(String, String)],
-    body: Option<&[u8]>,
-    keep_alive: bool,
-) -> Result<Vec<u8>, Failure> {
-    let parts = RequestParts {
-        method,
-        target: &destination.target,
-        host: &destination.authority,
-        headers,
-        body,
-        keep_alive,
-    };
-    let mut bytes = Vec::new();
-    match wire::encode_request(&mut bytes, &parts) {
-        Ok(()) => Ok(bytes),
-        Err(error) => usage(format!("the request cannot be sent: {error}")),
-    }
-}
-
-type TlsParts = (Arc<rustls::ClientConfig>, ServerName<'static>);
-
-fn tls(args: &LoadArgs, destination: &Destination) -> Result<TlsParts, Failure> {
-    let read = |path: &Option<std::path::PathBuf>, flag: &str| match path {
-        None => Ok(None),
-        Some(path) => std::fs::read(path)
-            .map(Some)
-            .map_err(|error| Failure::Usage(format!("{flag} {}: {error}", path.display()))),
-    };
-    let flags = &args.tls;
-    let ca = read(&flags.cacert, "--cacert")?;
-    let system_roots = if flags.insecure || ca.is_some() {
-        Vec::new()
-    } else {
-        let found = rustls_native_certs::load_native_certs();
-        found.certs.iter().map(|certificate| certificate.to_vec()).collect()
-    };
-    let settings = TlsSettings {
-        insecure: flags.insecure,
-        ca,
-        system_roots,
-        cert: read(&flags.cert, "--cert")?,
-        key: read(&flags.key, "--key")?,
-        tls12: flags.tls_min == TlsVersion::V1_2,
-        tls13: flags.tls_max == TlsVersion::V1_3,
-    };
-    let config =
-        engine::client_config(&settings).map_err(|error| Failure::Usage(error.to_string()))?;
-    let name = flags.sni.clone().unwrap_or_else(|| destination.host.clone());
-    let name = ServerName::try_from(name.clone())
-        .map_err(|_| Failure::Usage(format!("`{name}` is not a name that TLS can ask for")))?;
-    Ok((config, name))
-}
-
 /// A proxy that the environment asks for would be what is measured; it is left out, and said.
 fn proxy_notice(tls: bool) -> Vec<String> {
     let names: &[&str] = if tls {
@@ -407,6 +350,3 @@ fn proxy_notice(tls: bool) -> Vec<String> {
         .into_iter()
         .collect()
 }
-
-/// The window when nothing says how long it is.
-pub const DEFAULT_DURATION: Nanos = 10 * SECOND;

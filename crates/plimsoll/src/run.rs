@@ -11,30 +11,35 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::{Objectives, watch};
 use crate::output;
-use crate::resolve::{DEFAULT_DURATION, Prepared, Shape};
+use crate::resolve::{Prepared, Shape};
 use crate::script_run::{ScriptRun, Steps};
+use crate::sent::Sent;
+use crate::settings::{Origin, Settings, ShapeSettings};
 
 /// Runs the command; the exit code.
 ///
 /// # Errors
 /// When the load could not be made.
 pub fn run(args: &RunArgs) -> Result<u8, Failure> {
-    refuse_contradictions(args)?;
-    let objectives = Objectives::of(&args.objectives)?;
-    let watch = watch(&args.abort, args.rate.is_some())?;
-    let mut prepared = Prepared::new(&args.url, &args.load)?;
+    let sent = Sent::of(&args.url, &args.load)?;
+    let shape = ShapeSettings::of_sent(&args.shape, &sent)?.shape();
+    refuse_contradictions(&sent.settings, shape)?;
+    let objectives = Objectives::of(&args.objectives)?.or_written(&sent)?;
+    let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
+    let mut prepared = Prepared::of(sent, &args.load)?;
+    prepared.on_course = true;
     if let Some(script) = &mut prepared.script
         && args.format == Format::Json
     {
         script.print_to_stderr();
     }
     let stop = stop_on_signal()?;
-    let (launch, notices) = prepared.level(shape(args), false, &stop)?;
+    let (launch, notices) = prepared.level(shape, false, &stop)?;
     for notice in prepared.notices.iter().chain(&notices) {
         eprintln!("plimsoll: {notice}");
     }
     let folder = args.out.as_deref().map(|dir| writable(dir).then_some(dir));
-    let mut live = Live::new(args.quiet, args.rate.is_some());
+    let mut live = Live::new(args.quiet, shape.rate_per_s.is_some());
     let environment = environment::read(prepared.files);
     let mut steps = Steps::default();
     let folder_made = folder.flatten();
@@ -98,24 +103,16 @@ fn other_scheme(run: &Run) -> Option<String> {
     Some(format!("{}: {told}", run.plan.url))
 }
 
-fn shape(args: &RunArgs) -> Shape {
-    let duration_ns = match (args.duration, args.requests) {
-        (None, None) => Some(DEFAULT_DURATION),
-        (duration, _) => duration,
-    };
-    Shape {
-        connections: args.connections,
-        rate_per_s: args.rate,
-        duration_ns,
-        requests: args.requests,
-    }
-}
-
-fn refuse_contradictions(args: &RunArgs) -> Result<(), Failure> {
-    if args.rate.is_some() && (args.load.pace.is_some() || args.load.think.is_some()) {
+/// What a kind of loop has no use for.
+///
+/// # Errors
+/// When it was asked for all the same.
+pub fn refuse_contradictions(settings: &Settings, shape: Shape) -> Result<(), Failure> {
+    let open = shape.rate_per_s.is_some();
+    if open && (settings.pace_ns.value.is_some() || settings.think_ns.value.is_some()) {
         return usage("--pace and --think belong to a closed loop: leave -R out, or them");
     }
-    if args.rate.is_none() && args.load.arrivals.is_some() {
+    if !open && settings.arrivals.origin != Origin::Default {
         return usage("--arrivals belongs to an open loop: give its rate with -R");
     }
     Ok(())

@@ -58,13 +58,8 @@ pub struct Begun {
 
 impl Begun {
     /// What a level needs that has no script.
-    pub fn without_script(sources: &Arc<dyn Supply>) -> Self {
-        Self {
-            sources: sources.clone(),
-            destinations: Arc::default(),
-            burst: 1,
-            stuck: Arc::default(),
-        }
+    pub fn without_script(sources: Arc<dyn Supply>) -> Self {
+        Self { sources, destinations: Arc::default(), burst: 1, stuck: Arc::default() }
     }
 }
 
@@ -174,7 +169,7 @@ impl ScriptRun {
 }
 
 /// What of the flags the table `wrk` is filled with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SiteParts {
     pub method: String,
     pub headers: Vec<(String, String)>,

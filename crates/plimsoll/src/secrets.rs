@@ -42,6 +42,23 @@ pub fn mask_url(url: &str) -> String {
     format!("{path}?{}", masked.join("&"))
 }
 
+/// A request, as text, with its secrets masked.
+pub fn mask_request(text: &str) -> String {
+    let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
+    let field = |line: &str| match line.split_once(": ") {
+        Some((name, value)) => format!("{name}: {}", mask_header(name, value)),
+        None => mask_target(line),
+    };
+    let lines: Vec<String> = head.lines().map(field).collect();
+    format!("{}\n\n{body}", lines.join("\n"))
+}
+
+/// A request line with the credentials in its target masked.
+fn mask_target(line: &str) -> String {
+    let words: Vec<String> = line.split(' ').map(mask_url).collect();
+    words.join(" ")
+}
+
 /// A command line with its secrets masked.
 pub fn mask_command(args: impl IntoIterator<Item = String>) -> Vec<String> {
     args.into_iter()
@@ -66,6 +83,13 @@ pub fn mask_command(args: impl IntoIterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_are_shown_without_credentials() {
+        let text = "GET /a?token=x&b=1 HTTP/1.1\nHost: h\nCookie: sid=x\n\nbody: x\n";
+        let shown = "GET /a?token=***&b=1 HTTP/1.1\nHost: h\nCookie: ***\n\nbody: x\n";
+        assert_eq!(mask_request(text), shown);
+    }
 
     #[test]
     fn credentials_are_masked_wherever_they_stand() {

@@ -22,8 +22,10 @@ use crate::execute::{now_rfc3339, stop_on_signal};
 use crate::failure::{Failure, usage};
 use crate::objectives::{Objectives, watch};
 use crate::output;
-use crate::resolve::{DEFAULT_DURATION, Prepared};
+use crate::resolve::Prepared;
 use crate::secrets;
+use crate::sent::Sent;
+use crate::settings::DEFAULT_DURATION;
 
 use course::Course;
 use demo::BuiltIn;
@@ -50,7 +52,9 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
     let built_in = if args.url.is_none() { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
-    let course = course(url, args, objectives, built_in.is_some())?;
+    let sent = Sent::of(url, &args.load)?;
+    let objectives = objectives.or_written(&sent)?;
+    let course = course(sent, args, objectives, built_in.is_some())?;
     let sweep = empty(&args.name, url, levels::kind(args), args.objective);
     let files = Files::of_sweep(&folder(args)?, &args.name)?;
     carry_out(&course, ladder, sweep, &files, built_in.as_ref())
@@ -58,13 +62,13 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
 
 /// The levels to go, the load and its pace, from the flags.
 fn course(
-    url: &str,
+    sent: Sent,
     args: &SweepArgs,
     objectives: Objectives,
     built_in: bool,
 ) -> Result<Course, Failure> {
     let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
-    let prepared = Prepared::new(url, &args.load)?;
+    let prepared = Prepared::of(sent, &args.load)?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     Ok(Course {
         prepared,

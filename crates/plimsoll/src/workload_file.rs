@@ -1,18 +1,157 @@
-//! Writing a workload file that editors understand: its first line names its JSON Schema, which
-//! stands beside it.
+//! Workload files: read, compiled, written.
 //!
-//! Owns those two files and the refusal to write over one. Does not own what the workload says
-//! (`import`, [`crate::init`]) nor reading one.
+//! Owns the file's folder, what comes out of the environment, and where in the file something is
+//! wrong. The form is `import::workload`'s, the meaning `traffic`'s.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
+use import::workload::Document;
+use model::plan::DEFAULT_LANES;
 use model::workload::Workload;
+use traffic::{Compiled, Inputs};
 
+use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::input;
 use crate::output::{json, write_file};
+use crate::settings::Settings;
 
 /// The schema's file, beside the workload file.
 pub const SCHEMA_FILE: &str = "plimsoll.workload-1.json";
+
+/// A workload file with what flags add to it.
+#[derive(Debug)]
+pub struct WorkloadFile {
+    path: PathBuf,
+    document: Document,
+    workload: Workload,
+    settings: Settings,
+    keepalive: bool,
+    scale: f64,
+    reads_only: bool,
+}
+
+/// A workload ready to be sent, with what it took out of the environment.
+#[derive(Debug)]
+pub struct Ready {
+    /// What is sent.
+    pub compiled: Compiled,
+    /// Names of the environment variables that it holds.
+    pub environment: BTreeSet<String>,
+}
+
+/// Whether what stands for a URL is a workload file's name.
+pub fn is_meant(text: &str) -> bool {
+    let path = Path::new(text);
+    let named =
+        ["yaml", "yml", "json"].iter().any(|ending| path.extension().is_some_and(|e| e == *ending));
+    !text.contains("://") && (named || path.is_file())
+}
+
+impl WorkloadFile {
+    /// Reads a file; flags win over what it says.
+    ///
+    /// # Errors
+    /// When it cannot be read, with all places where its form is wrong.
+    pub fn read(path: &Path, args: &LoadArgs) -> Result<Self, Failure> {
+        let name = path.display();
+        let bytes = match input::read(path) {
+            Ok(bytes) => bytes,
+            Err(why) => return usage(format!("{name}: {why}")),
+        };
+        let document = match Document::read(&bytes) {
+            Ok(document) => document,
+            Err(faults) => return wrong(path, faults.iter().map(ToString::to_string)),
+        };
+        let mut workload = document.workload().clone();
+        for given in &args.headers {
+            put_header(&mut workload, given)?;
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            settings: Settings::of(args, Some(&workload)),
+            document,
+            workload,
+            keepalive: !args.no_keepalive,
+            scale: args.scale.unwrap_or(1.0),
+            reads_only: args.reads_only,
+        })
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says, with the flags' header fields.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// What flags and file come to.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// A file that it names, which counts from its folder.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(name)
+    }
+
+    /// Works out what it means, `factor` times as much of it as `--scale` says.
+    ///
+    /// # Errors
+    /// All that is wrong with what it says, each with its place.
+    pub fn compile(&self, factor: f64) -> Result<Ready, Failure> {
+        let asked = RefCell::new(BTreeSet::new());
+        let env = |name: &str| {
+            asked.borrow_mut().insert(name.to_owned());
+            std::env::var(name).ok()
+        };
+        let file = |name: &str| input::read(&self.beside(name));
+        let compiled = traffic::compile(
+            &self.workload,
+            &Inputs {
+                env: &env,
+                file: &file,
+                seed: self.settings.seed.value,
+                lanes: DEFAULT_LANES,
+                keepalive: self.keepalive,
+                scale: self.scale * factor,
+                reads_only: self.reads_only,
+            },
+        );
+        match compiled {
+            Ok(compiled) => Ok(Ready { compiled, environment: asked.into_inner() }),
+            Err(error) => wrong(
+                &self.path,
+                error.findings.iter().map(|finding| {
+                    let place = self.document.locate(&finding.path, finding.part.clone());
+                    format!("{place}: {}", finding.what)
+                }),
+            ),
+        }
+    }
+}
+
+/// A flag's header field takes the place of the file's of that name.
+fn put_header(workload: &mut Workload, given: &str) -> Result<(), Failure> {
+    let Some((name, value)) = given.split_once(':') else {
+        return usage(format!("-H '{given}' has no colon: write it as 'Name: value'"));
+    };
+    workload.headers.0.retain(|(other, _)| !other.eq_ignore_ascii_case(name.trim()));
+    // The command line has its own placeholders; what arrives here is meant as it is.
+    workload.headers.push(name.trim(), value.trim().replace("${", "$${"));
+    Ok(())
+}
+
+/// Everything that is wrong with a file, a line each, in the form that editors jump to.
+fn wrong<T>(path: &Path, faults: impl Iterator<Item = String>) -> Result<T, Failure> {
+    let lines: Vec<String> = faults.map(|fault| format!("{}:{fault}", path.display())).collect();
+    usage(lines.join("\n"))
+}
 
 /// The JSON Schema of workload files.
 pub fn schema() -> String {

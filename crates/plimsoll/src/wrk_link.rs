@@ -135,7 +135,7 @@ fn load(args: &WrkArgs) -> LoadArgs {
     let plain = LoadArgs::without_flags();
     LoadArgs {
         threads: Some(args.threads),
-        timeout: args.timeout,
+        timeout: Some(args.timeout),
         headers: args.header.clone(),
         script: args.script.clone(),
         script_args: args.script_args.clone(),

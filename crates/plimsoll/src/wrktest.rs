@@ -50,8 +50,11 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
     }
     let ladder = levels::listed(levels.into_iter().map(|level| level as f64).collect())?;
     let threads = THREADS_A_CPU * limits::allowed_cpus().len() as u64;
-    let load =
-        LoadArgs { threads: Some(threads), timeout: args.timeout, ..LoadArgs::without_flags() };
+    let load = LoadArgs {
+        threads: Some(threads),
+        timeout: Some(args.timeout),
+        ..LoadArgs::without_flags()
+    };
     let course = Course {
         prepared: Prepared::new(url, &load)?,
         kind: LevelKind::Concurrency,

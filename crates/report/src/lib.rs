@@ -9,6 +9,7 @@
 //!   read.
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
+//! - [`preview`]: what a run would do.
 //! - [`html`]: one self-contained page.
 
 pub mod annotations;
@@ -24,6 +25,7 @@ pub mod hgrm;
 pub mod html;
 pub mod junit;
 pub mod live;
+pub mod preview;
 #[cfg(test)]
 mod sample;
 pub mod table;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
-use model::units::{parse_count, parse_duration};
+use model::units::{parse_count, parse_duration, parse_rate};
 use model::{Arrivals, Nanos, StatusRanges};
 
 /// What is sent and how.
@@ -13,8 +13,9 @@ pub struct LoadArgs {
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub threads: Option<u64>,
     /// An attempt without a whole answer after this time has failed
-    #[arg(short = 'T', long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "30s")]
-    pub timeout: Nanos,
+    /// [default: 30s]
+    #[arg(short = 'T', long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub timeout: Option<Nanos>,
     /// Header field to send, such as 'Accept: text/html'; may be repeated
     #[arg(short = 'H', long = "header", value_name = "FIELD", help_heading = "Request")]
     pub headers: Vec<String>,
@@ -33,9 +34,9 @@ pub struct LoadArgs {
     /// File whose content is the body to send
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub body_file: Option<PathBuf>,
-    /// Statuses that count as success
-    #[arg(long, value_name = "RANGES", default_value = "100-399", help_heading = "Request")]
-    pub success: StatusRanges,
+    /// Statuses that count as success [default: 100-399]
+    #[arg(long, value_name = "RANGES", help_heading = "Request")]
+    pub success: Option<StatusRanges>,
     /// wrk script that makes the requests; its arguments follow `--`
     #[arg(short, long, value_name = "FILE", help_heading = "Request")]
     pub script: Option<PathBuf>,
@@ -48,12 +49,12 @@ pub struct LoadArgs {
     /// Closed loop: wait of a connection after each answer
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub think: Option<Nanos>,
-    /// Send for this long before the measured window
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "0s", help_heading = "Load")]
-    pub warmup: Nanos,
-    /// Let the load grow to its level over this time
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "0s", help_heading = "Load")]
-    pub ramp: Nanos,
+    /// Send for this long before the measured window [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
+    pub warmup: Option<Nanos>,
+    /// Let the load grow to its level over this time [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
+    pub ramp: Option<Nanos>,
     /// Open a new connection for each request
     #[arg(long, help_heading = "Load")]
     pub no_keepalive: bool,
@@ -66,9 +67,15 @@ pub struct LoadArgs {
     /// Send exactly on time: the workers never sleep and burn their cores
     #[arg(long, help_heading = "Load")]
     pub spin: bool,
-    /// Seed of every draw
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Load")]
-    pub seed: u64,
+    /// Seed of every draw [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<u64>,
+    /// Workload files: multiply the rates or users of the whole
+    #[arg(long, value_name = "FACTOR", value_parser = parse_factor, allow_hyphen_values = true, help_heading = "Load")]
+    pub scale: Option<f64>,
+    /// Workload files: leave out what changes anything on the server
+    #[arg(long, help_heading = "Load")]
+    pub reads_only: bool,
     /// Kernel interface: io_uring where allowed, else epoll
     #[arg(long, value_enum, default_value = "auto", help_heading = "Connections")]
     pub io: IoArg,
@@ -95,6 +102,32 @@ impl LoadArgs {
             load: LoadArgs,
         }
         NoFlags::parse_from(["plimsoll"]).load
+    }
+}
+
+/// How much load, for how long.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub struct ShapeArgs {
+    /// Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload
+    /// file says]
+    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    pub connections: Option<u64>,
+    /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub duration: Option<Nanos>,
+    /// Requests to send in the measured window at most
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    pub requests: Option<u64>,
+    /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
+    pub rate: Option<f64>,
+}
+
+/// Reads a factor above zero, such as `2` or `18.75`.
+fn parse_factor(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(factor) if factor > 0.0 && factor.is_finite() => Ok(factor),
+        _ => Err(format!("`{text}` is not a factor above 0, such as 2 or 18.75")),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::args::{CapacityArgs, Cli, Command};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::secrets;
+use crate::sent::Sent;
 
 /// Goes on with the search in `dir`: by the flags given, or by its own command where only the folder
 /// was named. A budget given counts from the search's beginning.
@@ -37,7 +38,8 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
             record.settings.connections
         ));
     }
-    let asked = super::asked(&args, &record.settings)?;
+    let sent = Sent::of(&url, &args.load)?;
+    let asked = super::asked(&args, &sent, &record.settings)?;
     if asked.names() != record.objectives {
         return usage(format!(
             "{} was searched for {}: give the same --slo",
@@ -49,7 +51,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         record.settings.budget_ns = wanted.budget_ns;
     }
     record.outcome = None;
-    let course = course(&url, &args, record.settings, asked)?;
+    let course = course(sent, &args, record.settings, asked)?;
     let files = Files::new(dir)?;
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);

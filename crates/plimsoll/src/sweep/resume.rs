@@ -14,6 +14,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::Objectives;
 use crate::secrets;
+use crate::sent::Sent;
 
 /// Goes on with the sweep in `dir`: by the flags given, or by its own command where only the folder
 /// was named.
@@ -43,9 +44,10 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
     sweep.objective_mean_ns = args.objective;
     sweep.ended = None;
     let ladder = levels::ladder(&args)?;
-    let objectives = Objectives::of(&args.objectives)?;
+    let sent = Sent::of(&url, &args.load)?;
+    let objectives = Objectives::of(&args.objectives)?.or_written(&sent)?;
     sweep.levels.iter_mut().for_each(|held| objectives.judge(&mut held.run));
-    let course = course(&url, &args, objectives, false)?;
+    let course = course(sent, &args, objectives, false)?;
     if let (Some(held), Step::Run(level)) = (sweep.levels.first(), ladder.next()) {
         let (launch, _) = course.prepared.level(course.shape(level), true, &course.stop)?;
         same_load(dir, &held.run.plan, &launch.plan)?;
@@ -120,6 +122,7 @@ fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
         ("pipeline", held.pipeline == new.pipeline),
         ("TLS", held.tls == new.tls),
         ("statuses of success", held.success == new.success),
+        ("mix of endpoints", names(held) == names(new)),
     ];
     let other: Vec<&str> = same.iter().filter(|(_, same)| !same).map(|(what, _)| *what).collect();
     if other.is_empty() {
@@ -130,6 +133,12 @@ fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
         dir.display(),
         other.join(", ")
     ))
+}
+
+/// What the endpoints are called and how much of all requests they are; users of their own differ from
+/// level to level.
+fn names(plan: &Plan) -> Vec<(&str, Option<f64>)> {
+    plan.mix.endpoints.iter().map(|endpoint| (&*endpoint.name, endpoint.share)).collect()
 }
 
 fn plural(kind: LevelKind) -> &'static str {

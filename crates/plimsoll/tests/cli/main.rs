@@ -7,6 +7,7 @@
 //! - `compare`: one server judged against another.
 //! - `import`: workload files out of other tools' files, or to start from.
 //! - `objectives`: the highest level of a sweep that holds them.
+//! - `workloads`: workload files where a URL may stand, and what a run would do.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `refused`: what is wrong with inputs, said in one line.
 
@@ -21,5 +22,6 @@ mod recorder;
 mod refused;
 mod scripts;
 mod sweep;
+mod workloads;
 mod wrk;
 mod wrktest;

@@ -1,0 +1,40 @@
+//! Flags of `plimsoll plan`.
+
+use clap::Args;
+use model::units::parse_count;
+
+use super::{LoadArgs, ShapeArgs};
+
+/// `plimsoll plan`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Takes the flags of `plimsoll run` and tells what they and the workload file \
+come to. Secrets are shown as ***. Nothing is sent and no connection is made.\nExit codes: 0 the plan \
+stands; 1 it could not be printed; 2 something in the flags or the file is wrong."
+)]
+pub struct PlanArgs {
+    /// URL or workload file
+    #[arg(value_name = "URL|FILE")]
+    pub url: String,
+    /// Requests to show, as they would be sent
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "10")]
+    pub samples: u64,
+    /// How much, how long
+    #[command(flatten)]
+    pub shape: ShapeArgs,
+    /// What is sent and how
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: PlanFormat,
+}
+
+/// How a plan is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum PlanFormat {
+    /// Aligned columns
+    Text,
+    /// JSON
+    Json,
+}

@@ -1,0 +1,177 @@
+//! Workload files where a URL may stand, and `plimsoll plan`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::harness::{Ended, Folder, PLIMSOLL, Target};
+
+/// The documentation's example, aimed at a server.
+fn shop(folder: &Folder, target: &str) {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/shop.yaml");
+    let text = fs::read_to_string(path).expect("the example");
+    folder.put("shop.yaml", text.replace("http://127.0.0.1:8080", target));
+}
+
+/// Two endpoints, one of which writes.
+fn mixed(folder: &Folder, target: &str) {
+    let text = format!(
+        "target: {target}\n\
+         load: {{rate: 40/s, duration: 500ms, seed: 7}}\n\
+         timeout: 4s\n\
+         endpoints:\n\
+         \x20 - {{path: '/echo?n=${{int(1, 9)}}', weight: 3}}\n\
+         \x20 - {{method: POST, path: /echo, body: {{text: hello}}}}\n"
+    );
+    folder.put("mixed.yaml", text);
+}
+
+/// Runs with the shop's password in the environment.
+fn with_password(folder: &Folder, line: &str) -> Ended {
+    let mut command = folder.command(Path::new(PLIMSOLL), line);
+    let output = command.env("SHOP_PASSWORD", "secret").output().expect("the program starts");
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:#?}"))
+}
+
+#[test]
+fn a_plan_tells_where_each_value_comes_from_and_sends_nothing() {
+    let folder = Folder::new();
+    // Nobody listens there.
+    mixed(&folder, "http://127.0.0.1:9");
+    let ended = folder.plimsoll("plan mixed.yaml -T 2s --scale 2 --samples 4 --format json").ok();
+    let plan = json(&ended);
+    let of = |name: &str| {
+        let lines = plan["settings"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["name"] == name);
+        let line = line.unwrap_or_else(|| panic!("no {name}: {plan:#}"));
+        (line["value"].as_str().unwrap().to_owned(), line["origin"].as_str().unwrap().to_owned())
+    };
+    let told = |value: &str, origin: &str| (value.to_owned(), origin.to_owned());
+    assert_eq!(of("loop"), told("open, 80 arrivals a second", "file"));
+    assert_eq!(of("scale"), told("2, 40/s before", "flag"));
+    assert_eq!(of("time-out"), told("2s", "flag"));
+    assert_eq!(of("seed"), told("7", "file"));
+    assert_eq!(of("success"), told("100-399", "default"));
+    assert_eq!(plan["writes"]["share"], 0.25);
+    // 80/s over half a second, a quarter of them.
+    assert_eq!(plan["writes"]["requests"], 10);
+    let requests = plan["requests"].as_array().unwrap();
+    assert_eq!(requests.len(), 4);
+    for request in requests {
+        let text = request["text"].as_str().unwrap();
+        assert!(text.starts_with("GET /echo?n=") || text.starts_with("POST /echo "), "{text}");
+        assert!(text.contains("\nHost: 127.0.0.1:9\n"), "{text}");
+    }
+    let text = folder.plimsoll("plan mixed.yaml --reads-only").ok();
+    assert!(text.stdout.contains("Left out: POST /echo"), "{text:#?}");
+    assert!(!text.stdout.contains("  POST /echo HTTP/1.1"), "{text:#?}");
+}
+
+#[test]
+fn secrets_are_masked_and_asked_for() {
+    let folder = Folder::new();
+    shop(&folder, "http://127.0.0.1:9");
+    let told = with_password(&folder, "plan shop.yaml").ok();
+    assert!(told.stdout.contains("From the environment: SHOP_PASSWORD"), "{told:#?}");
+    assert!(told.stdout.contains("\"password\":\"***\""), "{told:#?}");
+    let body = |line: &&str| line.contains("\"password\"");
+    assert!(told.stdout.lines().filter(body).all(|line| !line.contains("secret")), "{told:#?}");
+    folder.plimsoll("plan shop.yaml").refuses(2, "`SHOP_PASSWORD` is not set");
+    let url = folder.plimsoll("plan http://127.0.0.1:9/a?token=x -H Cookie:sid=y").ok();
+    assert!(url.stdout.contains("  GET /a?token=*** HTTP/1.1\n"), "{url:#?}");
+    assert!(!url.stdout.contains("sid=y"), "{url:#?}");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let folder = Folder::new();
+    folder.put(
+        "wrong.yaml",
+        "target: http://h\nendpoints:\n  - pth: /a\n  - path: /${x}\n    weigth: 2\n",
+    );
+    let ended = folder.plimsoll("plan wrong.yaml").ends(2);
+    for needle in ["wrong.yaml:3:5: unknown key `pth`; did you mean `path`?", "wrong.yaml:5:5: "] {
+        assert!(ended.stderr.contains(needle), "no `{needle}`: {ended:#?}");
+    }
+    folder.put("name.yaml", "target: http://h\nendpoints:\n  - path: /a/${usr}\n");
+    folder.plimsoll("run name.yaml").refuses(2, "name.yaml:3:16: ");
+    folder.put(
+        "course.yaml",
+        "target: http://127.0.0.1:9\nload: {stages: [{hold: {at: 1, for: 1s}}]}\nendpoints: [{path: /}]\n",
+    );
+    folder.plimsoll("run course.yaml -d 5s").refuses(2, "-d: the stages or the trace");
+    folder.plimsoll("run none.yaml").refuses(2, "none.yaml: ");
+    folder.plimsoll("run http://127.0.0.1:9/ --scale 2").refuses(2, "--scale");
+    folder.plimsoll("run wrong.yaml --scale 0").refuses(2, "`0` is not a factor");
+    mixed(&folder, "http://127.0.0.1:9");
+    folder.plimsoll("run mixed.yaml -m PUT").refuses(2, "-m belongs to a URL");
+    folder.plimsoll("run mixed.yaml --think 1s").refuses(2, "belong to a closed loop");
+}
+
+#[test]
+fn sessions_are_run_and_their_checks_hold() {
+    let (folder, target) = (Folder::new(), Target::start());
+    shop(&folder, &target.url(""));
+    let ended = with_password(&folder, "run -q shop.yaml -R 50 -d 1s --format json");
+    let run = json(&ended);
+    let attempts = run["totals"]["attempts"].as_u64().unwrap();
+    // Fifty sessions of three requests; the last ones may be in the middle.
+    assert!((140..=150).contains(&attempts), "{attempts} attempts: {run:#}");
+    assert_eq!(run["totals"]["succeeded"], attempts, "{run:#}");
+    assert_eq!(run["plan"]["mix"]["flows"][0]["name"], "visit");
+    let objectives = run["objectives"].as_array().unwrap();
+    assert!(objectives.iter().any(|held| held["objective"] == "success>=99%"), "{objectives:#?}");
+    // A wrong password fails the first step, and nothing follows it.
+    let mut command =
+        folder.command(Path::new(PLIMSOLL), "run -q shop.yaml -R 50 -d 1s --format json");
+    let output = command.env("SHOP_PASSWORD", "guess").output().unwrap();
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(run["totals"]["statuses"]["401"], run["totals"]["attempts"], "{run:#}");
+    assert_eq!(run["totals"]["attempts"], 50, "{run:#}");
+}
+
+#[test]
+fn stages_and_traces_are_followed() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let file = |load: &str| {
+        format!("target: {}\nload: {{{load}}}\nendpoints: [{{path: /healthz}}]\n", target.url(""))
+    };
+    let stages = "stages: [{ramp: {to: 100/s, over: 1s}}, {hold: {at: 100/s, for: 500ms}}], arrivals: uniform";
+    folder.put("stages.yaml", file(stages));
+    let run = json(&folder.plimsoll("run -q stages.yaml --format json"));
+    // Half of a hundred in the ramp's second, fifty in the half second after it.
+    assert_eq!(run["totals"]["attempts"], 100, "{run:#}");
+    folder.put("times", "5\n5.1\n5.1\n5.4\n");
+    folder.put("trace.yaml", file("trace: times"));
+    let run = json(&folder.plimsoll("run -q trace.yaml --format json"));
+    assert_eq!(run["totals"]["attempts"], 4, "{run:#}");
+    folder
+        .plimsoll("sweep trace.yaml --levels 1 -d 100ms --out out")
+        .refuses(2, "its stages or its trace");
+    folder.plimsoll("plan trace.yaml").ok().prints("a trace of 4 arrivals");
+}
+
+#[test]
+fn a_mix_is_swept_and_compared() {
+    let (folder, target) = (Folder::new(), Target::start());
+    mixed(&folder, &target.url(""));
+    let swept = folder.plimsoll("sweep mixed.yaml --levels 1,2 -d 200ms --rest 0s -q --out out");
+    assert!([0, 98].contains(&swept.code), "{swept:#?}");
+    let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
+    let levels = sweep["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 2);
+    for level in levels {
+        let totals = &level["run"]["totals"];
+        assert!(totals["attempts"].as_u64().unwrap() > 10, "{totals:#}");
+        assert_eq!(totals["attempts"], totals["succeeded"], "{totals:#}");
+    }
+}

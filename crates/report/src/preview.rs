@@ -1,0 +1,230 @@
+//! What a run would do, before it does: values with where they come from, the mix, and the first
+//! requests as they would be sent.
+//!
+//! Owns the form. What the values are comes from whoever resolved them, secrets masked already.
+
+use model::Mix;
+use model::plan::{EndpointPlan, FlowPlan};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::figure::{clean, rate, share};
+use crate::grid::{Grid, Lean};
+use crate::text::{Style, Tone};
+
+/// The document's name and version.
+pub const SCHEMA: &str = "plimsoll.plan/1";
+
+/// Longest a value or a name is shown.
+const LONGEST: usize = 200;
+
+/// A plan for people and programs to look at.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Preview {
+    /// Name and version of this form.
+    pub schema: String,
+    /// What holds, value by value.
+    pub settings: Vec<Line>,
+    /// What is sent, in which proportions; empty for a plain URL.
+    pub mix: Mix,
+    /// What changes something on the server, where a workload file tells.
+    pub writes: Option<Writes>,
+    /// Environment variables that it takes values from.
+    pub environment: Vec<String>,
+    /// The first requests, as they would be sent.
+    pub requests: Vec<Request>,
+}
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Line {
+    /// What it is called.
+    pub name: String,
+    /// What holds, with its unit.
+    pub value: String,
+    /// Who said so: `flag`, `environment`, `file` or `default`.
+    pub origin: String,
+}
+
+/// The requests that change something on the server.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Writes {
+    /// Their part of all requests, 0 to 1.
+    pub share: f64,
+    /// How many of them the run would make; absent where answers decide how many are sent.
+    pub requests: Option<u64>,
+    /// Endpoints and flows that `--reads-only` leaves out.
+    pub left_out: Vec<String>,
+}
+
+/// A request as it would be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Request {
+    /// The endpoint it counts for; empty for a plain URL.
+    pub endpoint: String,
+    /// Head and body; bytes that are no text are shown as `\xNN`.
+    pub text: String,
+}
+
+/// Everything a preview has to say.
+pub fn text(preview: &Preview, style: Style) -> String {
+    let mut parts = vec![settings(&preview.settings)];
+    if !preview.mix.endpoints.is_empty() {
+        parts.push(mix(&preview.mix));
+    }
+    if let Some(writes) = &preview.writes {
+        parts.push(of_writes(writes));
+    }
+    if !preview.environment.is_empty() {
+        let names = preview.environment.join(", ");
+        parts.push(format!("From the environment: {}\n", clean(&names, 10 * LONGEST)));
+    }
+    let count = preview.requests.len();
+    for (at, request) in preview.requests.iter().enumerate() {
+        let mut head = format!("Request {} of {count}", at + 1);
+        if !request.endpoint.is_empty() {
+            head += &format!(": {}", clean(&request.endpoint, LONGEST));
+        }
+        parts.push(style.paint(Tone::Strong, &head) + "\n" + &indented(&request.text));
+    }
+    parts.join("\n")
+}
+
+fn settings(lines: &[Line]) -> String {
+    let mut grid = Grid::new([Lean::Left, Lean::Left, Lean::Left]);
+    for line in lines {
+        let value = clean(&line.value, LONGEST);
+        grid.row([&*line.name, &*value, &*line.origin]);
+    }
+    grid.print()
+}
+
+/// Each endpoint that is sent on its own, then each flow with its steps below it.
+fn mix(mix: &Mix) -> String {
+    let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Left, Lean::Left]);
+    grid.row(["endpoint", "how much", "", "checks"]);
+    let step = |at: usize| mix.flows.iter().any(|flow| flow.steps.contains(&(at as u32)));
+    for (_, endpoint) in mix.endpoints.iter().enumerate().filter(|(at, _)| !step(*at)) {
+        row(&mut grid, "", endpoint, how_much_of_endpoint(endpoint));
+    }
+    for flow in &mix.flows {
+        let (name, how_much) = (clean(&flow.name, LONGEST), how_much_of_flow(flow));
+        grid.row([&*name, &*how_much, "flow", ""]);
+        for &at in &flow.steps {
+            if let Some(endpoint) = mix.endpoints.get(at as usize) {
+                row(&mut grid, "  ", endpoint, String::new());
+            }
+        }
+    }
+    grid.print()
+}
+
+fn row(grid: &mut Grid, indent: &str, endpoint: &EndpointPlan, how_much: String) {
+    let name = format!("{indent}{}", clean(&endpoint.name, LONGEST));
+    let checks = clean(&endpoint.checks.join(", "), LONGEST);
+    let writes = if endpoint.writes { "writes" } else { "" };
+    grid.row([&*name, &*how_much, writes, &*checks]);
+}
+
+fn how_much_of_endpoint(endpoint: &EndpointPlan) -> String {
+    how_much(endpoint.rate_per_s, endpoint.connections, endpoint.share)
+}
+
+fn how_much_of_flow(flow: &FlowPlan) -> String {
+    how_much(flow.rate_per_s, flow.connections, flow.share)
+}
+
+fn how_much(rate_per_s: Option<f64>, users: Option<u32>, part: Option<f64>) -> String {
+    match (rate_per_s, users, part) {
+        (Some(per_s), ..) => format!("{}/s", rate(per_s)),
+        (None, Some(users), _) => format!("{users} users"),
+        (None, None, Some(part)) => share(part),
+        (None, None, None) => String::new(),
+    }
+}
+
+fn of_writes(writes: &Writes) -> String {
+    let mut text = match writes.requests {
+        _ if writes.share == 0.0 => "Writes: none.".to_owned(),
+        Some(requests) => format!(
+            "Writes: {} of all requests, about {requests} in this run; --reads-only leaves them out.",
+            share(writes.share)
+        ),
+        None => format!(
+            "Writes: {} of all requests, as many as the server answers; --reads-only leaves them out.",
+            share(writes.share)
+        ),
+    };
+    if !writes.left_out.is_empty() {
+        text += &format!(" Left out: {}.", clean(&writes.left_out.join(", "), 10 * LONGEST));
+    }
+    text + "\n"
+}
+
+fn indented(text: &str) -> String {
+    text.lines()
+        .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") })
+        .collect()
+}
+
+/// A request's bytes as text: line ends as such, what is no text as `\xNN`.
+pub fn shown(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\r' => {}
+                '\n' | '\t' => out.push(c),
+                c if c.is_control() => out.extend(c.escape_default()),
+                c => out.push(c),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\x{byte:02x}")));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(name: &str, share: f64, writes: bool) -> EndpointPlan {
+        EndpointPlan { name: name.into(), share: Some(share), writes, ..EndpointPlan::default() }
+    }
+
+    #[test]
+    fn a_preview_tells_values_mix_writes_and_requests() {
+        let line = |name: &str, value: &str, origin: &str| Line {
+            name: name.into(),
+            value: value.into(),
+            origin: origin.into(),
+        };
+        let mut step = endpoint("visit/login", 0.0, true);
+        (step.share, step.checks) = (None, vec!["status 200".into()]);
+        let preview = Preview {
+            schema: SCHEMA.into(),
+            settings: vec![line("target", "http://h", "file"), line("timeout", "30s", "default")],
+            mix: Mix {
+                endpoints: vec![
+                    endpoint("GET /a", 0.75, false),
+                    endpoint("POST /b", 0.25, true),
+                    step,
+                ],
+                flows: vec![FlowPlan {
+                    name: "visit".into(),
+                    steps: vec![2],
+                    rate_per_s: Some(5.0),
+                    ..FlowPlan::default()
+                }],
+            },
+            writes: Some(Writes { share: 0.25, requests: Some(100), left_out: Vec::new() }),
+            environment: vec!["TOKEN".into()],
+            requests: vec![Request {
+                endpoint: "GET /a".into(),
+                text: shown(b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n\xff\x1b"),
+            }],
+        };
+        insta::assert_snapshot!(text(&preview, Style { colour: false }), @r"
+        ");
+    }
+}
