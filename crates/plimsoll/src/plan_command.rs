@@ -14,7 +14,7 @@ use crate::output;
 use crate::resolve::{self, Shape};
 use crate::run::refuse_contradictions;
 use crate::secrets;
-use crate::sent::{Sent, What};
+use crate::sent::{Course, Sent, What};
 use crate::settings::{Origin, Setting, ShapeSettings};
 
 /// Requests shown at most.
@@ -107,7 +107,7 @@ fn settings(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Vec<Line> {
         let before = before.flatten().map(|load| format!(", {load} before")).unwrap_or_default();
         tell("scale", format!("{factor}{before}"), Origin::Flag);
     }
-    if let Some((stages, recorded)) = sent.course() {
+    if let Some(Course { stages, recorded }) = sent.course() {
         let what = recorded.map_or_else(
             || format!("{} stages", stages.len()),
             |dues| format!("a trace of {} arrivals", dues.len()),

@@ -17,7 +17,7 @@ use crate::execute::now_unix_ns;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::script_run::{Begun, ScriptRun};
 use crate::secrets;
-use crate::sent::{Portion, Sent, What};
+use crate::sent::{Course, Portion, Sent, What};
 use crate::tls::{self, Tls};
 
 /// The most connections one run may hold: what two workers' worth of source addresses can carry.
@@ -209,7 +209,7 @@ impl Prepared {
         let (args, settings) = (&self.args, &self.sent.settings);
         let pipeline = args.pipeline.max(burst.into());
         let course = self.sent.course().filter(|_| self.on_course && shape.rate_per_s.is_some());
-        let (stages, recorded) = course.unwrap_or_default();
+        let Course { stages, recorded } = course.unwrap_or_default();
         let mut sources: Vec<String> =
             routes.iter().filter_map(|route| Some(route.from?.to_string())).collect();
         sources.dedup();

@@ -57,6 +57,15 @@ pub enum What {
     Workload(Box<WorkloadFile>, Box<Ready>),
 }
 
+/// What a load follows instead of a steady height. One of the two is there.
+#[derive(Debug, Clone, Default)]
+pub struct Course {
+    /// One after another.
+    pub stages: Vec<Stage>,
+    /// When arrivals are due, nanoseconds since the run's start.
+    pub recorded: Option<Arc<[Nanos]>>,
+}
+
 /// What is sent at one level.
 #[derive(Debug)]
 pub struct Portion {
@@ -139,10 +148,11 @@ impl Sent {
 
     /// The course that a workload file gives the load, instead of a steady height: stages, or when
     /// recorded arrivals are due.
-    pub fn course(&self) -> Option<(Vec<Stage>, Option<Arc<[Nanos]>>)> {
+    pub fn course(&self) -> Option<Course> {
         let (_, ready) = self.workload()?;
-        let (stages, recorded) = (&ready.compiled.load().stages, ready.compiled.recorded());
-        (!stages.is_empty() || recorded.is_some()).then(|| (stages.clone(), recorded))
+        let stages = ready.compiled.load().stages.clone();
+        let course = Course { stages, recorded: ready.compiled.recorded() };
+        (!course.stages.is_empty() || course.recorded.is_some()).then_some(course)
     }
 
     /// The objectives that a workload file holds, as `--slo` takes them: those of an endpoint or a flow

@@ -43,6 +43,9 @@ _plimsoll() {
             plimsoll,init)
                 cmd="plimsoll__subcmd__init"
                 ;;
+            plimsoll,plan)
+                cmd="plimsoll__subcmd__plan"
+                ;;
             plimsoll,report)
                 cmd="plimsoll__subcmd__report"
                 ;;
@@ -85,6 +88,9 @@ _plimsoll() {
             plimsoll__subcmd__help,init)
                 cmd="plimsoll__subcmd__help__subcmd__init"
                 ;;
+            plimsoll__subcmd__help,plan)
+                cmd="plimsoll__subcmd__help__subcmd__plan"
+                ;;
             plimsoll__subcmd__help,report)
                 cmd="plimsoll__subcmd__help__subcmd__report"
                 ;;
@@ -122,7 +128,7 @@ _plimsoll() {
 
     case "${cmd}" in
         plimsoll)
-            opts="-V -v -h --version --help run sweep capacity init import diff audit compare wrktest report calibrate target generate help"
+            opts="-V -v -h --version --help run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -192,7 +198,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -m -b -s -k -q -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --help"
+            opts="-c -t -T -H -m -b -s -k -q -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -322,6 +328,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --io)
                     COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
                     return 0
@@ -378,7 +388,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__compare)
-            opts="-c -d -R -t -T -H -m -b -s -k -q -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --help"
+            opts="-c -d -R -t -T -H -m -b -s -k -q -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -512,6 +522,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --io)
                     COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
                     return 0
@@ -604,7 +618,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help)
-            opts="run sweep capacity init import diff audit compare wrktest report calibrate target generate help"
+            opts="run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -730,6 +744,20 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__plan)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -875,6 +903,188 @@ _plimsoll() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        plimsoll__subcmd__plan)
+            opts="-c -d -n -R -t -T -H -m -b -s -k -h --samples --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --samples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --requests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -R)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -T)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --method)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --success)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --script)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arrivals)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --think)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --warmup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ramp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pipeline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-inflight)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --io)
+                    COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect-to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sni)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-min)
+                    COMPREPLY=($(compgen -W "1.2 1.3" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-max)
+                    COMPREPLY=($(compgen -W "1.2 1.3" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         plimsoll__subcmd__report)
             opts="-h --format --slo --junit --annotations --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -906,7 +1116,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --latency --slo --junit --annotations --abort-on --help"
+            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --latency --slo --junit --annotations --abort-on --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1032,6 +1242,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --io)
                     COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
                     return 0
@@ -1100,7 +1314,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -m -b -s -k -q -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --name --out --resume --quiet --slo --junit --annotations --abort-on --help"
+            opts="-c -d -t -T -H -m -b -s -k -q -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --name --out --resume --quiet --slo --junit --annotations --abort-on --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1231,6 +1445,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scale)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

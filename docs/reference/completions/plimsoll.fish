@@ -28,6 +28,7 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -s v -s V -l version -d 
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "run" -d 'Drive one load at a URL and say what came back'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "plan" -d 'Print what a run would do, where each value comes from, and the first requests; send nothing'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
@@ -40,26 +41,27 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "calibrate" -d 'Me
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Requests to send in the measured window at most' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l think -d 'Closed loop: wait of a connection after each answer' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l warmup -d 'Send for this long before the measured window' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of every draw [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -83,6 +85,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l annotations -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block (the default text has more)'
@@ -96,21 +99,22 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-level -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l stop-below -d 'Stop once fewer than this share of attempts succeed' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l objective -d 'Response-time objective on the mean, for the level that is named as best within it' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l think -d 'Closed loop: wait of a connection after each answer' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l warmup -d 'Send for this long before the measured window' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of every draw [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -133,9 +137,52 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l samples -d 'Requests to show, as they would be sent' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Requests to send in the measured window at most' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l seed -d 'Seed of every draw [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cert -d 'Client certificate chain in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l key -d 'Its key in PEM form' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l no-keepalive -d 'Open a new connection for each request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d 'Workload files: leave out what changes anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'The search is over by then [default: 5m; 1m without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step [default: a thirtieth of the budget, at least 1s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d 'Measured window of the confirming hold [default: a fifth of the budget]' -r
@@ -145,21 +192,22 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max -d 'H
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l slo -d 'Objective that a level must hold, as `run` takes it: \'p99<500ms\', \'success>=99%\', \'max<2s\', \'errors.timeout<0.1%\', stable, or a preset. May be repeated. A \'qps>=1000\' is asked of the capacity found: exit 99 when it is missed, 98 when it is undecided [default: \'mean<=500ms\' and \'success>=99%\']' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l connections -d 'Connections at most' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l think -d 'Closed loop: wait of a connection after each answer' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l warmup -d 'Send for this long before the measured window' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of every draw [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -180,6 +228,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l resume -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l closed -d 'Search for the highest concurrency in a closed loop, instead of the highest rate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s q -l quiet -d 'Print nothing while searching'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -212,21 +261,22 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s d -l durat
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s R -l rate -d 'Open loop: this many arrivals per second, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rest -d 'Rest between runs' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'An attempt without a whole answer after this time has failed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l think -d 'Closed loop: wait of a connection after each answer' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l warmup -d 'Send for this long before the measured window' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l ramp -d 'Let the load grow to its level over this time' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of every draw' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of every draw [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -246,6 +296,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l out -d 'Fo
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 'Judge even where environments, answers or loads differ, or a run is not VALID'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -292,18 +343,19 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'C
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "calibrate" -d 'Measure what this machine\'s generator can do, so that runs can say what share they used'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "plan" -d 'Print what a run would do, where each value comes from, and the first requests; send nothing'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "calibrate" -d 'Measure what this machine\'s generator can do, so that runs can say what share they used'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

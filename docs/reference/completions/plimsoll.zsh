@@ -31,8 +31,8 @@ _plimsoll() {
         case $line[1] in
             (run)
 _arguments "${_arguments_options[@]}" : \
-'-c+[Connections\: users in a closed loop, the cap in an open loop]:N:_default' \
-'--connections=[Connections\: users in a closed loop, the cap in an open loop]:N:_default' \
+'-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '-n+[Requests to send in the measured window at most]:N:_default' \
@@ -41,8 +41,8 @@ _arguments "${_arguments_options[@]}" : \
 '--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
 '--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -50,17 +50,18 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
-'--success=[Statuses that count as success]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
-'--warmup=[Send for this long before the measured window]:TIME:_default' \
-'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw]:N:_default' \
+'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -84,6 +85,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '*--abort-on=[End the run early on a breach that lasts, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, where the rate asked for is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '-q[Print nothing while running]' \
@@ -92,7 +94,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '--latency[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-':url -- URL to load, such as http\://127.0.0.1\:8080/healthz:_default' \
+':url -- URL to load, such as http\://127.0.0.1\:8080/healthz, or a workload file:_default' \
 '*::script_args -- Arguments for the script:_default' \
 && ret=0
 ;;
@@ -110,8 +112,8 @@ _arguments "${_arguments_options[@]}" : \
 '--objective=[Response-time objective on the mean, for the level that is named as best within it]:TIME:_default' \
 '-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
 '--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -119,17 +121,18 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
-'--success=[Statuses that count as success]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
-'--warmup=[Send for this long before the measured window]:TIME:_default' \
-'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw]:N:_default' \
+'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -152,13 +155,74 @@ epoll\:"epoll"))' \
 '*--abort-on=[End the run early on a breach that lasts, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, where the rate asked for is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'::url -- URL to load; without one the built-in API is started and swept:_default' \
+'::url -- URL or workload file to load; without one the built-in API is started and swept:_default' \
+'*::script_args -- Arguments for the script:_default' \
+&& ret=0
+;;
+(plan)
+_arguments "${_arguments_options[@]}" : \
+'--samples=[Requests to show, as they would be sent]:N:_default' \
+'-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
+'-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
+'--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
+'-n+[Requests to send in the measured window at most]:N:_default' \
+'--requests=[Requests to send in the measured window at most]:N:_default' \
+'-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
+'--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
+'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
+'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
+'-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'(--body-file)-b+[Body to send]:TEXT:_default' \
+'(--body-file)--body=[Body to send]:TEXT:_default' \
+'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
+'--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
+'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
+'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
+'--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
+'--cert=[Client certificate chain in PEM form]:FILE:_files' \
+'--key=[Its key in PEM form]:FILE:_files' \
+'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'--no-keepalive[Open a new connection for each request]' \
+'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'--reads-only[Workload files\: leave out what changes anything on the server]' \
+'-k[Do not check the server'\''s certificate]' \
+'--insecure[Do not check the server'\''s certificate]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':url -- URL or workload file:_default' \
 '*::script_args -- Arguments for the script:_default' \
 && ret=0
 ;;
@@ -175,8 +239,8 @@ _arguments "${_arguments_options[@]}" : \
 '--connections=[Connections at most]:N:_default' \
 '-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
 '--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -184,17 +248,18 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
-'--success=[Statuses that count as success]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
-'--warmup=[Send for this long before the measured window]:TIME:_default' \
-'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw]:N:_default' \
+'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -215,6 +280,7 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--closed[Search for the highest concurrency in a closed loop, instead of the highest rate]' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '-q[Print nothing while searching]' \
@@ -292,8 +358,8 @@ _arguments "${_arguments_options[@]}" : \
 '--rest=[Rest between runs]:TIME:_default' \
 '-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
 '--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed]:TIME:_default' \
+'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -301,17 +367,18 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
-'--success=[Statuses that count as success]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
-'--warmup=[Send for this long before the measured window]:TIME:_default' \
-'--ramp=[Let the load grow to its level over this time]:TIME:_default' \
+'--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
+'--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw]:N:_default' \
+'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -331,6 +398,7 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--anyway[Judge even where environments, answers or loads differ, or a run is not VALID]' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
+'--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '-q[Print nothing while running]' \
@@ -472,6 +540,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(plan)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (capacity)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -550,6 +622,7 @@ _plimsoll_commands() {
     local commands; commands=(
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
+'plan:Print what a run would do, where each value comes from, and the first requests; send nothing' \
 'capacity:Find the highest rate that holds the objectives, and why it is not more' \
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
@@ -600,6 +673,7 @@ _plimsoll__subcmd__help_commands() {
     local commands; commands=(
 'run:Drive one load at a URL and say what came back' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
+'plan:Print what a run would do, where each value comes from, and the first requests; send nothing' \
 'capacity:Find the highest rate that holds the objectives, and why it is not more' \
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
@@ -660,6 +734,11 @@ _plimsoll__subcmd__help__subcmd__init_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help init commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__help__subcmd__plan_commands] )) ||
+_plimsoll__subcmd__help__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help plan commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__help__subcmd__report_commands] )) ||
 _plimsoll__subcmd__help__subcmd__report_commands() {
     local commands; commands=()
@@ -701,6 +780,11 @@ _plimsoll__subcmd__import_commands() {
 _plimsoll__subcmd__init_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll init commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__plan_commands] )) ||
+_plimsoll__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll plan commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__report_commands] )) ||
 _plimsoll__subcmd__report_commands() {
