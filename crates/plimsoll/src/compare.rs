@@ -14,19 +14,18 @@ use verdict::Comparison;
 use verdict::comparison::{Word, likeness, rounds as judged};
 use verdict::exit::{DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 
-use crate::args::{CompareArgs, CompareFormat};
+use crate::args::{CompareArgs, CompareFormat, ShapeArgs};
 use crate::execute::stop_on_signal;
 use crate::failure::{Failure, usage};
 use crate::output;
 use crate::resolve::{Prepared, Shape};
-use crate::settings::DEFAULT_DURATION;
+use crate::sent::Sent;
+use crate::settings::{DEFAULT_DURATION, ShapeSettings};
 use crate::sweep::{folder_name, unused};
 
 use files::Files;
 use rounds::{Contestant, Rounds};
 
-/// Connections unless told otherwise, as `plimsoll run` has.
-const DEFAULT_CONNECTIONS: u64 = 10;
 /// Rounds at most: a week of minutes.
 const MOST_ROUNDS: u64 = 10_000;
 
@@ -37,8 +36,8 @@ const MOST_ROUNDS: u64 = 10_000;
 pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     refuse(args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
-    let shape = shape(args, baseline.as_ref());
     let contestants = contestants(args, baseline.is_some())?;
+    let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.sent)?;
     let files = Files::new(folder(args)?)?;
     let mut rounds = Rounds::new(contestants, shape, args, stop_on_signal()?);
     for round in 0..args.rounds {
@@ -82,17 +81,18 @@ fn read_baseline(path: &Path) -> Result<Run, Failure> {
     import::load_run(&bytes).map_err(|error| wrong(error.to_string()))
 }
 
-/// What was asked for, else what the baseline had, else the defaults.
-fn shape(args: &CompareArgs, baseline: Option<&Run>) -> Shape {
+/// What was asked for, else what the baseline had, else what a workload file says, else the defaults.
+fn shape(args: &CompareArgs, baseline: Option<&Run>, sent: &Sent) -> Result<Shape, Failure> {
     let plan = baseline.map(|run| &run.plan);
-    let connections = args.connections.or(plan.map(|plan| u64::from(plan.connections)));
-    let duration = args.duration.or(plan.and_then(|plan| plan.duration_ns));
-    Shape {
-        connections: connections.unwrap_or(DEFAULT_CONNECTIONS),
-        rate_per_s: args.rate.or(plan.and_then(|plan| plan.rate_per_s)),
-        duration_ns: Some(duration.unwrap_or(DEFAULT_DURATION)),
+    let flags = ShapeArgs {
+        connections: args.connections.or(plan.map(|plan| u64::from(plan.connections))),
+        duration: args.duration.or(plan.and_then(|plan| plan.duration_ns)),
+        rate: args.rate.or(plan.and_then(|plan| plan.rate_per_s)),
         requests: None,
-    }
+    };
+    let shape = ShapeSettings::of_sent(&flags, sent)?.shape();
+    let duration_ns = Some(shape.duration_ns.unwrap_or(DEFAULT_DURATION));
+    Ok(Shape { duration_ns, requests: None, ..shape })
 }
 
 fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>, Failure> {
