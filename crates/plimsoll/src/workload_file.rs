@@ -45,8 +45,9 @@ pub struct Ready {
 /// Whether what stands for a URL is a workload file's name.
 pub fn is_meant(text: &str) -> bool {
     let path = Path::new(text);
-    let named =
-        ["yaml", "yml", "json"].iter().any(|ending| path.extension().is_some_and(|e| e == *ending));
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    // Behind a colon it is a host's port that was meant.
+    let named = matches!(ending, Some("yaml" | "yml" | "json")) && !text.contains(':');
     !text.contains("://") && (named || path.is_file())
 }
 

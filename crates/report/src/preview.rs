@@ -225,6 +225,24 @@ mod tests {
             }],
         };
         insta::assert_snapshot!(text(&preview, Style { colour: false }), @r"
+        target   http://h  file
+        timeout  30s       default
+
+        endpoint       how much          checks
+        GET /a          75.00 %
+        POST /b         25.00 %  writes
+        visit            5.00/s  flow
+          visit/login            writes  status 200
+
+        Writes: 25.00 % of all requests, about 100 in this run; --reads-only leaves them out.
+
+        From the environment: TOKEN
+
+        Request 1 of 1: GET /a
+          GET /a HTTP/1.1
+          Host: h
+
+          \xff\u{1b}
         ");
     }
 }

@@ -236,7 +236,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s o -l out -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -l force -d 'Write over a workload file that is there'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s o -l out -d 'Workload file to write, with its JSON Schema beside it [default: standard output]' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l target -d 'The server to load, such as https://staging.example.com; of several in the file, requests to this one are kept' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l target -d 'The server to load; of several in the file, requests to this one are kept' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l force -d 'Write over a workload file that is there'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l keep-secrets -d 'Write credentials as they are, instead of `${env.NAME}`'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'

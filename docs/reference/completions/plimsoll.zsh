@@ -305,7 +305,7 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 '-o+[Workload file to write, with its JSON Schema beside it \[default\: standard output\]]:FILE:_files' \
 '--out=[Workload file to write, with its JSON Schema beside it \[default\: standard output\]]:FILE:_files' \
-'--target=[The server to load, such as https\://staging.example.com; of several in the file, requests to this one are kept]:URL:_default' \
+'--target=[The server to load; of several in the file, requests to this one are kept]:URL:_default' \
 '--force[Write over a workload file that is there]' \
 '--keep-secrets[Write credentials as they are, instead of \`\${env.NAME}\`]' \
 '-h[Print help (see more with '\''--help'\'')]' \

@@ -27,8 +27,7 @@ pub struct ImportArgs {
     /// Write over a workload file that is there
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// The server to load, such as https://staging.example.com; of several in the file, requests to
-    /// this one are kept
+    /// The server to load; of several in the file, requests to this one are kept
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
     /// Write credentials as they are, instead of `${env.NAME}`

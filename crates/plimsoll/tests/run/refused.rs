@@ -7,6 +7,7 @@ fn urls() {
     for (url, code, needle) in [
         ("127.0.0.1:8080/x", 2, "did you mean http://127.0.0.1:8080/x"),
         ("localhost:8080", 2, "did you mean http://localhost:8080"),
+        ("localhost:8080/a.json", 2, "did you mean http://localhost:8080/a.json"),
         ("ftp://127.0.0.1/", 2, "use http or https"),
         ("http://", 2, "not a URL"),
         ("http://u:p@127.0.0.1/", 2, "-H 'Authorization"),
@@ -17,7 +18,7 @@ fn urls() {
         plimsoll(&format!("run {url} -d 100ms")).refuses(code, needle);
     }
     end(command_of(["run", "", "-d", "1s"])).refuses(2, "no scheme");
-    end(command_of(["run"])).refuses(2, "<URL>");
+    end(command_of(["run"])).refuses(2, "<URL|FILE>");
 }
 
 #[test]
