@@ -1,30 +1,21 @@
 //! What must not be printed or stored: credentials on the command line and in header fields.
 
+use model::secret::is_secret_name;
+
 /// What stands in for a secret.
 const MASK: &str = "***";
 
-/// Header fields whose values are credentials.
-const SECRET_FIELDS: [&str; 7] = [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "x-api-key",
-    "api-key",
-    "x-auth-token",
-    "x-csrf-token",
-];
-
-/// Query parameters whose values are credentials.
-const SECRET_PARAMETERS: [&str; 8] =
-    ["user_key", "api_key", "apikey", "access_token", "token", "password", "secret", "key"];
+/// Whether it is the name of a header field whose value is a credential. An objective's endpoint, such
+/// as `GET /token`, is none.
+fn is_secret_field(name: &str) -> bool {
+    let name = name.trim();
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    is_name && (name.eq_ignore_ascii_case("cookie") || is_secret_name(name, false))
+}
 
 /// A header's value, masked if it is a credential.
 pub fn mask_header(name: &str, value: &str) -> String {
-    if SECRET_FIELDS.contains(&name.trim().to_ascii_lowercase().as_str()) {
-        MASK.to_owned()
-    } else {
-        value.to_owned()
-    }
+    if is_secret_field(name) { MASK.to_owned() } else { value.to_owned() }
 }
 
 /// A URL with the values of credentials in its query masked.
@@ -33,7 +24,7 @@ pub fn mask_url(url: &str) -> String {
     let masked: Vec<String> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
-            Some((name, _)) if SECRET_PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) => {
+            Some((name, _)) if is_secret_name(name, true) => {
                 format!("{name}={MASK}")
             }
             _ => pair.to_owned(),
@@ -69,9 +60,7 @@ pub fn mask_command(args: impl IntoIterator<Item = String>) -> Vec<String> {
                     _ => ("", arg.as_str()),
                 };
             match rest.split_once(':') {
-                Some((name, value))
-                    if SECRET_FIELDS.contains(&name.trim().to_ascii_lowercase().as_str()) =>
-                {
+                Some((name, value)) if is_secret_field(name) => {
                     format!("{flag}{name}: {}", mask_header(name, value))
                 }
                 _ => mask_url(&arg),
@@ -100,6 +89,9 @@ mod tests {
                 "Authorization: Bearer abc",
                 "-HX-Api-Key: abc",
                 "--header=Cookie: abc",
+                "-HX-Client-Secret: abc",
+                "--slo",
+                "GET /token: p95<80ms",
                 "-H",
                 "Accept: text/html",
                 "http://host/a?user_key=abc&page=2",
@@ -109,5 +101,6 @@ mod tests {
         assert!(!masked.concat().contains("abc"), "{masked:?}");
         assert!(masked.concat().contains("text/html") && masked.concat().contains("page=2"));
         assert_eq!(masked[3], "-HX-Api-Key: ***");
+        assert!(masked.concat().contains("GET /token: p95<80ms"), "{masked:?}");
     }
 }
