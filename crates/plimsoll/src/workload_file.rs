@@ -3,19 +3,20 @@
 //! Owns the file's folder, what comes out of the environment, and where in the file something is
 //! wrong. The form is `import::workload`'s, the meaning `traffic`'s.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use import::workload::Document;
 use model::plan::DEFAULT_LANES;
 use model::workload::Workload;
-use traffic::{Compiled, Inputs};
+use traffic::{Compiled, Inputs, Pools};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::input;
 use crate::output::{json, write_file};
+use crate::pool_file;
 use crate::settings::Settings;
 
 /// The schema's file, beside the workload file.
@@ -25,12 +26,15 @@ pub const SCHEMA_FILE: &str = "plimsoll.workload-1.json";
 #[derive(Debug)]
 pub struct WorkloadFile {
     path: PathBuf,
+    bytes: Vec<u8>,
     document: Document,
     workload: Workload,
     settings: Settings,
     keepalive: bool,
     scale: f64,
     reads_only: bool,
+    /// Its pools, once they are read: compiled anew for another level, it goes on where they are.
+    pools: OnceCell<Pools>,
 }
 
 /// A workload ready to be sent, with what it took out of the environment.
@@ -72,18 +76,25 @@ impl WorkloadFile {
         }
         Ok(Self {
             path: path.to_owned(),
+            bytes,
             settings: Settings::of(args, Some(&workload)),
             document,
             workload,
             keepalive: !args.no_keepalive,
             scale: args.scale.unwrap_or(1.0),
             reads_only: args.reads_only,
+            pools: OnceCell::new(),
         })
     }
 
     /// The file's name.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// What it says, with the flags' header fields.
@@ -117,6 +128,8 @@ impl WorkloadFile {
             &Inputs {
                 env: &env,
                 file: &file,
+                rows: &|name| pool_file::open(&self.beside(name)),
+                pools: self.pools.get(),
                 seed: self.settings.seed.value,
                 lanes: DEFAULT_LANES,
                 keepalive: self.keepalive,
@@ -125,7 +138,10 @@ impl WorkloadFile {
             },
         );
         match compiled {
-            Ok(compiled) => Ok(Ready { compiled, environment: asked.into_inner() }),
+            Ok(compiled) => {
+                self.pools.get_or_init(|| compiled.pools().clone());
+                Ok(Ready { compiled, environment: asked.into_inner() })
+            }
             Err(error) => wrong(
                 &self.path,
                 error.findings.iter().map(|finding| {

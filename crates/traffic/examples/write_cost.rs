@@ -44,6 +44,8 @@ fn cost(workload: Value) -> f64 {
     let inputs = Inputs {
         env: &|_| None,
         file: &|_| Err("no files here".into()),
+        rows: &|_| Err("no files here".into()),
+        pools: None,
         seed: 7,
         lanes: 4096,
         keepalive: true,

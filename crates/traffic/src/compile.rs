@@ -27,12 +27,13 @@ use model::{Draw, Nanos, Workload};
 
 use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
-use crate::pool::{Rows, Table};
+use crate::pool::{Pool, PoolFile};
 use crate::program::{Form, Program, Split};
 use crate::source::{Seat, Supply};
 
 use load::{Unit, Wanted};
 use meaning::Meaning;
+pub use pools::Pools;
 
 /// What a workload needs from outside.
 pub struct Inputs<'a> {
@@ -40,6 +41,10 @@ pub struct Inputs<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// A file's bytes, by the name written in the workload, or in words why there are none.
     pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
+    /// A pool's file, in the same way.
+    pub rows: &'a dyn Fn(&str) -> Result<PoolFile, String>,
+    /// The pools of an earlier compilation of the same workload, to be gone on with.
+    pub pools: Option<&'a Pools>,
     /// Seed of every draw.
     pub seed: u64,
     /// Lanes of the schedule.
@@ -65,6 +70,7 @@ pub struct Compiled {
     program: Arc<Program>,
     /// The same with `***` in the place of secrets.
     masked: Arc<Program>,
+    pools: Pools,
     target: String,
     mix: Mix,
     load: LoadSpec,
@@ -93,12 +99,14 @@ pub struct Sample {
 pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, CompileError> {
     let mut findings = Findings::default();
     let wanted = Wanted::of(workload, inputs, &mut findings);
-    let (tables, rows, pools) = pools::read(workload, inputs, &mut findings);
+    let pools = match inputs.pools {
+        Some(pools) => pools.clone(),
+        None => pools::read(workload, inputs, &mut findings),
+    };
     let mut programs = Vec::new();
     let mut server = None;
-    let (tables, rows): (Arc<[Table]>, Arc<[Rows]>) = (tables.into(), rows.into());
     for masking in [false, true] {
-        let mut meaning = Meaning::new(workload, inputs, &pools, &tables, masking);
+        let mut meaning = Meaning::new(workload, inputs, &pools.names, &pools.all, masking);
         meaning.define_variables(&mut findings);
         server = meaning.server(&mut findings);
         let place = server.clone().unwrap_or_default();
@@ -119,8 +127,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         programs.push(Program {
             seed: inputs.seed,
             lanes: inputs.lanes.max(1),
-            tables: Arc::clone(&tables),
-            rows: Arc::clone(&rows),
+            pools: Arc::clone(&pools.all),
             variables: meaning.into_variables(),
             requests,
             flows,
@@ -140,6 +147,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
     let compiled = Compiled {
         program: Arc::new(program),
         masked,
+        pools,
         target: server.url,
         mix: mix::mix(workload, &wanted),
         write_share: wanted.write_share(workload),
@@ -177,6 +185,11 @@ impl Compiled {
     /// The part of requests that change something on the server, 0 to 1.
     pub const fn write_share(&self) -> f64 {
         self.write_share
+    }
+
+    /// The pools, where they are.
+    pub const fn pools(&self) -> &Pools {
+        &self.pools
     }
 
     /// Names of what was left out because it changes something on the server.
@@ -262,7 +275,7 @@ fn rehearsal(program: &Program, unix_ns: i64) -> Player {
 impl Program {
     /// The same, with its pools at their beginning and none of them shared.
     fn rewound(&self) -> Self {
-        Self { rows: self.rows.iter().map(Rows::rewound).collect(), ..self.clone() }
+        Self { pools: self.pools.iter().map(Pool::rewound).collect(), ..self.clone() }
     }
 }
 

@@ -18,9 +18,10 @@ mod program;
 mod source;
 mod value;
 
-pub use compile::{Compiled, Inputs, Sample, compile};
+pub use compile::{Compiled, Inputs, Pools, Sample, compile};
 pub use finding::{CompileError, Finding};
 pub use fixed::Always;
+pub use pool::{Damaged, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile};
 pub use source::{
     Answered, Fixed, Halt, NOBODY, Next, Part, Payload, Requests, Seat, Session, Skipped, Source,
     Supply, Turn, Wants,

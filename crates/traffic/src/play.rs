@@ -14,7 +14,7 @@ use model::{Draw, ErrorClass, Nanos};
 use wire::ResponseHead;
 
 use crate::draw::{Draws, Purpose};
-use crate::pool::Lot;
+use crate::pool::{Asker, Drawn, Pool, Taker};
 use crate::program::{Form, Item, Program, Request, What};
 use crate::source::{
     Answered, Fixed, Halt, Next, Part, Payload, Requests, Seat, Session, Skipped, Source, Supply,
@@ -49,9 +49,10 @@ pub(crate) struct Player {
     /// Nanoseconds since 1970 at the run's start, for placeholders that tell the time.
     unix_ns: i64,
     users: Vec<User>,
-    lots: Vec<Lot>,
+    /// By pool.
+    takers: Vec<Taker>,
     /// The row drawn from each pool, for a request of its own.
-    rows: Vec<u64>,
+    drawn: Drawn,
     scratch: Scratch,
     answers: Answers,
 }
@@ -79,10 +80,10 @@ const NEVER: Nanos = Nanos::MAX / 4;
 
 impl Player {
     pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
-        let lots = vec![Lot::default(); program.rows.len()];
-        let rows = vec![0; program.rows.len()];
+        let takers = program.pools.iter().map(Pool::taker).collect();
         let (users, answers, scratch) = (Vec::new(), Answers::default(), Scratch::default());
-        Self { program, seat, unix_ns, users, lots, rows, scratch, answers }
+        let drawn = Drawn::default();
+        Self { program, seat, unix_ns, users, takers, drawn, scratch, answers }
     }
 
     fn user(&mut self, user: u32) -> &mut User {
@@ -137,14 +138,14 @@ impl Player {
 
     /// Writes the request of an endpoint.
     fn single(&mut self, turn: Turn, place: Draw, request: u32, out: &mut Requests) -> Next {
-        let Self { program, lots, rows, scratch, answers, seat, unix_ns, .. } = self;
+        let Self { program, takers, drawn, scratch, answers, seat, unix_ns, .. } = self;
         let kind = &program.requests[request as usize];
-        if let Err(halt) = draw_rows(program, &kind.pools, place, *seat, lots, rows) {
+        if let Err(halt) = draw_rows(program, &kind.pools, place, *seat, takers, drawn) {
             return Next::Halt(halt);
         }
         let mut setting = Setting {
             program,
-            rows,
+            drawn,
             extracted: &Texts::default(),
             jar: None,
             draws: Draws::of(program.seed, place, Purpose::Step(0)),
@@ -162,10 +163,10 @@ impl Player {
     /// Begins a session: its first step is next.
     fn open(&mut self, user: u32, place: Draw, flow: u32) -> Result<(), Halt> {
         let mut session = self.user(user).session.take().unwrap_or_default();
-        let Self { program, lots, rows, seat, .. } = self;
+        let Self { program, takers, drawn, seat, .. } = self;
         let of = &program.flows[flow as usize];
-        draw_rows(program, &of.pools, place, *seat, lots, rows)?;
-        session.begin(flow, of, place, rows);
+        draw_rows(program, &of.pools, place, *seat, takers, drawn)?;
+        session.begin(flow, of, place, drawn);
         self.user(user).session = Some(session);
         Ok(())
     }
@@ -182,7 +183,7 @@ impl Player {
         session.awaiting = true;
         let mut setting = Setting {
             program,
-            rows: &session.rows,
+            drawn: &session.drawn,
             extracted: &session.extracted,
             jar: Some(&session.jar),
             draws: Draws::of(program.seed, session.place, Purpose::Step(session.step)),
@@ -261,14 +262,14 @@ fn draw_rows(
     pools: &[u16],
     place: Draw,
     seat: Seat,
-    lots: &mut [Lot],
-    rows: &mut [u64],
+    takers: &mut [Taker],
+    drawn: &mut Drawn,
 ) -> Result<(), Halt> {
+    drawn.clear(program.pools.len());
     for &pool in pools {
         let index = usize::from(pool);
-        let row =
-            program.rows[index].next(pool, program.seed, place, seat.workers, &mut lots[index]);
-        rows[index] = row.map_err(|out| Halt(out.0.into()))?;
+        let asker = Asker { pool, seed: program.seed, place, seat };
+        program.pools[index].draw(asker, &mut takers[index], drawn)?;
     }
     Ok(())
 }
@@ -313,6 +314,15 @@ fn first_due(program: &Program, place: Draw, item: Item) -> Nanos {
     let from = index.checked_sub(1).map_or(0, |before| ends[before]);
     let users = ends[index] - from;
     (u128::from(pace) * u128::from(lane - from) / u128::from(users)) as Nanos
+}
+
+/// What it has not used is there for others.
+impl Drop for Player {
+    fn drop(&mut self) {
+        for (pool, taker) in self.program.pools.iter().zip(&self.takers) {
+            pool.give_back(self.seat, taker);
+        }
+    }
 }
 
 impl Source for Player {

@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use crate::check::{Check, Pointer};
 use crate::draw::{Choice, Draws, GOLDEN, Purpose, mixed};
 use crate::escape::Escape;
-use crate::pool::{Rows, Table};
+use crate::pool::Pool;
 use crate::source::{Fixed, Wants};
 use crate::value::Value;
 
@@ -20,9 +20,8 @@ pub(crate) struct Program {
     pub(crate) seed: u64,
     /// Lanes of the schedule.
     pub(crate) lanes: u32,
-    pub(crate) tables: Arc<[Table]>,
-    /// Which rows come next, by pool. Shared by all workers.
-    pub(crate) rows: Arc<[Rows]>,
+    /// Shared by all workers.
+    pub(crate) pools: Arc<[Pool]>,
     /// In an order in which each needs only those before it.
     pub(crate) variables: Vec<Value>,
     /// By endpoint.

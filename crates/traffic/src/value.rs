@@ -8,7 +8,7 @@ mod function;
 mod time;
 
 use crate::draw::{Draws, Zipf};
-use crate::pool::Table;
+use crate::pool::{Drawn, Pool};
 
 pub(crate) use function::{Function, HmacKey, Signer};
 pub(crate) use time::{Clock, Unit};
@@ -43,9 +43,9 @@ pub(crate) enum Value {
 /// What values are worked out in.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
-    pub(crate) tables: &'a [Table],
+    pub(crate) pools: &'a [Pool],
     /// The row drawn from each pool, for those that the request needs.
-    pub(crate) rows: &'a [u64],
+    pub(crate) drawn: &'a Drawn,
     pub(crate) variables: &'a Texts,
     pub(crate) extracted: &'a Texts,
     pub(crate) draws: &'a mut Draws,
@@ -133,8 +133,8 @@ impl Value {
         match self {
             Self::Const { bytes, .. } => stack.extend_from_slice(bytes),
             Self::Cell { pool, column } => {
-                let row = scene.rows[usize::from(*pool)];
-                let (bytes, json) = scene.tables[usize::from(*pool)].cell(row, *column);
+                let of = &scene.pools[usize::from(*pool)];
+                let (bytes, json) = of.cell(scene.drawn, *pool, *column);
                 stack.extend_from_slice(bytes);
                 return json;
             }

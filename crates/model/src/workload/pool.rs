@@ -10,7 +10,9 @@ use super::value::Literal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pool {
-    /// A file of rows, its name counting from the workload file's folder. Instead of `values`.
+    /// A file of rows, its name counting from the workload file's folder. Instead of `values`. A CSV file
+    /// of more than 64 MiB is not read into memory: each of its rows may have up to 1 MiB, and it must not
+    /// change while it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// How the file is to be read; by its name (`.csv`, `.tsv`, `.jsonl`, `.ndjson`) unless given.
@@ -59,7 +61,8 @@ pub enum Order {
     Shuffled,
     /// Any, each as likely as its weight says.
     Weighted,
-    /// One after another and none twice; when they have run out, the run ends and says so.
+    /// One after another and none twice in all levels of a command; when they have run out, the run ends
+    /// and says so. `--resume` goes on where an earlier command was.
     Unique,
 }
 

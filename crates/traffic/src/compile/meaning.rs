@@ -8,7 +8,7 @@ use model::workload::template::{Piece, pieces};
 
 use crate::expression::{Expression, parse};
 use crate::finding::{Findings, quote};
-use crate::pool::Table;
+use crate::pool::{Drawn, Pool};
 use crate::value::{Function, Value};
 
 use super::Inputs;
@@ -17,9 +17,9 @@ use super::Inputs;
 pub(super) struct Meaning<'a> {
     pub(super) workload: &'a Workload,
     pub(super) inputs: &'a Inputs<'a>,
-    /// Pools by name. Those whose rows could not be read have no table to look into.
+    /// Pools by name. Those whose rows could not be read have nothing to look into.
     pub(super) pools: &'a BTreeMap<String, Option<u16>>,
-    pub(super) tables: &'a [Table],
+    pub(super) stock: &'a [Pool],
     /// Variables that are defined by now, in the order of their definition.
     pub(super) variables: Vec<(String, Value)>,
     /// How many values each of them is made of.
@@ -40,14 +40,14 @@ impl<'a> Meaning<'a> {
         workload: &'a Workload,
         inputs: &'a Inputs<'a>,
         pools: &'a BTreeMap<String, Option<u16>>,
-        tables: &'a [Table],
+        stock: &'a [Pool],
         masking: bool,
     ) -> Self {
         Self {
             workload,
             inputs,
             pools,
-            tables,
+            stock,
             variables: Vec::new(),
             variable_parts: Vec::new(),
             masking,
@@ -178,7 +178,7 @@ impl<'a> Meaning<'a> {
         at: &Range<usize>,
     ) -> Result<Value, Wrong> {
         let Some(index) = pool else { return Ok(Value::text(*b"")) };
-        match self.tables[usize::from(index)].columns() {
+        match self.stock[usize::from(index)].columns() {
             [_] => self.cell(name, index, 0, at),
             columns => Err(Wrong::new(
                 at,
@@ -199,7 +199,7 @@ impl<'a> Meaning<'a> {
         at: &Range<usize>,
     ) -> Result<Value, Wrong> {
         let Some(index) = pool else { return Ok(Value::text(*b"")) };
-        let columns = self.tables[usize::from(index)].columns();
+        let columns = self.stock[usize::from(index)].columns();
         match columns.iter().position(|known| known == column) {
             Some(column) => self.cell(name, index, column as u16, at),
             None => Err(Wrong::new(
@@ -215,7 +215,7 @@ impl<'a> Meaning<'a> {
     }
 
     fn cell(&self, name: &str, pool: u16, column: u16, at: &Range<usize>) -> Result<Value, Wrong> {
-        let table = &self.tables[usize::from(pool)];
+        let table = &self.stock[usize::from(pool)];
         let title = &table.columns()[usize::from(column)];
         if let Some(row) = table.lacks(column) {
             let (name, title) = (quote(name), quote(title));
@@ -284,9 +284,10 @@ pub(super) fn worked_out(value: &Value) -> Vec<u8> {
     let texts = crate::value::Texts::default();
     let place = model::Draw::default();
     let mut draws = crate::draw::Draws::of(0, place, crate::draw::Purpose::Step(0));
+    let drawn = Drawn::default();
     let mut scene = crate::value::Scene {
-        tables: &[],
-        rows: &[],
+        pools: &[],
+        drawn: &drawn,
         variables: &texts,
         extracted: &texts,
         draws: &mut draws,

@@ -1,13 +1,17 @@
 //! Pools: their rows read, their orders made ready.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::Workload;
-use model::workload::{FileFormat, Order, Pool};
+use model::workload::{FileFormat, Order, Pool as Written};
 
 use crate::draw::{Choice, mixed};
 use crate::finding::{Findings, inside, quote};
-use crate::pool::{BadRow, Rows, Table, read_csv, read_json_lines, read_values};
+use crate::pool::{
+    BadRow, CsvFile, Keep, Lots, Numbers, Pool, PoolFile, Stream, Table, WINDOW, read_csv,
+    read_json_lines, read_values,
+};
 
 use super::Inputs;
 use super::meaning::nearest;
@@ -15,39 +19,106 @@ use super::meaning::nearest;
 /// Pools of a workload at most.
 const MOST: usize = 1_000;
 
-/// Reads all pools. Of a pool that cannot be read only its name is known.
-pub(super) fn read(
-    workload: &Workload,
-    inputs: &Inputs<'_>,
-    findings: &mut Findings,
-) -> (Vec<Table>, Vec<Rows>, BTreeMap<String, Option<u16>>) {
-    let (mut tables, mut rows, mut names) = (Vec::new(), Vec::new(), BTreeMap::new());
+/// A workload's pools: their rows, and where those have got to whose order counts. Compilations that
+/// share them never give a row of a `unique` pool twice.
+#[derive(Debug, Clone)]
+pub struct Pools {
+    pub(super) all: Arc<[Pool]>,
+    /// By name; of a pool that cannot be read only its name is known.
+    pub(super) names: Arc<BTreeMap<String, Option<u16>>>,
+}
+
+impl Pools {
+    /// Names of the pools no row of which comes twice, and whether their places count the bytes of a file.
+    pub fn unique(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.all.iter().filter_map(|pool| pool.unique().map(|(_, bytes)| (pool.name(), bytes)))
+    }
+
+    /// Keeps the lots of a `unique` pool from now on, and goes on where kept ones say. Before its first
+    /// use.
+    pub fn keep(&self, name: &str, keep: Arc<dyn Keep>, lots: &Lots) {
+        if let Some((cursor, _)) =
+            self.all.iter().find(|pool| pool.name() == name).and_then(Pool::unique)
+        {
+            cursor.keep(keep, lots);
+        }
+    }
+}
+
+/// Reads all pools.
+pub(super) fn read(workload: &Workload, inputs: &Inputs<'_>, findings: &mut Findings) -> Pools {
+    let (mut all, mut names) = (Vec::new(), BTreeMap::new());
     if workload.pools.len() > MOST {
         findings.add("pools", format!("more than {MOST} pools"));
     }
-    for (name, pool) in workload.pools.iter().take(MOST) {
+    for (name, written) in workload.pools.iter().take(MOST) {
         let path = inside("pools", name);
         if name == "env" {
             findings.add(&path, "`env` names the environment: call the pool something else");
         }
-        let made = table(pool, inputs, &path, findings).and_then(|table| {
-            let weights = weights(pool, &table, &path, findings)?;
-            Some((table, weights))
-        });
-        let Some((table, weights)) = made else {
+        let seed = inputs.seed ^ mixed(all.len() as u64);
+        let Some(pool) = pool(name, written, seed, inputs, &path, findings) else {
             names.insert(name.clone(), None);
             continue;
         };
-        names.insert(name.clone(), Some(tables.len() as u16));
-        let seed = inputs.seed ^ mixed(tables.len() as u64);
-        rows.push(Rows::new(name, table.rows(), pool.order, weights, seed));
-        tables.push(table);
+        names.insert(name.clone(), Some(all.len() as u16));
+        all.push(pool);
     }
-    (tables, rows, names)
+    Pools { all: all.into(), names: Arc::new(names) }
 }
 
-fn table(pool: &Pool, inputs: &Inputs<'_>, path: &str, findings: &mut Findings) -> Option<Table> {
-    let read = match (&pool.file, &pool.values) {
+fn pool(
+    name: &str,
+    written: &Written,
+    seed: u64,
+    inputs: &Inputs<'_>,
+    path: &str,
+    findings: &mut Findings,
+) -> Option<Pool> {
+    let rows = rows(written, inputs, path, findings)?;
+    let table = match rows {
+        Found::Table(table) => table,
+        Found::Large(csv) => return large(name, written, csv, path, findings),
+    };
+    let weights = weights(written, &table, path, findings)?;
+    let numbers = Numbers::new(table.rows(), written.order, weights, seed);
+    Some(Pool::of_table(name, table, numbers))
+}
+
+/// A pool in a file that is not read into memory.
+fn large(
+    name: &str,
+    written: &Written,
+    csv: CsvFile,
+    path: &str,
+    findings: &mut Findings,
+) -> Option<Pool> {
+    match written.order {
+        Order::Sequential | Order::Unique => {
+            no_weight(written, path, findings)?;
+            let stream = Stream::new(csv, written.order == Order::Unique, WINDOW);
+            Some(Pool::of_stream(name, stream))
+        }
+        Order::Random | Order::Shuffled | Order::Weighted => {
+            let what = format!(
+                "{} is too large for this order, which needs it in memory: use the order `sequential` \
+                 or `unique`, or fewer rows",
+                quote(&csv.name)
+            );
+            findings.add(&inside(path, "file"), what);
+            None
+        }
+    }
+}
+
+/// Rows as they were found.
+enum Found {
+    Table(Table),
+    Large(CsvFile),
+}
+
+fn rows(pool: &Written, inputs: &Inputs<'_>, path: &str, findings: &mut Findings) -> Option<Found> {
+    let (read, at) = match (&pool.file, &pool.values) {
         (Some(_), Some(_)) => {
             findings.add(path, "has `file` and `values`: one of them is wanted");
             return None;
@@ -56,49 +127,38 @@ fn table(pool: &Pool, inputs: &Inputs<'_>, path: &str, findings: &mut Findings) 
             findings.add(path, "has neither `file` nor `values`: one of them is wanted");
             return None;
         }
-        (None, Some(values)) => (read_values(values), inside(path, "values")),
+        (None, Some(values)) => (read_values(values).map(Found::Table), inside(path, "values")),
         (Some(file), None) => {
             let at = inside(path, "file");
-            let bytes = bytes_of(file, inputs, &at, findings)?;
-            (rows_of(pool, file, &bytes, path, findings)?, at)
+            (rows_of(pool, file, inputs, path, findings)?, at)
         }
     };
-    let (table, at) = match read {
-        (Ok(table), at) => (table, at),
-        (Err(bad), at) => {
+    match read {
+        Ok(Found::Table(table)) if table.rows() == 0 => {
+            findings.add(&at, "the pool is empty");
+            None
+        }
+        Ok(found) => Some(found),
+        Err(bad) => {
             let file = pool.file.as_deref().unwrap_or_default();
             let what = match bad.line {
                 Some(line) => format!("{file}:{line}: {}", bad.what),
                 None => format!("{file} {}", bad.what).trim_start().to_owned(),
             };
             findings.add(&at, what);
-            return None;
-        }
-    };
-    if table.rows() == 0 {
-        findings.add(&at, "the pool is empty");
-        return None;
-    }
-    Some(table)
-}
-
-fn bytes_of(file: &str, inputs: &Inputs<'_>, at: &str, findings: &mut Findings) -> Option<Vec<u8>> {
-    match (inputs.file)(file) {
-        Ok(bytes) => Some(bytes),
-        Err(what) => {
-            findings.add(at, format!("{}: {what}", quote(file)));
             None
         }
     }
 }
 
 fn rows_of(
-    pool: &Pool,
+    pool: &Written,
     file: &str,
-    bytes: &[u8],
+    inputs: &Inputs<'_>,
     path: &str,
     findings: &mut Findings,
-) -> Option<Result<Table, BadRow>> {
+) -> Option<Result<Found, BadRow>> {
+    let at = inside(path, "file");
     let ending = file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let format = pool.format.or(match ending.as_str() {
         "csv" => Some(FileFormat::Csv),
@@ -106,30 +166,64 @@ fn rows_of(
         "jsonl" | "ndjson" => Some(FileFormat::Jsonl),
         _ => None,
     });
+    let opened = match format {
+        Some(FileFormat::Jsonl) => (inputs.file)(file).map(PoolFile::Small),
+        _ => (inputs.rows)(file),
+    };
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(what) => {
+            findings.add(&at, format!("{}: {what}", quote(file)));
+            return None;
+        }
+    };
     let Some(format) = format else {
         let what =
             format!("{} does not say its format: add `format: csv` or the like", quote(file));
-        findings.add(&inside(path, "file"), what);
+        findings.add(&at, what);
         return None;
     };
-    if format == FileFormat::Jsonl {
-        return Some(read_json_lines(bytes));
-    }
-    let separator = match (pool.separator.as_deref().map(str::as_bytes), format) {
-        (Some(&[byte]), _) if !matches!(byte, b'"' | b'\r' | b'\n') => byte,
+    let separator = separator(pool, format, path, findings)?;
+    let columns = pool.columns.as_deref();
+    Some(match opened {
+        PoolFile::Small(bytes) if format == FileFormat::Jsonl => {
+            read_json_lines(&bytes).map(Found::Table)
+        }
+        PoolFile::Small(bytes) => read_csv(&bytes, separator, columns).map(Found::Table),
+        PoolFile::Large(rows) => CsvFile::open(file, rows, separator, columns).map(Found::Large),
+    })
+}
+
+fn separator(
+    pool: &Written,
+    format: FileFormat,
+    path: &str,
+    findings: &mut Findings,
+) -> Option<u8> {
+    match (pool.separator.as_deref().map(str::as_bytes), format) {
+        (_, FileFormat::Jsonl) => Some(b','),
+        (Some(&[byte]), _) if !matches!(byte, b'"' | b'\r' | b'\n') => Some(byte),
         (Some(_), _) => {
             findings.add(&inside(path, "separator"), "one character of ASCII is wanted");
-            return None;
+            None
         }
-        (None, FileFormat::Tsv) => b'\t',
-        (None, _) => b',',
-    };
-    Some(read_csv(bytes, separator, pool.columns.as_deref()))
+        (None, FileFormat::Tsv) => Some(b'\t'),
+        (None, _) => Some(b','),
+    }
+}
+
+/// That no column of weights is named where no order asks for one.
+fn no_weight(pool: &Written, path: &str, findings: &mut Findings) -> Option<()> {
+    if pool.weight.is_some() && pool.order != Order::Weighted {
+        findings.add(&inside(path, "weight"), "means something with `order: weighted` only");
+        return None;
+    }
+    Some(())
 }
 
 /// The choice among rows that `order: weighted` makes; nothing for other orders.
 fn weights(
-    pool: &Pool,
+    pool: &Written,
     table: &Table,
     path: &str,
     findings: &mut Findings,
@@ -142,11 +236,8 @@ fn weights(
         }
         return Some(None);
     };
+    no_weight(pool, path, findings)?;
     let at = inside(path, "weight");
-    if pool.order != Order::Weighted {
-        findings.add(&at, "means something with `order: weighted` only");
-        return None;
-    }
     let columns = table.columns();
     let Some(column) = columns.iter().position(|column| column == name) else {
         let near = nearest(name, columns.iter().map(String::as_str));

@@ -274,7 +274,7 @@ impl Meaning<'_> {
 
     /// The pools and the variables that a request needs, those that variables need among them.
     fn needed(&self, head: &Ops, body: &Ops, wanted: &[Value]) -> (Vec<u16>, Vec<u16>) {
-        let mut pools = vec![false; self.tables.len()];
+        let mut pools = vec![false; self.stock.len()];
         let mut variables = vec![false; self.variables.len()];
         let mut note = |value: &Value, variables: &mut [bool]| {
             value.walk(&mut |value| match value {

@@ -26,6 +26,11 @@ impl World {
                     let bytes = self.files.get(name).map(|bytes| bytes.to_vec());
                     bytes.ok_or_else(|| "no such file".into())
                 },
+                rows: &|name| {
+                    let bytes = self.files.get(name).map(|bytes| bytes.to_vec());
+                    bytes.map(PoolFile::Small).ok_or_else(|| "no such file".into())
+                },
+                pools: None,
                 seed: 7,
                 lanes: 4096,
                 keepalive: true,

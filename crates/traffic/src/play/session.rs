@@ -4,6 +4,7 @@ use model::{Draw, Nanos};
 use wire::ResponseHead;
 
 use crate::draw::{Draws, Purpose};
+use crate::pool::Drawn;
 use crate::program::{Extract, Flow, From, Program, When};
 use crate::value::{Scene, Texts};
 
@@ -28,7 +29,7 @@ pub(super) struct Session {
     /// When the next step is taken.
     pub(super) resume: Nanos,
     /// The row drawn from each pool.
-    pub(super) rows: Vec<u64>,
+    pub(super) drawn: Drawn,
     pub(super) extracted: Texts,
     pub(super) jar: Jar,
     /// The first extraction that the head of the answer lacks.
@@ -37,11 +38,10 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins anew.
-    pub(super) fn begin(&mut self, flow: u32, of: &Flow, place: Draw, rows: &[u64]) {
+    pub(super) fn begin(&mut self, flow: u32, of: &Flow, place: Draw, drawn: &Drawn) {
         (self.active, self.awaiting) = (true, false);
         (self.flow, self.step, self.place, self.resume) = (flow, 0, place, 0);
-        self.rows.clear();
-        self.rows.extend_from_slice(rows);
+        self.drawn.copy(drawn);
         self.extracted.clear(of.extracted.len());
         self.jar.clear();
         self.lacks = None;
@@ -133,8 +133,8 @@ impl Session {
                 let mut sides = [Vec::new(), Vec::new()];
                 for (value, side) in values.iter().zip(&mut sides) {
                     let mut scene = Scene {
-                        tables: &program.tables,
-                        rows: &self.rows,
+                        pools: &program.pools,
+                        drawn: &self.drawn,
                         variables: &variables,
                         extracted: &self.extracted,
                         draws: &mut draws,

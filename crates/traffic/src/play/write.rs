@@ -2,6 +2,7 @@
 
 use crate::draw::Draws;
 use crate::escape::escape;
+use crate::pool::Drawn;
 use crate::program::{Form, Op, Program, Request};
 use crate::value::{Scene, Texts, decimal};
 
@@ -21,7 +22,7 @@ pub(super) struct Scratch {
 pub(super) struct Setting<'a> {
     pub(super) program: &'a Program,
     /// The row drawn from each pool.
-    pub(super) rows: &'a [u64],
+    pub(super) drawn: &'a Drawn,
     pub(super) extracted: &'a Texts,
     /// The session's cookies, if it is one.
     pub(super) jar: Option<&'a Jar>,
@@ -31,9 +32,9 @@ pub(super) struct Setting<'a> {
 
 impl Setting<'_> {
     fn scene<'s>(&'s mut self, variables: &'s Texts) -> Scene<'s> {
-        let Self { program, rows, extracted, draws, unix_ns, .. } = self;
-        let tables = &program.tables;
-        Scene { tables, rows, variables, extracted, draws, unix_ns: *unix_ns }
+        let Self { program, drawn, extracted, draws, unix_ns, .. } = self;
+        let pools = &program.pools;
+        Scene { pools, drawn, variables, extracted, draws, unix_ns: *unix_ns }
     }
 }
 

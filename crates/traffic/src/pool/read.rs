@@ -13,11 +13,11 @@ pub(crate) struct BadRow {
 }
 
 impl BadRow {
-    fn whole(what: impl Into<String>) -> Self {
+    pub(super) fn whole(what: impl Into<String>) -> Self {
         Self { line: None, what: what.into() }
     }
 
-    fn at(line: u64, what: impl Into<String>) -> Self {
+    pub(super) fn at(line: u64, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
     }
 }
@@ -64,6 +64,11 @@ pub(crate) fn read_csv(
 }
 
 fn named(columns: Vec<String>, line: u64) -> Result<Table, BadRow> {
+    column_names(columns, line).map(Table::new)
+}
+
+/// Names of columns as they are used, if they can be.
+pub(super) fn column_names(columns: Vec<String>, line: u64) -> Result<Vec<String>, BadRow> {
     if columns.len() > MOST_COLUMNS {
         return Err(BadRow::at(line, format!("has more than {MOST_COLUMNS} columns")));
     }
@@ -76,12 +81,17 @@ fn named(columns: Vec<String>, line: u64) -> Result<Table, BadRow> {
             return Err(BadRow::at(line, format!("two columns are named `{name}`")));
         }
     }
-    Ok(Table::new(columns))
+    Ok(columns)
 }
 
 fn unequal(line: u64, row: u64, has: usize, wanted: usize) -> BadRow {
+    BadRow::at(line, uneven(row, has, wanted))
+}
+
+/// What is wrong with a row, from 1, that has more or fewer values than there are columns.
+pub(super) fn uneven(row: u64, has: usize, wanted: usize) -> String {
     let values = if has == 1 { "value" } else { "values" };
-    BadRow::at(line, format!("row {row} has {has} {values}, the columns are {wanted}"))
+    format!("row {row} has {has} {values}, the columns are {wanted}")
 }
 
 fn ragged(error: &csv::Error) -> BadRow {

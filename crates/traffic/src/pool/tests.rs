@@ -1,6 +1,13 @@
+mod kept;
+mod windows;
+
 use std::collections::BTreeSet;
 
+use model::Draw;
+use model::workload::Order;
+
 use super::*;
+use crate::source::Seat;
 
 fn cells(table: &Table) -> Vec<Vec<String>> {
     let columns = table.columns().len() as u16;
@@ -54,19 +61,21 @@ fn json_lines_keep_types_and_tell_what_a_row_lacks() {
     assert_eq!((single.columns(), single.rows()), (&["value".to_owned()][..], 2));
 }
 
-/// Rows that `workers` workers get in turn until one finds nothing more.
-fn used(order: Order, rows: u64, workers: u32, turns: u64) -> (Vec<u64>, Option<RunOut>) {
-    let pool = Rows::new("p", rows, order, None, 9);
-    let mut lots = vec![Lot::default(); workers as usize];
+/// Rows that `workers` workers get in turn until one finds nothing more; whether one did.
+fn used(order: Order, rows: u64, workers: u32, turns: u64) -> (Vec<u64>, bool) {
+    let pool = Numbers::new(rows, order, None, 9);
+    let mut takers: Vec<_> = (0..workers).map(|_| numbers::Taker::default()).collect();
     let mut used = Vec::new();
     for turn in 0..turns {
-        let lot = &mut lots[(turn % u64::from(workers)) as usize];
-        match pool.next(0, 1, Draw { lane: 0, k: turn }, workers, lot) {
-            Ok(row) => used.push(row),
-            Err(out) => return (used, Some(out)),
+        let worker = (turn % u64::from(workers)) as u32;
+        let place = Draw { lane: 0, k: turn };
+        let asker = Asker { pool: 0, seed: 1, place, seat: Seat { worker, workers } };
+        match pool.next(asker, &mut takers[worker as usize]).unwrap() {
+            Some(row) => used.push(row),
+            None => return (used, true),
         }
     }
-    (used, None)
+    (used, false)
 }
 
 #[test]
@@ -77,10 +86,10 @@ fn unique_rows_never_come_twice_and_run_out_aloud() {
         assert_eq!(set.len(), rows.len());
         // What other workers hold back is at most a lot each.
         assert!(rows.len() as u64 > 10_000 - 64 * u64::from(workers), "{}", rows.len());
-        assert!(out.unwrap().0.contains("all 10000 rows"));
+        assert!(out);
     }
     let (rows, out) = used(Order::Unique, 100, 8, 100);
-    assert_eq!((rows.len(), out), (100, None));
+    assert_eq!((rows.len(), out), (100, false));
 }
 
 #[test]

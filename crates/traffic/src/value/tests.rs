@@ -10,9 +10,10 @@ fn text(value: &Value) -> String {
 fn at(value: &Value, unix_ns: i64) -> String {
     let texts = Texts::default();
     let mut draws = Draws::of(1, model::Draw::default(), Purpose::Step(0));
+    let drawn = Drawn::default();
     let mut scene = Scene {
-        tables: &[],
-        rows: &[],
+        pools: &[],
+        drawn: &drawn,
         variables: &texts,
         extracted: &texts,
         draws: &mut draws,

@@ -13,6 +13,8 @@ pub fn compiled(workload: serde_json::Value, lanes: u32) -> Compiled {
     let inputs = Inputs {
         env: &|_| None,
         file: &|_| Err("no files here".into()),
+        rows: &|_| Err("no files here".into()),
+        pools: None,
         seed: 7,
         lanes,
         keepalive: true,

@@ -1,0 +1,234 @@
+//! Where a pool whose order counts has got to: workers take lots of rows, and nobody takes a row twice.
+//!
+//! Owns which lot is whose. A lot is kept, if somebody keeps lots, before any of its rows is used, so
+//! that a run that was killed can be gone on with: [`Lots::read`] says what is used up, what is not, and
+//! what may be. Does not own what rows hold, nor where lots are written to ([`Keep`]).
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Between two rows of a pool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// What orders places: bytes before it in a file that is read by windows, otherwise rows.
+    pub at: u64,
+    /// Rows before it.
+    pub row: u64,
+    /// Lines before it in the file; 0 in a pool in memory.
+    pub line: u64,
+}
+
+/// The rows from one place to another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lot {
+    /// Before its first row.
+    pub from: Place,
+    /// Behind its last row.
+    pub to: Place,
+}
+
+impl Lot {
+    /// Whether no row is in it.
+    pub const fn is_empty(&self) -> bool {
+        self.from.at >= self.to.at
+    }
+}
+
+/// Where lots are kept. What [`put`](Self::put) was given outlasts the process once it returns.
+pub trait Keep: fmt::Debug + Send + Sync {
+    /// Keeps a record in the place of the one before.
+    ///
+    /// # Errors
+    /// In words, when it cannot be kept; the run is ended then.
+    fn put(&self, slot: u32, record: &[u8; RECORD_BYTES]) -> Result<(), String>;
+}
+
+/// Bytes of a record. Records lie one behind the other from the start of a page, so that none is on two
+/// pages and each is written whole.
+pub const RECORD_BYTES: usize = 128;
+
+/// A record is not what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Damaged;
+
+/// What a worker does with the lot in its slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// It uses the rows of it now.
+    InUse = 1,
+    /// It has left it: no row of it was used.
+    Left = 2,
+}
+
+/// A pool's lots as they were kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lots {
+    /// Where nobody had taken rows yet; none when nothing was kept.
+    pub next: Option<Place>,
+    /// Rows that were taken and certainly not used.
+    pub left: Vec<Lot>,
+    /// Rows that were in use: some of them were used.
+    pub doubtful: Vec<Lot>,
+}
+
+impl Lots {
+    /// Reads records. Zeros are a slot that nobody had.
+    ///
+    /// # Errors
+    /// When anything else is there: without it, what is used up cannot be told.
+    pub fn read(records: &[u8]) -> Result<Self, Damaged> {
+        let mut lots = Self::default();
+        for record in records.chunks(RECORD_BYTES) {
+            if record.iter().all(|byte| *byte == 0) {
+                continue;
+            }
+            let (next, lot, held) = decode(record).ok_or(Damaged)?;
+            lots.next = lots.next.max(Some(next));
+            match held {
+                _ if lot.is_empty() => {}
+                Held::InUse => lots.doubtful.push(lot),
+                Held::Left => lots.left.push(lot),
+            }
+        }
+        // Between two writes a lot that moves from slot to slot is in both.
+        let in_use = |left: &Lot| lots.doubtful.iter().any(|lot| lot.to == left.to);
+        lots.left.retain(|left| !in_use(left));
+        Ok(lots)
+    }
+
+    /// Records from which the same is read again but for the doubtful rows, which are gone.
+    pub fn records(&self) -> Vec<u8> {
+        let Some(next) = self.next else { return Vec::new() };
+        let nothing = Lot { from: next, to: next };
+        let all = if self.left.is_empty() { &[nothing][..] } else { &self.left };
+        all.iter().flat_map(|lot| encode(next, *lot, Held::Left)).collect()
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Cursor(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Where nobody has taken rows yet.
+    next: Place,
+    /// By worker, what it left when it was done.
+    left: Vec<Lot>,
+    keep: Option<Arc<dyn Keep>>,
+}
+
+impl Cursor {
+    /// At a place, with no row taken.
+    pub(crate) fn at(next: Place) -> Self {
+        Self(Mutex::new(State { next, ..State::default() }))
+    }
+
+    /// Keeps lots from now on, and goes on where kept ones say.
+    pub(crate) fn keep(&self, keep: Arc<dyn Keep>, lots: &Lots) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.next = lots.next.unwrap_or(state.next);
+        state.left.clone_from(&lots.left);
+        state.keep = Some(keep);
+    }
+
+    /// A lot for a worker, and whether it is a new one, which `cut` has made: it is given the place where
+    /// nobody has taken rows yet, and gives an empty lot when there are no more. Then, what another
+    /// worker left; in the end, an empty lot.
+    ///
+    /// # Errors
+    /// When no lot can be cut, or not be kept.
+    pub(crate) fn take(
+        &self,
+        worker: u32,
+        cut: impl FnOnce(Place) -> Result<Lot, String>,
+    ) -> Result<(Lot, bool), String> {
+        let state = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = state.left.get(worker as usize).is_some_and(|lot| !lot.is_empty());
+        if own {
+            return Ok((state.hand_over(worker as usize, worker)?, false));
+        }
+        let lot = cut(state.next)?;
+        if !lot.is_empty() {
+            state.next = lot.to;
+            state.put(worker, lot, Held::InUse)?;
+            return Ok((lot, true));
+        }
+        match state.left.iter().position(|lot| !lot.is_empty()) {
+            Some(other) => Ok((state.hand_over(other, worker)?, false)),
+            None => Ok((Lot::default(), false)),
+        }
+    }
+
+    /// What a worker has not used, when it is done.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the rows count as used then.
+    pub(crate) fn give_back(&self, worker: u32, lot: Lot) -> Result<(), String> {
+        let state = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = worker as usize;
+        if slot >= state.left.len() {
+            state.left.resize(slot + 1, Lot::default());
+        }
+        state.put(worker, lot, Held::Left)?;
+        state.left[slot] = lot;
+        Ok(())
+    }
+}
+
+impl State {
+    fn hand_over(&mut self, from: usize, to: u32) -> Result<Lot, String> {
+        let lot = std::mem::take(&mut self.left[from]);
+        self.put(to, lot, Held::InUse)?;
+        if from != to as usize {
+            self.put(from as u32, Lot::default(), Held::Left)?;
+        }
+        Ok(lot)
+    }
+
+    fn put(&self, slot: u32, lot: Lot, held: Held) -> Result<(), String> {
+        match &self.keep {
+            Some(keep) => keep.put(slot, &encode(self.next, lot, held)),
+            None => Ok(()),
+        }
+    }
+}
+
+const WORDS: usize = RECORD_BYTES / 8;
+
+/// A record: three places, what is done with the lot, and a sum that tells it from anything else.
+fn encode(next: Place, lot: Lot, held: Held) -> [u8; RECORD_BYTES] {
+    let mut words = [0u64; WORDS];
+    for (place, words) in [next, lot.from, lot.to].iter().zip(words.chunks_exact_mut(3)) {
+        words.copy_from_slice(&[place.at, place.row, place.line]);
+    }
+    words[9] = held as u64;
+    words[WORDS - 1] = sum(&words);
+    let mut record = [0; RECORD_BYTES];
+    for (word, bytes) in words.iter().zip(record.chunks_exact_mut(8)) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    record
+}
+
+fn decode(record: &[u8]) -> Option<(Place, Lot, Held)> {
+    if record.len() != RECORD_BYTES {
+        return None;
+    }
+    let mut words = [0u64; WORDS];
+    for (word, bytes) in words.iter_mut().zip(record.chunks_exact(8)) {
+        *word = u64::from_le_bytes(bytes.try_into().ok()?);
+    }
+    let place = |at: usize| Place { at: words[at], row: words[at + 1], line: words[at + 2] };
+    let held = match words[9] {
+        1 => Held::InUse,
+        2 => Held::Left,
+        _ => return None,
+    };
+    let right = words[WORDS - 1] == sum(&words);
+    right.then(|| (place(0), Lot { from: place(3), to: place(6) }, held))
+}
+
+fn sum(words: &[u64; WORDS]) -> u64 {
+    words[..WORDS - 1].iter().fold(1, |sum, word| crate::draw::mixed(sum ^ word))
+}

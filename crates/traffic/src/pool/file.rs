@@ -1,0 +1,190 @@
+//! Files of rows that are too large for memory: read a piece at a time.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::cursor::Place;
+use super::drawn::Cells;
+use super::read::{BadRow, column_names};
+use super::split::{Splitter, lines};
+
+/// Bytes of a row at most, in a file that is not read into memory: 1 MiB.
+pub(crate) const LONGEST_ROW: usize = 1 << 20;
+
+/// A file that is read where and when its bytes are needed. Nothing is read ahead of a size that was told
+/// when it was opened, and a file that changes is an error wherever it is noticed.
+pub trait RowFile: fmt::Debug + Send + Sync {
+    /// Its length in bytes when it was opened.
+    fn size(&self) -> u64;
+
+    /// Fills `into` from an offset on; all of it lies within the size.
+    ///
+    /// # Errors
+    /// In words that follow its name: `has changed ...`, when it cannot be read, or is not what it was
+    /// when it was opened.
+    fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), String>;
+
+    /// These bytes will be read soon.
+    fn expect(&self, offset: u64, bytes: u64) {
+        let _ = (offset, bytes);
+    }
+}
+
+/// A pool's file, as whoever knows its size sees fit.
+#[derive(Debug)]
+pub enum PoolFile {
+    /// Its bytes.
+    Small(Vec<u8>),
+    /// Too large to be held.
+    Large(Arc<dyn RowFile>),
+}
+
+/// A large file of RFC 4180.
+#[derive(Debug, Clone)]
+pub(crate) struct CsvFile {
+    /// As the workload calls it.
+    pub(crate) name: String,
+    pub(crate) file: Arc<dyn RowFile>,
+    pub(crate) separator: u8,
+    pub(crate) columns: Vec<String>,
+    /// Before the first row of values.
+    pub(crate) start: Place,
+}
+
+impl CsvFile {
+    /// Looks at the file's beginning. Without `columns` the first row names them.
+    pub(crate) fn open(
+        name: &str,
+        file: Arc<dyn RowFile>,
+        separator: u8,
+        columns: Option<&[String]>,
+    ) -> Result<Self, BadRow> {
+        let name = name.to_owned();
+        let mark = mark(&*file).map_err(BadRow::whole)?;
+        let mut start = Place { at: mark, row: 0, line: 0 };
+        if let Some(columns) = columns {
+            let columns = column_names(columns.to_vec(), 1)?;
+            return Ok(Self { name, file, separator, columns, start });
+        }
+        let mut splitter = Splitter::new(separator);
+        let mut piece = Vec::new();
+        let bytes = first_row(&*file, mark, &mut splitter, &mut piece)?;
+        piece.truncate(bytes);
+        let mut cells = Cells::default();
+        let Some((_, count)) = splitter.row(&piece, false, &mut cells) else {
+            return Err(BadRow::whole("has no row that names its columns"));
+        };
+        start.at += bytes as u64;
+        start.line = lines(&piece);
+        if count > cells.len() {
+            return Err(BadRow::at(1, format!("has more than {} columns", super::MOST_COLUMNS)));
+        }
+        let names = (0..count).map(|at| str::from_utf8(cells.cell(at)).map(str::to_owned));
+        let names = names.collect::<Result<_, _>>();
+        let names = names.map_err(|_| BadRow::at(1, "a column's name is no UTF-8"))?;
+        Ok(Self { columns: column_names(names, 1)?, name, file, separator, start })
+    }
+
+    /// Reads whole rows from a place on: as many as end within `bytes`, or the first one if that is
+    /// longer, into `piece`. How many rows and bytes they are; none at the end of the file.
+    pub(crate) fn read(
+        &self,
+        from: Place,
+        bytes: usize,
+        splitter: &mut Splitter,
+        piece: &mut Vec<u8>,
+    ) -> Result<Place, String> {
+        let left = self.file.size().saturating_sub(from.at);
+        let mut wanted = bytes;
+        loop {
+            let whole = left <= wanted as u64;
+            piece.resize(wanted.min(left as usize), 0);
+            self.read_exactly(from, piece)?;
+            let cut = splitter.cut(piece, whole);
+            if cut.bytes > 0 || piece.is_empty() {
+                piece.truncate(cut.bytes);
+                let at = from.at + cut.bytes as u64;
+                let line = from.line + lines(piece);
+                return Ok(Place { at, row: from.row + cut.rows, line });
+            }
+            if wanted >= LONGEST_ROW {
+                return Err(self.too_long(from));
+            }
+            wanted = (2 * wanted).min(LONGEST_ROW);
+        }
+    }
+
+    /// Reads the bytes from a place on that `piece` has room for.
+    pub(crate) fn read_exactly(&self, from: Place, piece: &mut [u8]) -> Result<(), String> {
+        self.file.read(from.at, piece).map_err(|what| format!("{} {what}", self.name))
+    }
+
+    /// That a piece of whole rows is UTF-8. Then so is each cell: what lies between cells is ASCII.
+    pub(crate) fn check_text(
+        &self,
+        from: Place,
+        piece: &[u8],
+        splitter: &mut Splitter,
+    ) -> Result<(), String> {
+        let Err(error) = str::from_utf8(piece) else { return Ok(()) };
+        let bad = error.valid_up_to();
+        let (mut at, mut row) = (0, from.row + 1);
+        let mut cells = Cells::default();
+        while let Some((bytes, _)) = splitter.row(&piece[at..], false, &mut cells) {
+            if at + bytes > bad {
+                break;
+            }
+            (at, row) = (at + bytes, row + 1);
+            cells.clear();
+        }
+        Err(self.bad(from.line + lines(&piece[..bad]) + 1, &format!("row {row} is no UTF-8")))
+    }
+
+    fn too_long(&self, from: Place) -> String {
+        format!(
+            "{}:{}: row {} is longer than 1 MiB (from byte {} on): is a quote left open there?",
+            self.name,
+            from.line + 1,
+            from.row + 1,
+            from.at
+        )
+    }
+
+    /// What is wrong on a line, from 1.
+    pub(crate) fn bad(&self, line: u64, what: &str) -> String {
+        format!("{}:{line}: {what}", self.name)
+    }
+}
+
+/// Bytes of the mark that files of some programs begin with.
+fn mark(file: &dyn RowFile) -> Result<u64, String> {
+    let mut first = [0; 3];
+    if file.size() >= 3 {
+        file.read(0, &mut first)?;
+    }
+    Ok(if first == *b"\xef\xbb\xbf" { 3 } else { 0 })
+}
+
+/// The bytes from an offset to the end of the first row behind it.
+fn first_row(
+    file: &dyn RowFile,
+    offset: u64,
+    splitter: &mut Splitter,
+    piece: &mut Vec<u8>,
+) -> Result<usize, BadRow> {
+    let left = file.size() - offset;
+    let mut wanted = 4096;
+    loop {
+        let whole = left <= wanted as u64;
+        piece.resize(wanted.min(left as usize), 0);
+        file.read(offset, piece).map_err(BadRow::whole)?;
+        let cut = splitter.cut(piece, whole);
+        if cut.rows > 0 || whole {
+            return Ok(splitter.skip(&piece[..cut.bytes], 1));
+        }
+        if wanted >= LONGEST_ROW {
+            return Err(BadRow::at(1, "is longer than 1 MiB: is a quote left open there?"));
+        }
+        wanted *= 2;
+    }
+}

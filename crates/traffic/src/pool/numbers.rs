@@ -1,0 +1,130 @@
+//! Which row comes next, of pools whose rows have numbers.
+
+use std::sync::Arc;
+
+use model::Draw;
+use model::workload::Order;
+
+use super::cursor::{Cursor, Lot, Place};
+use crate::draw::{Choice, Draws, Permutation, Purpose};
+use crate::source::Seat;
+
+/// Rows of a lot at most.
+const MOST_OF_A_LOT: u64 = 64;
+
+/// An order of rows. Shared by all workers.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    rows: u64,
+    order: Ordered,
+    /// Rows taken so far, for the orders that count.
+    pub(super) cursor: Cursor,
+}
+
+#[derive(Debug, Clone)]
+enum Ordered {
+    Random,
+    Weighted(Arc<Choice>),
+    Sequential,
+    Shuffled(Permutation),
+    Unique,
+}
+
+/// Whose turn it is, and where in the schedule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asker {
+    pub(crate) pool: u16,
+    pub(crate) seed: u64,
+    pub(crate) place: Draw,
+    pub(crate) seat: Seat,
+}
+
+impl Asker {
+    pub(super) fn draw(self) -> Draws {
+        Draws::of(self.seed, self.place, Purpose::Row(self.pool))
+    }
+}
+
+impl Numbers {
+    /// `weights` is for the order `weighted`.
+    pub(crate) fn new(rows: u64, order: Order, weights: Option<Choice>, seed: u64) -> Self {
+        let order = match (order, weights) {
+            (Order::Weighted, Some(choice)) => Ordered::Weighted(Arc::new(choice)),
+            (Order::Weighted | Order::Random, _) => Ordered::Random,
+            (Order::Sequential, _) => Ordered::Sequential,
+            (Order::Shuffled, _) => Ordered::Shuffled(Permutation::new(rows.max(1), seed)),
+            (Order::Unique, _) => Ordered::Unique,
+        };
+        Self { rows, order, cursor: Cursor::default() }
+    }
+
+    /// The same, with no row used.
+    pub(super) fn rewound(&self) -> Self {
+        Self { rows: self.rows, order: self.order.clone(), cursor: Cursor::default() }
+    }
+
+    /// The number of rows.
+    pub(super) const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Whether no row comes twice.
+    pub(super) const fn is_unique(&self) -> bool {
+        matches!(self.order, Ordered::Unique)
+    }
+
+    /// The row for a place in the schedule: by that alone for orders that draw, the next one for those
+    /// that count. `None` when no row may come twice and all have come.
+    ///
+    /// # Errors
+    /// When a lot cannot be kept.
+    #[inline]
+    pub(crate) fn next(&self, asker: Asker, taker: &mut Taker) -> Result<Option<u64>, String> {
+        Ok(Some(match &self.order {
+            Ordered::Random => asker.draw().below(self.rows),
+            Ordered::Weighted(choice) => choice.pick(asker.draw().next()) as u64,
+            Ordered::Sequential => self.count(asker.seat, taker, u64::MAX)? % self.rows,
+            Ordered::Shuffled(order) => {
+                order.at(self.count(asker.seat, taker, u64::MAX)? % self.rows)
+            }
+            Ordered::Unique => {
+                let row = self.count(asker.seat, taker, self.rows)?;
+                return Ok((row < self.rows).then_some(row));
+            }
+        }))
+    }
+
+    /// The next number below `bound`; `bound` itself when there is none.
+    #[inline]
+    fn count(&self, seat: Seat, taker: &mut Taker, bound: u64) -> Result<u64, String> {
+        if taker.lot.is_empty() {
+            let size = self.rows / (16 * u64::from(seat.workers.max(1)));
+            let size = size.clamp(1, MOST_OF_A_LOT);
+            taker.lot = taker.took(self.cursor.take(seat.worker, |next| {
+                let to = next.at.saturating_add(size).min(bound);
+                Ok(Lot { from: next, to: Place { at: to, row: to, line: 0 } })
+            }))?;
+            if taker.lot.is_empty() {
+                return Ok(bound);
+            }
+        }
+        let row = taker.lot.from.at;
+        taker.lot.from = Place { at: row + 1, row: row + 1, line: 0 };
+        Ok(row)
+    }
+}
+
+/// What a worker was given of a pool and has not used.
+#[derive(Debug, Default)]
+pub(crate) struct Taker {
+    pub(super) lot: Lot,
+    /// Whether it has ever been given anything.
+    pub(super) has_taken: bool,
+}
+
+impl Taker {
+    fn took(&mut self, taken: Result<(Lot, bool), String>) -> Result<Lot, String> {
+        self.has_taken = true;
+        Ok(taken?.0)
+    }
+}

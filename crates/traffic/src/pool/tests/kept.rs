@@ -1,0 +1,125 @@
+//! Lots that are kept: a run that was killed is gone on with, and no row comes twice.
+
+use std::sync::Mutex;
+
+use super::windows::{csv, given, go_on, numbered};
+use super::*;
+
+/// Records as a file would hold them.
+#[derive(Debug, Default)]
+struct Records(Mutex<Vec<u8>>);
+
+impl Records {
+    fn of(lots: &Lots) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(lots.records())))
+    }
+
+    fn lots(&self) -> Lots {
+        Lots::read(&self.0.lock().unwrap()).unwrap()
+    }
+}
+
+impl Keep for Records {
+    fn put(&self, slot: u32, record: &[u8; RECORD_BYTES]) -> Result<(), String> {
+        let mut records = self.0.lock().unwrap();
+        let at = slot as usize * RECORD_BYTES;
+        let length = records.len().max(at + RECORD_BYTES);
+        records.resize(length, 0);
+        records[at..at + RECORD_BYTES].copy_from_slice(record);
+        Ok(())
+    }
+}
+
+/// A file by windows, and the same rows in memory.
+fn pools(rows: u64) -> [Pool; 2] {
+    let text = numbered(rows);
+    let table = read_csv(&text, b',', None).unwrap();
+    let numbers = Numbers::new(rows, Order::Unique, None, 1);
+    [
+        Pool::of_stream("p", Stream::new(csv(&text, None), true, 200)),
+        Pool::of_table("p", table, numbers),
+    ]
+}
+
+fn rows_of(lots: &[Lot]) -> BTreeSet<u64> {
+    lots.iter().flat_map(|lot| lot.from.row..lot.to.row).collect()
+}
+
+fn set(rows: &[String]) -> BTreeSet<u64> {
+    rows.iter().map(|row| row.parse().unwrap()).collect()
+}
+
+#[test]
+fn after_a_kill_no_row_comes_twice_and_what_is_doubtful_is_known() {
+    const ROWS: u64 = 3000;
+    for (pool, again) in pools(ROWS).into_iter().zip(pools(ROWS)) {
+        let records = Records::of(&Lots::default());
+        pool.unique().unwrap().0.keep(records.clone(), &Lots::default());
+        let mut takers: Vec<Taker> = (0..8).map(|_| pool.taker()).collect();
+        let (first, _) = go_on(&pool, &mut takers, 1001);
+        // Killed here: nothing is given back.
+        let lots = records.lots();
+        let doubtful = rows_of(&lots.doubtful);
+        assert!(!doubtful.is_empty() && lots.left.is_empty(), "{lots:?}");
+
+        let records = Records::of(&lots);
+        again.unique().unwrap().0.keep(records.clone(), &lots);
+        let mut takers: Vec<Taker> = (0..3).map(|_| again.taker()).collect();
+        let (second, out) = go_on(&again, &mut takers, ROWS);
+        assert!(out.is_some());
+        for (worker, taker) in (0..).zip(&takers) {
+            again.give_back(Seat { worker, workers: 3 }, taker);
+        }
+        let (first, second) = (set(&first), set(&second));
+        assert!(first.is_disjoint(&second));
+        assert!(doubtful.is_disjoint(&second));
+        // Every row was used, is doubtful, or is known to be left.
+        let lots = records.lots();
+        assert!(lots.doubtful.is_empty(), "{lots:?}");
+        let left = rows_of(&lots.left);
+        assert!(left.is_disjoint(&second) && left.is_disjoint(&first));
+        let all: BTreeSet<u64> =
+            [&first, &second, &doubtful, &left].into_iter().flatten().copied().collect();
+        assert_eq!(all.len() as u64, ROWS);
+    }
+}
+
+#[test]
+fn a_run_that_ended_is_gone_on_with_where_it_was() {
+    for (pool, again) in pools(1000).into_iter().zip(pools(1000)) {
+        let records = Records::of(&Lots::default());
+        pool.unique().unwrap().0.keep(records.clone(), &Lots::default());
+        let (first, _) = given(&pool, 4, 306);
+        let lots = records.lots();
+        assert!(lots.doubtful.is_empty() && !lots.left.is_empty(), "{lots:?}");
+        let records = Records::of(&lots);
+        assert_eq!(records.lots(), lots);
+        again.unique().unwrap().0.keep(records.clone(), &lots);
+        let (second, out) = given(&again, 1, 1000);
+        assert!(out.is_some());
+        assert_eq!((second.len(), set(&first).union(&set(&second)).count()), (694, 1000));
+        assert_eq!(rows_of(&records.lots().left), BTreeSet::new());
+    }
+}
+
+#[test]
+fn what_is_no_record_is_told() {
+    let lots = Lots {
+        next: Some(Place { at: 90, row: 9, line: 10 }),
+        left: vec![Lot {
+            from: Place { at: 10, row: 1, line: 2 },
+            to: Place { at: 30, row: 3, line: 4 },
+        }],
+        doubtful: Vec::new(),
+    };
+    let mut records = lots.records();
+    assert_eq!(Lots::read(&records), Ok(lots.clone()));
+    records.extend([0; RECORD_BYTES]);
+    assert_eq!(Lots::read(&records), Ok(lots));
+    let mut more = records.clone();
+    more.push(7);
+    assert_eq!(Lots::read(&more), Err(Damaged));
+    // One bit off.
+    records[20] ^= 1;
+    assert_eq!(Lots::read(&records), Err(Damaged));
+}
