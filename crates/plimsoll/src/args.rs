@@ -77,11 +77,11 @@ pub enum Command {
 }
 
 /// `plimsoll run`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 pub struct RunArgs {
     /// URL to load, such as http://127.0.0.1:8080/healthz, or a workload file
-    #[arg(value_name = "URL|FILE")]
-    pub url: String,
+    #[arg(value_name = "URL|FILE", required_unless_present = "resume")]
+    pub url: Option<String>,
     /// How much, how long
     #[command(flatten)]
     pub shape: ShapeArgs,
@@ -94,6 +94,10 @@ pub struct RunArgs {
     /// Folder for run.json, latency.hgrm, timeline.csv and report.html
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
+    /// Make another run that goes on with the `unique` pools of the run in this folder: no row comes
+    /// twice. Its results go to a folder inside of it
+    #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
+    pub resume: Option<PathBuf>,
     /// Print nothing while running
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

@@ -18,6 +18,7 @@ use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES
 use verdict::objective::FOR_A_COURSE;
 
 use crate::args::{CapacityArgs, CapacityFormat};
+use crate::cursors;
 use crate::execute::{now_rfc3339, stop_on_signal};
 use crate::failure::{Failure, usage};
 use crate::objectives;
@@ -61,6 +62,7 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let record = empty(url, settings, asked.names());
     let course = course(sent, args, settings, asked)?;
     let files = Files::new(&dir)?;
+    cursors::begin(&dir, &course.prepared.sent)?;
     carry_out(&course, record, &files, args.format, built_in.as_ref())
 }
 

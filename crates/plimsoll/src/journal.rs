@@ -3,7 +3,7 @@
 //! to be judged by.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 
 use model::{Interval, Run, RunBuilder, RunHead};
@@ -75,22 +75,21 @@ impl Journal {
     }
 }
 
+/// The command that a journal's run was started with, secrets masked.
+///
+/// # Errors
+/// As [`replay`].
+pub fn command(path: &Path) -> Result<Vec<String>, Failure> {
+    Ok(open(path)?.0.run.command)
+}
+
 /// The run that a journal holds: every whole line of it. A line that is none ends it; where others
 /// follow, that is said.
 ///
 /// # Errors
 /// When the file cannot be read or does not begin as a journal does.
 pub fn replay(path: &Path) -> Result<Replayed, Failure> {
-    let file = File::open(path)
-        .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
-    let mut lines = BufReader::new(file).lines();
-    let begins_otherwise = |error: String| {
-        Failure::CannotRun(format!("{} does not begin as a journal does: {error}", path.display()))
-    };
-    let Head { run: head, objectives } = match lines.next() {
-        Some(Ok(line)) => read(&line).map_err(begins_otherwise)?,
-        _ => return cannot_run(format!("{} is empty: nothing was measured yet", path.display())),
-    };
+    let (Head { run: head, objectives }, mut lines) = open(path)?;
     let mut builder = RunBuilder::new(head);
     while let Some(line) = lines.next() {
         let interval: Result<Interval, String> =
@@ -107,6 +106,20 @@ pub fn replay(path: &Path) -> Result<Replayed, Failure> {
         }
     }
     Ok(Replayed { run: verdict::conclude(builder, true), objectives })
+}
+
+/// A journal's first line, and the lines behind it.
+fn open(path: &Path) -> Result<(Head, Lines<BufReader<File>>), Failure> {
+    let file = File::open(path)
+        .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
+    let mut lines = BufReader::new(file).lines();
+    let begins_otherwise = |error: String| {
+        Failure::CannotRun(format!("{} does not begin as a journal does: {error}", path.display()))
+    };
+    match lines.next() {
+        Some(Ok(line)) => Ok((read(&line).map_err(begins_otherwise)?, lines)),
+        _ => cannot_run(format!("{} is empty: nothing was measured yet", path.display())),
+    }
 }
 
 /// A line, if its figures are such as a run can have.

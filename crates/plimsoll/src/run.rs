@@ -1,10 +1,16 @@
 //! `plimsoll run`: one load.
+//!
+//! Owns the command: from flags to what is printed, the files, and the exit code. Carrying the load out is
+//! [`crate::execute`]'s, going on with the pools of an earlier run [`mod@resume`]'s.
 
-use std::path::Path;
+mod resume;
+
+use std::path::{Path, PathBuf};
 
 use model::Run;
 
 use crate::args::{Format, RunArgs};
+use crate::cursors;
 use crate::environment;
 use crate::execute::{JournalIn, execute_sampled, stop_on_signal};
 use crate::failure::{Failure, cannot_run, usage};
@@ -21,7 +27,32 @@ use crate::settings::{Origin, Settings, ShapeSettings};
 /// # Errors
 /// When the load could not be made.
 pub fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let sent = Sent::of(&args.url, &args.load)?;
+    match &args.resume {
+        Some(dir) => resume::resume(dir, args),
+        None => {
+            let sent = Sent::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
+            carry_out(args, sent, |sent| {
+                let made = args.out.as_deref().filter(|dir| writable(dir));
+                made.map_or(Ok(()), |dir| cursors::begin(dir, sent))?;
+                Ok(Folder { asked: args.out.is_some(), made: made.map(Path::to_owned) })
+            })
+        }
+    }
+}
+
+/// Where a run's files go.
+struct Folder {
+    asked: bool,
+    /// None where it cannot be written to.
+    made: Option<PathBuf>,
+}
+
+/// Makes the run; `folder` is asked for once the load is known to be one.
+fn carry_out(
+    args: &RunArgs,
+    sent: Sent,
+    folder: impl FnOnce(&Sent) -> Result<Folder, Failure>,
+) -> Result<u8, Failure> {
     let shape = ShapeSettings::of_sent(&args.shape, &sent)?.shape();
     refuse_contradictions(&sent.settings, shape)?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&sent)?;
@@ -38,22 +69,22 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     for notice in prepared.notices.iter().chain(&notices) {
         eprintln!("plimsoll: {notice}");
     }
-    let folder = args.out.as_deref().map(|dir| writable(dir).then_some(dir));
+    let folder = folder(&prepared.sent)?;
     let mut live = Live::new(args.quiet, shape.rate_per_s.is_some());
     let environment = environment::read(prepared.files);
     let mut steps = Steps::default();
-    let folder_made = folder.flatten();
-    let journal = folder_made.map(|dir| JournalIn { dir, objectives: objectives.names() });
+    let made = folder.made.as_deref();
+    let journal = made.map(|dir| JournalIn { dir, objectives: objectives.names() });
     let run = execute_sampled(&launch, environment, journal, &mut live, watch, &mut steps);
     let mut run = run?;
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
-    let code = deliver(&run, args.format, args.latency, folder_made)?;
+    let code = deliver(&run, args.format, args.latency, made)?;
     let told = objectives.tell(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;
     }
-    Ok(if (folder == Some(None) || !told) && code == 0 { 1 } else { code })
+    Ok(if (folder.asked && made.is_none() || !told) && code == 0 { 1 } else { code })
 }
 
 /// Whether results can be written to `dir`. If not it says so, and the run is made all the same: its

@@ -18,6 +18,7 @@ use model::{Curve, LevelKind, Nanos, Sweep};
 use verdict::exit::COULD_NOT_RUN;
 
 use crate::args::SweepArgs;
+use crate::cursors;
 use crate::execute::{now_rfc3339, stop_on_signal};
 use crate::failure::{Failure, usage};
 use crate::objectives::{Objectives, watch};
@@ -56,7 +57,9 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let objectives = objectives.or_written(&sent)?;
     let course = course(sent, args, objectives, built_in.is_some())?;
     let sweep = empty(&args.name, url, levels::kind(args), args.objective);
-    let files = Files::of_sweep(&folder(args)?, &args.name)?;
+    let folder = folder(args)?;
+    let files = Files::of_sweep(&folder, &args.name)?;
+    cursors::begin(&folder, &course.prepared.sent)?;
     carry_out(&course, ladder, sweep, &files, built_in.as_ref())
 }
 

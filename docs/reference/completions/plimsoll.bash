@@ -1116,7 +1116,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --latency --slo --junit --annotations --abort-on --help"
+            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --latency --slo --junit --annotations --abort-on --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1287,6 +1287,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

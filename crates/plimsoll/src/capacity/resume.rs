@@ -9,6 +9,7 @@ use model::capacity::CapacitySearch;
 use super::files::{Files, SEARCH_JSON};
 use super::{carry_out, course, settings};
 use crate::args::{CapacityArgs, Cli, Command};
+use crate::cursors;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::secrets;
@@ -55,6 +56,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     let files = Files::new(dir)?;
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);
+    cursors::go_on(dir, &course.prepared.sent)?;
     carry_out(&course, record, &files, args.format, None)
 }
 

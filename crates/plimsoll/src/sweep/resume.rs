@@ -10,6 +10,7 @@ use verdict::Step;
 use super::files::{Files, SWEEP_JSON};
 use super::{carry_out, course, levels};
 use crate::args::{Cli, Command, SweepArgs};
+use crate::cursors;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::Objectives;
@@ -55,6 +56,7 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
     let files = Files::of_sweep(dir, &sweep.name.clone())?;
     let kept = format!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);
+    cursors::go_on(dir, &course.prepared.sent)?;
     carry_out(&course, ladder, sweep, &files, None)
 }
 

@@ -9,6 +9,7 @@
 //! - `objectives`: the highest level of a sweep that holds them.
 //! - `workloads`: workload files where a URL may stand, and what a run would do.
 //! - `wrk`: the link by wrk's name, beside the real one.
+//! - `pools`: rows that come once over kills, and files of rows that change.
 //! - `refused`: what is wrong with inputs, said in one line.
 
 mod audit;
@@ -18,6 +19,7 @@ mod diff;
 mod harness;
 mod import;
 mod objectives;
+mod pools;
 mod recorder;
 mod refused;
 mod scripts;

@@ -100,10 +100,14 @@ impl Stream {
 
     /// Takes the next window. Whether there was one.
     fn refill(&self, seat: Seat, window: &mut Window) -> Result<bool, String> {
-        let Window { bytes, splitter, .. } = window;
+        let Window { lot, bytes, used, splitter, .. } = window;
         let size = self.csv.file.size();
         window.has_taken = true;
-        let (lot, fresh) = self.cursor.take(seat.worker, |next| {
+        // Whatever fails below, what there was is used up.
+        (lot.from, *used) = (lot.to, (0, 0));
+        bytes.clear();
+        let fresh;
+        (*lot, fresh) = self.cursor.take(seat.worker, |next| {
             let over = next.at >= size && !self.unique;
             if over && next.row == 0 {
                 return Err(format!("{} has no rows", self.csv.name));
@@ -116,7 +120,7 @@ impl Stream {
             bytes.resize((lot.to.at - lot.from.at) as usize, 0);
             self.csv.read_exactly(lot.from, bytes)?;
         }
-        (window.lot, window.used) = (lot, (0, 0));
+        let lot = *lot;
         window.plain = is_plain(&window.bytes);
         if lot.from.at / AHEAD != lot.to.at / AHEAD {
             self.csv.file.expect(lot.to.at, AHEAD);

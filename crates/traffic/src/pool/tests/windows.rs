@@ -214,6 +214,10 @@ fn a_file_that_shrinks_is_an_error() {
     file.shrink(100);
     let (_, out) = go_on(&pool, &mut takers, 500);
     assert_eq!(out.unwrap(), "pool `p`: f.csv has changed");
+    // What it holds then is given back as what was not used: nothing of a window that it never had.
+    pool.give_back(Seat { worker: 0, workers: 1 }, &takers[0]);
+    let again = go_on(&pool, &mut [pool.taker()], 1);
+    assert_eq!((again.0.len(), again.1.as_deref()), (0, Some("pool `p`: f.csv has changed")));
 }
 
 #[test]

@@ -1,0 +1,164 @@
+//! Pools of order `unique` over kills, and files that change, against a server that writes down what came.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Folder, PLIMSOLL};
+use crate::recorder::Recorder;
+
+/// A workload whose requests each take the next row of `users.csv`.
+fn workload(folder: &Folder, server: &Recorder, order: &str) {
+    let target = server.url("");
+    folder.put(
+        "w.yaml",
+        format!(
+            "target: {target}\n\
+             load: {{concurrency: 16, duration: 60s}}\n\
+             pools: {{user: {{file: users.csv, order: {order}}}}}\n\
+             endpoints: [{{path: '/u/${{user.id}}'}}]\n"
+        ),
+    );
+}
+
+/// `rows` rows, each with a cell that has so many bytes and a line end.
+fn users(folder: &Folder, rows: u64, filling: usize) {
+    let filling = "x".repeat(filling);
+    let mut text = "id,note\n".to_owned();
+    for row in 0..rows {
+        text.push_str(&format!("{row},\"{filling},\n\"\n"));
+    }
+    folder.put("users.csv", text);
+}
+
+fn start(folder: &Folder, line: &str) -> Child {
+    let mut command = folder.command(Path::new(PLIMSOLL), line);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts")
+}
+
+/// The rows that the server saw since the last time, in order of connections.
+fn seen(server: &Recorder) -> Vec<u64> {
+    let rows = server.take().into_iter().map(|came| came.path()["/u/".len()..].parse().unwrap());
+    rows.collect()
+}
+
+/// Waits until the server has seen so many rows; those.
+fn wait_for(server: &Recorder, rows: usize) -> Vec<u64> {
+    let until = Instant::now() + Duration::from_secs(30);
+    let mut all = Vec::new();
+    while all.len() < rows {
+        assert!(Instant::now() < until, "only {} rows came", all.len());
+        all.extend(seen(server));
+        thread::sleep(Duration::from_millis(5));
+    }
+    all
+}
+
+/// The rows, from 0, that the folder's list of doubtful ones names.
+fn doubtful(folder: &Folder) -> BTreeSet<u64> {
+    let text = folder.text("out/maybe-used.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("pool,first_row,last_row"));
+    let stretch = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(cells[0], "\"user\"");
+        (cells[1].parse::<u64>().unwrap() - 1)..cells[2].parse().unwrap()
+    };
+    lines.flat_map(stretch).collect()
+}
+
+fn go_on_after_a_kill(rows: u64, filling: usize, before: usize) {
+    let (folder, server) = (Folder::new(), Recorder::start());
+    workload(&folder, &server, "unique");
+    users(&folder, rows, filling);
+    let mut first = start(&folder, "run w.yaml -t 8 -c 16 --out out -q");
+    let mut all = wait_for(&server, before);
+    first.kill().expect("a process to kill");
+    first.wait().expect("its end");
+    // What was on its way then.
+    thread::sleep(Duration::from_millis(300));
+    all.extend(seen(&server));
+    assert!((all.len() as u64) < rows, "nothing is left for the second run");
+    folder.plimsoll("run w.yaml -t 8 -c 16 --out out").refuses(2, "--resume out");
+
+    let second = folder.plimsoll("run --resume out");
+    assert!(second.stderr.contains("may have been used: rows "), "{second:#?}");
+    assert!(second.stderr.contains("pool `user` has run out"), "{second:#?}");
+    folder.has(&["out/run.journal", "out/resumed/run.json"]);
+    all.extend(seen(&server));
+    // What its workers held when one of them found nothing more.
+    let third = folder.plimsoll("run --resume out w.yaml -t 1 -c 1");
+    assert!(third.stderr.contains("and no other was in use"), "{third:#?}");
+    all.extend(seen(&server));
+
+    let used: BTreeSet<u64> = all.iter().copied().collect();
+    assert_eq!(used.len(), all.len(), "a row came twice");
+    let doubtful = doubtful(&folder);
+    let lost: Vec<u64> =
+        (0..rows).filter(|row| !used.contains(row) && !doubtful.contains(row)).collect();
+    assert!(lost.is_empty(), "neither used nor in doubt: {lost:?}");
+    assert!(doubtful.len() as u64 <= rows / 4, "{} rows in doubt", doubtful.len());
+}
+
+#[test]
+fn rows_in_memory_go_on_after_a_kill() {
+    go_on_after_a_kill(30_000, 3, 3_000);
+}
+
+#[test]
+fn rows_by_windows_go_on_after_a_kill() {
+    go_on_after_a_kill(20_000, 3_500, 3_000);
+}
+
+#[test]
+fn a_resumed_run_wants_the_same_rows() {
+    let (folder, server) = (Folder::new(), Recorder::start());
+    workload(&folder, &server, "unique");
+    users(&folder, 100, 3);
+    let ended = folder.plimsoll("run w.yaml -n 10 --out out -q --format json");
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(run["totals"]["succeeded"], 10, "{run:#}");
+    users(&folder, 101, 3);
+    folder.plimsoll("run --resume out").refuses(2, "users.csv has changed since out was written");
+    folder.plimsoll("run --resume none w.yaml").refuses(2, "none/pools.cursors: ");
+    folder.plimsoll("run --resume none").refuses(2, "--resume none: ");
+    workload(&folder, &server, "sequential");
+    folder.plimsoll("run --resume out").refuses(2, "pools of order `unique`, and w.yaml has none");
+}
+
+#[test]
+fn levels_of_a_sweep_share_their_rows() {
+    let (folder, server) = (Folder::new(), Recorder::start());
+    workload(&folder, &server, "unique");
+    users(&folder, 50_000, 3);
+    folder.plimsoll("sweep w.yaml --levels 1,3,2 -d 100ms --rest 0s -q --out out");
+    let rows = seen(&server);
+    let different: BTreeSet<&u64> = rows.iter().collect();
+    assert!(rows.len() > 100 && different.len() == rows.len(), "{} rows", rows.len());
+}
+
+#[test]
+fn a_file_that_shrinks_ends_the_run_with_what_it_has() {
+    let (folder, server) = (Folder::new(), Recorder::start());
+    workload(&folder, &server, "sequential");
+    users(&folder, 20_000, 3_500);
+    let file = folder.path().join("users.csv");
+    let was = fs::metadata(&file).unwrap().len();
+    let shrink = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(700));
+        File::options().write(true).open(file).unwrap().set_len(100_000).unwrap();
+    });
+    let ended = folder.plimsoll("run w.yaml -q --out out --format json").ends(1);
+    shrink.join().unwrap();
+    let why = format!("users.csv was written to while the run read it: it had {was} bytes");
+    assert!(ended.stderr.contains(&why), "{ended:#?}");
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert!(run["totals"]["succeeded"].as_u64().unwrap() > 100, "{run:#}");
+    assert!(run["halted"].as_str().unwrap().contains(&why), "{run:#}");
+    folder.has(&["out/run.json"]);
+}
