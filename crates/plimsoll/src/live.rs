@@ -45,6 +45,11 @@ impl Live {
         self.write(&report::live::opening(open, planned));
     }
 
+    /// Shows how far something else is.
+    pub fn tell(&mut self, line: &str) {
+        self.write(line);
+    }
+
     fn write(&self, line: &str) {
         if self.mode == Mode::Quiet {
             return;

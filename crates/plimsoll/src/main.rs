@@ -22,6 +22,7 @@ mod objectives;
 mod output;
 mod plan_command;
 mod pool_file;
+mod pool_index;
 mod report_command;
 mod resolve;
 mod run;

@@ -16,8 +16,8 @@ use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::input;
 use crate::output::{json, write_file};
-use crate::pool_file;
 use crate::settings::Settings;
+use crate::{pool_file, pool_index};
 
 /// The schema's file, beside the workload file.
 pub const SCHEMA_FILE: &str = "plimsoll.workload-1.json";
@@ -129,6 +129,7 @@ impl WorkloadFile {
                 env: &env,
                 file: &file,
                 rows: &|name| pool_file::open(&self.beside(name)),
+                index: &|name, wanted| pool_index::index(&self.beside(name), wanted),
                 pools: self.pools.get(),
                 seed: self.settings.seed.value,
                 lanes: DEFAULT_LANES,

@@ -45,6 +45,7 @@ fn cost(workload: Value) -> f64 {
         env: &|_| None,
         file: &|_| Err("no files here".into()),
         rows: &|_| Err("no files here".into()),
+        index: &|_, _| Err("no files here".into()),
         pools: None,
         seed: 7,
         lanes: 4096,

@@ -27,7 +27,7 @@ use model::{Draw, Nanos, Workload};
 
 use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
-use crate::pool::{Pool, PoolFile};
+use crate::pool::{Indexing, Pool, PoolFile, RowIndex};
 use crate::program::{Form, Program, Split};
 use crate::source::{Seat, Supply};
 
@@ -43,6 +43,8 @@ pub struct Inputs<'a> {
     pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// A pool's file, in the same way.
     pub rows: &'a dyn Fn(&str) -> Result<PoolFile, String>,
+    /// The index of a large one of those: one that is there, or a new one.
+    pub index: &'a dyn Fn(&str, &Indexing<'_>) -> Result<RowIndex, String>,
     /// The pools of an earlier compilation of the same workload, to be gone on with.
     pub pools: Option<&'a Pools>,
     /// Seed of every draw.

@@ -21,7 +21,9 @@ mod value;
 pub use compile::{Compiled, Inputs, Pools, Sample, compile};
 pub use finding::{CompileError, Finding};
 pub use fixed::Always;
-pub use pool::{Damaged, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile};
+pub use pool::{
+    Damaged, IndexHead, Indexing, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile, RowIndex,
+};
 pub use source::{
     Answered, Fixed, Halt, NOBODY, Next, Part, Payload, Requests, Seat, Session, Skipped, Source,
     Supply, Turn, Wants,

@@ -1,12 +1,14 @@
 //! Pools: rows of values that placeholders take their values from.
 //!
-//! Owns rows, wherever they lie: in memory ([`Table`]), or in a file that is read by windows
-//! ([`Stream`]); which row comes next ([`Numbers`]), and that no worker is given another's ([`Cursor`]).
+//! Owns rows, wherever they lie: in memory ([`Table`]), in a file that is read by windows ([`Stream`]), or
+//! in one with an index ([`Indexed`]); which row comes next ([`Numbers`]), and that no worker is given
+//! another's ([`Cursor`]).
 //! Does not own files: what they hold comes in through `Inputs`. Rows go to `play` as [`Drawn`].
 
 mod cursor;
 mod drawn;
 mod file;
+mod index;
 mod numbers;
 mod read;
 mod split;
@@ -19,6 +21,8 @@ pub use cursor::{Damaged, Keep, Lot, Lots, Place, RECORD_BYTES};
 pub(crate) use drawn::Drawn;
 pub(crate) use file::CsvFile;
 pub use file::{PoolFile, RowFile};
+pub use index::{IndexHead, Indexing, RowIndex};
+pub(crate) use index::{Indexed, weight_of};
 pub(crate) use numbers::{Asker, Numbers};
 pub(crate) use read::{BadRow, read_csv, read_json_lines, read_values};
 pub(crate) use table::Table;
@@ -26,6 +30,7 @@ pub(crate) use window::{Stream, WINDOW};
 
 use crate::source::Halt;
 use cursor::Cursor;
+use index::Block;
 use window::Window;
 
 /// Columns of a pool at most.
@@ -42,6 +47,7 @@ pub(crate) struct Pool {
 enum Stock {
     Table(Arc<Table>, Numbers),
     Stream(Stream),
+    Indexed(Arc<Indexed>, Numbers),
 }
 
 /// What a worker was given of a pool and has not used.
@@ -49,6 +55,7 @@ enum Stock {
 pub(crate) enum Taker {
     Number(numbers::Taker),
     Window(Box<Window>),
+    Block(numbers::Taker, Box<Block>),
 }
 
 impl Pool {
@@ -62,11 +69,19 @@ impl Pool {
         Self { name: name.to_owned(), stock: Stock::Stream(stream) }
     }
 
+    /// Of rows that are found by an index.
+    pub(crate) fn of_indexed(name: &str, indexed: Indexed, numbers: Numbers) -> Self {
+        Self { name: name.to_owned(), stock: Stock::Indexed(Arc::new(indexed), numbers) }
+    }
+
     /// The same, with no row used, and nothing kept of where it is.
     pub(crate) fn rewound(&self) -> Self {
         let stock = match &self.stock {
             Stock::Table(table, numbers) => Stock::Table(Arc::clone(table), numbers.rewound()),
             Stock::Stream(stream) => Stock::Stream(stream.rewound()),
+            Stock::Indexed(indexed, numbers) => {
+                Stock::Indexed(Arc::clone(indexed), numbers.rewound())
+            }
         };
         Self { name: self.name.clone(), stock }
     }
@@ -81,6 +96,7 @@ impl Pool {
         match &self.stock {
             Stock::Table(table, _) => table.columns(),
             Stock::Stream(stream) => &stream.csv().columns,
+            Stock::Indexed(indexed, _) => &indexed.csv.columns,
         }
     }
 
@@ -88,7 +104,7 @@ impl Pool {
     pub(crate) fn lacks(&self, column: u16) -> Option<u64> {
         match &self.stock {
             Stock::Table(table, _) => table.lacks(column),
-            Stock::Stream(_) => None,
+            Stock::Stream(_) | Stock::Indexed(..) => None,
         }
     }
 
@@ -97,6 +113,7 @@ impl Pool {
         match &self.stock {
             Stock::Table(_, numbers) => numbers.is_unique().then_some((&numbers.cursor, false)),
             Stock::Stream(stream) => stream.is_unique().then_some((&stream.cursor, true)),
+            Stock::Indexed(..) => None,
         }
     }
 
@@ -105,6 +122,9 @@ impl Pool {
         match &self.stock {
             Stock::Table(..) => Taker::Number(numbers::Taker::default()),
             Stock::Stream(stream) => Taker::Window(Box::new(stream.window())),
+            Stock::Indexed(indexed, _) => {
+                Taker::Block(numbers::Taker::default(), Box::new(indexed.block()))
+            }
         }
     }
 
@@ -128,6 +148,16 @@ impl Pool {
                 *at = drawn.cells.len() as u64;
                 stream.next(asker.seat, window, &mut drawn.cells)
             }
+            (Stock::Indexed(indexed, numbers), Taker::Block(taker, block)) => {
+                *at = drawn.cells.len() as u64;
+                match numbers.next(asker, taker) {
+                    Ok(Some(row)) => indexed.row(row, block, &mut drawn.cells).map(|()| true),
+                    Ok(None) => indexed
+                        .weighted(asker.draw().next(), block, &mut drawn.cells)
+                        .map(|()| true),
+                    Err(what) => Err(what),
+                }
+            }
             _ => unreachable!("a taker is its pool's"),
         };
         match found {
@@ -143,14 +173,17 @@ impl Pool {
         let at = drawn.at[usize::from(pool)];
         match &self.stock {
             Stock::Table(table, _) => table.cell(at, column),
-            Stock::Stream(_) => (drawn.cells.cell(at as usize + usize::from(column)), false),
+            Stock::Stream(_) | Stock::Indexed(..) => {
+                (drawn.cells.cell(at as usize + usize::from(column)), false)
+            }
         }
     }
 
     /// Takes back what a worker has not used.
     pub(crate) fn give_back(&self, seat: crate::source::Seat, taker: &Taker) {
         let (cursor, lot, has_taken) = match (&self.stock, taker) {
-            (Stock::Table(_, numbers), Taker::Number(taker)) => {
+            (Stock::Table(_, numbers), Taker::Number(taker))
+            | (Stock::Indexed(_, numbers), Taker::Block(taker, _)) => {
                 (&numbers.cursor, taker.lot, taker.has_taken)
             }
             (Stock::Stream(stream), Taker::Window(window)) => {
@@ -169,6 +202,7 @@ impl Pool {
         let rows = match &self.stock {
             Stock::Table(_, numbers) => format!("all {} rows", numbers.rows()),
             Stock::Stream(stream) => format!("all rows of {}", stream.csv().name),
+            Stock::Indexed(indexed, _) => format!("all rows of {}", indexed.csv.name),
         };
         format!(
             "pool `{name}` has run out: {rows} have been given out once, and its order is `unique`; \

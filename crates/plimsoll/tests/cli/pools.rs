@@ -162,3 +162,43 @@ fn a_file_that_shrinks_ends_the_run_with_what_it_has() {
     assert!(run["halted"].as_str().unwrap().contains(&why), "{run:#}");
     folder.has(&["out/run.json"]);
 }
+
+#[test]
+fn an_index_is_made_once_and_anew_when_it_will_not_do() {
+    let (folder, server) = (Folder::new(), Recorder::start());
+    workload(&folder, &server, "random");
+    users(&folder, 20_000, 3_500);
+    let run = |told: &str| {
+        let mut command =
+            folder.command(Path::new(PLIMSOLL), "run w.yaml -n 2000 -q --format json");
+        let output = command.env("XDG_CACHE_HOME", folder.path()).output().expect("it starts");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && stderr.contains(told), "no `{told}`: {stderr}");
+        let rows: BTreeSet<u64> = seen(&server).into_iter().collect();
+        // Of 2,000 draws out of 20,000 rows, about 97 rows come again.
+        assert!(rows.len() > 1_800 && rows.last() < Some(&20_000), "{} rows", rows.len());
+        stderr
+    };
+    run("plimsoll: indexed ");
+    assert!(!run("").contains("index"));
+    let kept = || -> Vec<_> {
+        let files = fs::read_dir(folder.path().join("plimsoll/pools")).unwrap();
+        files.map(|file| file.unwrap().path()).collect()
+    };
+    let [index] = &kept()[..] else { panic!("{:?}", kept()) };
+    let mut bytes = fs::read(index).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(index, bytes).unwrap();
+    run("users.csv is damaged: it is made anew");
+    users(&folder, 20_000, 3_600);
+    run("users.csv was made of another version of the file: it is made anew");
+    assert_eq!(kept(), std::slice::from_ref(index));
+    // A row that is none is found before anything is sent.
+    folder.put("users.csv", folder.text("users.csv") + "1,2,3\n");
+    let mut command = folder.command(Path::new(PLIMSOLL), "run w.yaml -n 2000");
+    let output = command.env("XDG_CACHE_HOME", folder.path()).output().expect("it starts");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("users.csv:40002: row 20001 has 3 values"), "{stderr}");
+    assert_eq!((output.status.code(), seen(&server).len()), (Some(2), 0));
+    assert_eq!(kept(), std::slice::from_ref(index));
+}

@@ -9,8 +9,8 @@ use model::workload::{FileFormat, Order, Pool as Written};
 use crate::draw::{Choice, mixed};
 use crate::finding::{Findings, inside, quote};
 use crate::pool::{
-    BadRow, CsvFile, Keep, Lots, Numbers, Pool, PoolFile, Stream, Table, WINDOW, read_csv,
-    read_json_lines, read_values,
+    BadRow, CsvFile, Indexed, Indexing, Keep, Lots, Numbers, Pool, PoolFile, Stream, Table, WINDOW,
+    read_csv, read_json_lines, read_values, weight_of,
 };
 
 use super::Inputs;
@@ -78,7 +78,7 @@ fn pool(
     let rows = rows(written, inputs, path, findings)?;
     let table = match rows {
         Found::Table(table) => table,
-        Found::Large(csv) => return large(name, written, csv, path, findings),
+        Found::Large(csv) => return large(name, written, seed, csv, inputs, path, findings),
     };
     let weights = weights(written, &table, path, findings)?;
     let numbers = Numbers::new(table.rows(), written.order, weights, seed);
@@ -89,22 +89,24 @@ fn pool(
 fn large(
     name: &str,
     written: &Written,
+    seed: u64,
     csv: CsvFile,
+    inputs: &Inputs<'_>,
     path: &str,
     findings: &mut Findings,
 ) -> Option<Pool> {
-    match written.order {
-        Order::Sequential | Order::Unique => {
-            no_weight(written, path, findings)?;
-            let stream = Stream::new(csv, written.order == Order::Unique, WINDOW);
-            Some(Pool::of_stream(name, stream))
+    let weight = weight_column(written, &csv.columns, path, findings)?;
+    if matches!(written.order, Order::Sequential | Order::Unique) {
+        let stream = Stream::new(csv, written.order == Order::Unique, WINDOW);
+        return Some(Pool::of_stream(name, stream));
+    }
+    match (inputs.index)(&csv.name, &Indexing::of(&csv, weight)) {
+        Ok(index) => {
+            let indexed = Indexed::new(csv, index, weight);
+            let numbers = Numbers::new(indexed.rows(), written.order, None, seed);
+            Some(Pool::of_indexed(name, indexed, numbers))
         }
-        Order::Random | Order::Shuffled | Order::Weighted => {
-            let what = format!(
-                "{} is too large for this order, which needs it in memory: use the order `sequential` \
-                 or `unique`, or fewer rows",
-                quote(&csv.name)
-            );
+        Err(what) => {
             findings.add(&inside(path, "file"), what);
             None
         }
@@ -212,13 +214,34 @@ fn separator(
     }
 }
 
-/// That no column of weights is named where no order asks for one.
-fn no_weight(pool: &Written, path: &str, findings: &mut Findings) -> Option<()> {
-    if pool.weight.is_some() && pool.order != Order::Weighted {
-        findings.add(&inside(path, "weight"), "means something with `order: weighted` only");
-        return None;
+/// The column that holds the weights, if the order asks for one.
+fn weight_column(
+    pool: &Written,
+    columns: &[String],
+    path: &str,
+    findings: &mut Findings,
+) -> Option<Option<usize>> {
+    let at = inside(path, "weight");
+    match (&pool.weight, pool.order) {
+        (None, Order::Weighted) => {
+            let what = "`order: weighted` needs `weight`, the column that holds each row's weight";
+            findings.add(path, what);
+            None
+        }
+        (None, _) => Some(None),
+        (Some(name), Order::Weighted) => {
+            let column = columns.iter().position(|column| column == name);
+            if column.is_none() {
+                let near = nearest(name, columns.iter().map(String::as_str));
+                findings.add(&at, format!("there is no column {}{near}", quote(name)));
+            }
+            column.map(Some)
+        }
+        (Some(_), _) => {
+            findings.add(&at, "means something with `order: weighted` only");
+            None
+        }
     }
-    Some(())
 }
 
 /// The choice among rows that `order: weighted` makes; nothing for other orders.
@@ -228,33 +251,19 @@ fn weights(
     path: &str,
     findings: &mut Findings,
 ) -> Option<Option<Choice>> {
-    let Some(name) = &pool.weight else {
-        if pool.order == Order::Weighted {
-            let what = "`order: weighted` needs `weight`, the column that holds each row's weight";
-            findings.add(path, what);
-            return None;
-        }
+    let Some(column) = weight_column(pool, table.columns(), path, findings)? else {
         return Some(None);
     };
-    no_weight(pool, path, findings)?;
     let at = inside(path, "weight");
-    let columns = table.columns();
-    let Some(column) = columns.iter().position(|column| column == name) else {
-        let near = nearest(name, columns.iter().map(String::as_str));
-        findings.add(&at, format!("there is no column {}{near}", quote(name)));
-        return None;
-    };
     let mut weights = Vec::with_capacity(table.rows() as usize);
     for row in 0..table.rows() {
-        let text = String::from_utf8_lossy(table.cell(row, column as u16).0);
-        match text.trim().parse::<f64>() {
-            Ok(weight) if weight.is_finite() && weight >= 0.0 => weights.push(weight),
-            _ => {
-                let what = format!("row {}: {} is no weight", row + 1, quote(&text));
-                findings.add(&at, what);
-                return None;
-            }
-        }
+        let cell = table.cell(row, column as u16).0;
+        let Some(weight) = weight_of(cell) else {
+            let text = String::from_utf8_lossy(cell);
+            findings.add(&at, format!("row {}: {} is no weight", row + 1, quote(&text)));
+            return None;
+        };
+        weights.push(weight);
     }
     let choice = Choice::new(&weights);
     if choice.is_none() {

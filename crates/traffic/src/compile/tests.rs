@@ -30,6 +30,7 @@ impl World {
                     let bytes = self.files.get(name).map(|bytes| bytes.to_vec());
                     bytes.map(PoolFile::Small).ok_or_else(|| "no such file".into())
                 },
+                index: &|_, _| Err("no index here".into()),
                 pools: None,
                 seed: 7,
                 lanes: 4096,

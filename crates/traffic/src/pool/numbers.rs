@@ -25,6 +25,8 @@ pub(crate) struct Numbers {
 enum Ordered {
     Random,
     Weighted(Arc<Choice>),
+    /// By weights that are elsewhere.
+    Elsewhere,
     Sequential,
     Shuffled(Permutation),
     Unique,
@@ -46,11 +48,13 @@ impl Asker {
 }
 
 impl Numbers {
-    /// `weights` is for the order `weighted`.
+    /// `weights` is for the order `weighted`; without them, [`next`](Self::next) leaves the choice to the
+    /// caller.
     pub(crate) fn new(rows: u64, order: Order, weights: Option<Choice>, seed: u64) -> Self {
         let order = match (order, weights) {
             (Order::Weighted, Some(choice)) => Ordered::Weighted(Arc::new(choice)),
-            (Order::Weighted | Order::Random, _) => Ordered::Random,
+            (Order::Weighted, None) => Ordered::Elsewhere,
+            (Order::Random, _) => Ordered::Random,
             (Order::Sequential, _) => Ordered::Sequential,
             (Order::Shuffled, _) => Ordered::Shuffled(Permutation::new(rows.max(1), seed)),
             (Order::Unique, _) => Ordered::Unique,
@@ -74,7 +78,7 @@ impl Numbers {
     }
 
     /// The row for a place in the schedule: by that alone for orders that draw, the next one for those
-    /// that count. `None` when no row may come twice and all have come.
+    /// that count. `None` when no row may come twice and all have come, and where weights are elsewhere.
     ///
     /// # Errors
     /// When a lot cannot be kept.
@@ -83,6 +87,7 @@ impl Numbers {
         Ok(Some(match &self.order {
             Ordered::Random => asker.draw().below(self.rows),
             Ordered::Weighted(choice) => choice.pick(asker.draw().next()) as u64,
+            Ordered::Elsewhere => return Ok(None),
             Ordered::Sequential => self.count(asker.seat, taker, u64::MAX)? % self.rows,
             Ordered::Shuffled(order) => {
                 order.at(self.count(asker.seat, taker, u64::MAX)? % self.rows)

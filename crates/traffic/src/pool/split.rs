@@ -115,6 +115,22 @@ impl Splitter {
         Some((bytes, count))
     }
 
+    /// As [`row`](Self::row), without the cells.
+    pub(crate) fn measure(&mut self, piece: &[u8], plain: bool) -> Option<(usize, usize)> {
+        if !plain {
+            return self.pass(piece, true);
+        }
+        let start = piece.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+        let mut count = 1;
+        for end in memchr3_iter(self.separator, b'\n', b'\r', &piece[start..]) {
+            if piece[start + end] != self.separator {
+                return Some((behind(piece, start + end + 1), count));
+            }
+            count += 1;
+        }
+        Some((piece.len(), count))
+    }
+
     fn plain_row(&self, piece: &[u8], cells: &mut Cells) -> Option<(usize, usize)> {
         let start = piece.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
         let (mut at, mut count) = (start, 0);

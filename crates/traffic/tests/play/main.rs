@@ -14,6 +14,7 @@ pub fn compiled(workload: serde_json::Value, lanes: u32) -> Compiled {
         env: &|_| None,
         file: &|_| Err("no files here".into()),
         rows: &|_| Err("no files here".into()),
+        index: &|_, _| Err("no files here".into()),
         pools: None,
         seed: 7,
         lanes,
