@@ -1,6 +1,6 @@
-//! A Go that is new enough for casestudy/.
+//! A Go that is new enough for casestudy/, and programs that are built with it.
 //!
-//! Debian's may be older than what `go.mod` asks for. Go publishes its toolchains as modules, and every Go can fetch
+//! Debian's Go may be older than what `go.mod` asks for. Go publishes its toolchains as modules, and every Go can fetch
 //! a module: so an old one is used for nothing but fetching the one asked for.
 
 use std::os::unix::fs::PermissionsExt;
@@ -40,6 +40,20 @@ impl Go {
         command
     }
 
+    /// The program of a package, named with its version (`go.k6.io/k6@v1.8.1`): built the first time, and kept beside
+    /// what cargo builds.
+    pub fn install(&self, package: &str) -> Result<PathBuf> {
+        let name = program_of(package).with_context(|| format!("{package} has no version"))?;
+        let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+        let target = repo::root().join(target.unwrap_or_else(|| "target".into()));
+        let folder = target.join("go").join(package.replace('/', "-"));
+        let program = folder.join(name);
+        if !program.is_file() {
+            repo::run(self.command("go").args(["install", package]).env("GOBIN", &folder))?;
+        }
+        Ok(program)
+    }
+
     /// Lets a command, and what it starts, find this Go before any other.
     pub fn first_on_path(&self, command: &mut Command) -> Result<()> {
         let path = env::var_os("PATH").unwrap_or_default();
@@ -47,6 +61,12 @@ impl Go {
         command.env("PATH", env::join_paths(folders)?).env("GOROOT", &self.root);
         Ok(())
     }
+}
+
+/// What `go install` calls the program of a package with a version.
+fn program_of(package: &str) -> Option<&str> {
+    let (path, _) = package.split_once('@')?;
+    path.rsplit('/').next()
 }
 
 /// The version after `go ` in a go.mod.
@@ -99,6 +119,13 @@ mod tests {
         }
         assert!(parse("go1.26.8") >= parse("1.25.0"));
         assert!(parse("go1.25.0-custom") >= parse("1.25"));
+    }
+
+    #[test]
+    fn a_program_is_called_as_its_package() {
+        assert_eq!(program_of("go.k6.io/k6@v1.8.1"), Some("k6"));
+        assert_eq!(program_of("golang.org/x/perf/cmd/benchstat@v0.0.0-1"), Some("benchstat"));
+        assert_eq!(program_of("go.k6.io/k6"), None);
     }
 
     #[test]

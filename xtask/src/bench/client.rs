@@ -65,14 +65,35 @@ impl Client {
         Client { name, cores: CORE, command, seconds, reports: false }
     }
 
-    /// One worker unless `options` or [`Client::on`] say otherwise.
-    pub fn plimsoll(binary: &Path, options: &str, seconds: u32, server: &Server) -> Client {
-        let mut command = vec![binary.into()];
+    /// k6 with the script in `file`, which it is told the URL as `URL`.
+    pub fn k6(program: &Path, file: &Path, users: u32, seconds: u32, server: &Server) -> Client {
+        let mut command = vec![program.into()];
+        // Of itself it would serve a page on a port of its own, and tell its makers of the run.
         command.extend(words(&format!(
-            "run --quiet --format json -d{seconds}s {options} {}",
+            "run --quiet --no-summary --no-usage-report --address= --vus {users} --duration {seconds}s -e URL={}",
             server.url
         )));
-        Client { name: format!("plimsoll {options}"), cores: CORE, command, seconds, reports: true }
+        command.push(file.into());
+        Client { name: format!("k6 -u{users}"), cores: CORE, command, seconds, reports: false }
+    }
+
+    /// One worker unless `options` or [`Client::on`] say otherwise.
+    pub fn plimsoll(binary: &Path, options: &str, seconds: u32, server: &Server) -> Client {
+        let name = format!("plimsoll {options}");
+        Client::of_run(binary, name, &format!("{options} {}", server.url), seconds)
+    }
+
+    /// The same with the workload in `file`, which says where to.
+    pub fn plimsoll_with(binary: &Path, file: &Path, options: &str, seconds: u32) -> Client {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("plimsoll {options} {stem}");
+        Client::of_run(binary, name, &format!("{options} {}", file.display()), seconds)
+    }
+
+    fn of_run(binary: &Path, name: String, line: &str, seconds: u32) -> Client {
+        let mut command = vec![binary.into()];
+        command.extend(words(&format!("run --quiet --format json -d{seconds}s {line}")));
+        Client { name, cores: CORE, command, seconds, reports: true }
     }
 
     /// Two processes with the same options at once, counted as one client.

@@ -20,12 +20,16 @@ use anyhow::{Result, bail, ensure};
 use pico_args::Arguments;
 use serde_json::{Value, json};
 
+use crate::golang::Go;
 use crate::needs::{self, Need};
 use crate::{interrupt, repo};
 use client::Client;
 use rounds::Series;
 use row::Row;
 use server::Server;
+
+/// The version of k6 that is measured against.
+const K6: &str = "go.k6.io/k6@v1.8.1";
 
 type Measure = fn(&Bench) -> Result<Vec<Row>>;
 
@@ -67,6 +71,24 @@ const CASES: &[Case] = &[
         about: "the same wrk scripts against wrk, own server",
         needs: &[needs::WRK],
         run: cases::closed::scripts,
+    },
+    Case {
+        name: "endpoints",
+        about: "twenty weighted endpoints with two pool parameters each, against one URL, own server",
+        needs: &[],
+        run: cases::traffic::endpoints,
+    },
+    Case {
+        name: "token",
+        about: "a JWT signed for every request, against the same request without, own server",
+        needs: &[],
+        run: cases::traffic::token,
+    },
+    Case {
+        name: "k6",
+        about: "one URL with a random number in it, against k6, own server",
+        needs: &[needs::GO],
+        run: cases::traffic::k6,
     },
     Case {
         name: "no-keep-alive",
@@ -145,6 +167,16 @@ impl Bench {
     /// wrk with the script in `file`.
     fn wrk_with(&self, file: &Path, connections: u32, server: &Server) -> Client {
         Client::wrk_with(file, connections, self.seconds, server)
+    }
+
+    /// This program with the workload in `file`.
+    fn workload(&self, file: &Path, options: &str) -> Result<Client> {
+        Ok(Client::plimsoll_with(self.plimsoll()?, file, options, self.seconds))
+    }
+
+    /// k6 with the script in `file`.
+    fn k6(&self, file: &Path, users: u32, server: &Server) -> Result<Client> {
+        Ok(Client::k6(&Go::find()?.install(K6)?, file, users, self.seconds, server))
     }
 
     fn ab(&self, connections: u32, server: &Server) -> Client {

@@ -1,9 +1,8 @@
-//! benchstat (Go's golang.org/x/perf), built in a temporary folder, against what `verdict`'s test of ranks takes for its
+//! benchstat (Go's golang.org/x/perf) against what `verdict`'s test of ranks takes for its
 //! word.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::{env, process};
+use std::path::PathBuf;
 
 use anyhow::Result;
 
@@ -16,12 +15,9 @@ use crate::repo;
 const BENCHSTAT: &str = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da";
 
 pub fn against_benchstat() -> Result<Vec<Claim>> {
-    let folder = env::temp_dir().join(format!("plimsoll-truth-{}", process::id()));
-    fs::create_dir_all(&folder)?;
-    let printed = printed_by_benchstat(&folder);
-    fs::remove_dir_all(&folder).ok();
+    let printed = printed_by_benchstat()?;
     let kept = fs::read_to_string(samples().join("expected.csv"))?;
-    let same = printed? == kept;
+    let same = printed == kept;
     let mut claims = told::by_tests("verdict", "benchstat_prints")?;
     claims.push(Claim {
         claim: "what the test takes for benchstat's word".into(),
@@ -36,10 +32,8 @@ fn samples() -> PathBuf {
     repo::root().join("crates/verdict/tests/benchstat")
 }
 
-fn printed_by_benchstat(folder: &Path) -> Result<String> {
-    let go = Go::find()?;
-    repo::run(go.command("go").args(["install", BENCHSTAT]).env("GOBIN", folder))?;
-    let mut benchstat = repo::command(folder.join("benchstat"));
+fn printed_by_benchstat() -> Result<String> {
+    let mut benchstat = repo::command(Go::find()?.install(BENCHSTAT)?);
     benchstat.current_dir(samples()).args(["-format", "csv", "a.txt", "b.txt"]);
     repo::output(&mut benchstat)
 }

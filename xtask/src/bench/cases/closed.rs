@@ -12,10 +12,10 @@ use crate::bench::server::Server;
 use crate::bench::statistics::Spread;
 
 /// A client of another project, and what its rounds gave.
-type Other<'s> = (&'static str, &'s Series);
+pub type Other<'s> = (&'static str, &'s Series);
 
 /// CPU per request, ours over theirs, round by round.
-fn ratio(what: String, ours: &Series, (name, theirs): Other, reach: Reach) -> Row {
+pub fn ratio(what: String, ours: &Series, (name, theirs): Other, reach: Reach) -> Row {
     let (our, their) = (ours.map(Outcome::cpu_us), theirs.map(Outcome::cpu_us));
     let median = |values| Spread::of(values).median;
     let detail = format!("{:.2} us; {name} {:.2} us", median(&our), median(&their));

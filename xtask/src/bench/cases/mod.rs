@@ -6,3 +6,4 @@ pub mod closed;
 pub mod instructions;
 pub mod open;
 pub mod scale;
+pub mod traffic;
