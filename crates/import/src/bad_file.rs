@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::dat::DatError;
-use crate::quote::plain;
 use crate::results::ResultError;
+use model::quote::plain;
 
 /// Why a file could not be read. It is the file that is to blame; the caller names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

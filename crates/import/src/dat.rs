@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use model::units::{LONGEST, MILLISECOND, Nanos};
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning};
 
-use crate::quote::quote;
+use model::quote::quote;
 
 /// First line of a table whose levels are rates.
 pub const RATE_HEADING: &str = "# rate_per_s qps mean_ms success_percent";

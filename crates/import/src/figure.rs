@@ -4,7 +4,7 @@
 use model::units::{LONGEST, MICROSECOND, MILLISECOND, Nanos, SECOND};
 
 use crate::bad_file::BadFile;
-use crate::quote::quote;
+use model::quote::quote;
 
 /// The highest count or rate accepted: more than a machine can do.
 pub(crate) const HIGHEST: f64 = 1e15;

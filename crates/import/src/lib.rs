@@ -18,7 +18,6 @@ pub mod detect;
 mod document;
 mod figure;
 pub mod foreign;
-mod quote;
 mod reach;
 pub mod results;
 pub mod workload;

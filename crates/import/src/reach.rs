@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::quote::quote;
+use model::quote::quote;
 
 /// A bound on counts, bytes and nanoseconds: 417 days in nanoseconds.
 const MOST: u64 = 1 << 55;

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
-use crate::quote::{plain, quote};
 use crate::reach::within_reach;
+use model::quote::{plain, quote};
 
 /// Why a stored result could not be read. The text names no file; the caller does.
 #[derive(Debug, Clone, PartialEq, Eq)]

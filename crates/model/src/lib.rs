@@ -21,6 +21,7 @@ pub mod machine;
 pub mod objective;
 pub mod outcome;
 pub mod plan;
+pub mod quote;
 pub mod run;
 pub mod scaling;
 pub mod schedule;

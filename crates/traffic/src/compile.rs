@@ -28,7 +28,7 @@ use model::{Draw, Nanos, Workload};
 use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
 use crate::pool::{Indexing, Pool, PoolFile, RowIndex};
-use crate::program::{Form, Program, Split};
+use crate::program::{Form, Program, Split, What};
 use crate::source::{Seat, Supply};
 
 use load::{Unit, Wanted};
@@ -226,7 +226,12 @@ impl Compiled {
             let item = *self.program.item(place);
             let Ok(bytes) = real.rehearse(place, item, &found) else { break };
             let Ok(hidden) = masked.rehearse(place, item, &found) else { break };
+            let names = match item.what {
+                What::Flow(flow) => &self.program.flows[flow as usize].extracted[..],
+                What::Request(_) => &[],
+            };
             for ((endpoint, bytes), (_, masked)) in bytes.into_iter().zip(hidden) {
+                let [bytes, masked] = [bytes, masked].map(|text| readable(text, names));
                 samples.push(Sample { endpoint, bytes, masked });
             }
             if samples.len() >= count as usize {
@@ -267,6 +272,24 @@ impl Compiled {
         }
         if findings.is_empty() { Ok(()) } else { Err(findings.into_error()) }
     }
+}
+
+/// A sample with `<name>` where it was escaped: it stands for a value, whose own bytes may need none.
+fn readable(sample: Vec<u8>, names: &[String]) -> Vec<u8> {
+    names.iter().fold(sample, |sample, name| {
+        let escaped = format!("%3C{name}%3E");
+        let mut ends =
+            memchr::memmem::find_iter(&sample, &escaped).map(|at| at..at + escaped.len());
+        let mut shown = Vec::with_capacity(sample.len());
+        let mut from = 0;
+        for found in &mut ends {
+            shown.extend_from_slice(&sample[from..found.start]);
+            shown.extend_from_slice(format!("<{name}>").as_bytes());
+            from = found.end;
+        }
+        shown.extend_from_slice(&sample[from..]);
+        shown
+    })
 }
 
 /// A player that uses up no rows of the program's.

@@ -76,15 +76,3 @@ impl Findings {
 pub(crate) fn inside(path: &str, name: &str) -> String {
     format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
-
-/// The text in backquotes, escaped and cut to 40 characters.
-pub(crate) fn quote(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let mut quoted = String::from("`");
-    quoted.extend(text.chars().take(SHOWN).flat_map(char::escape_debug));
-    if text.chars().nth(SHOWN).is_some() {
-        quoted.push('…');
-    }
-    quoted.push('`');
-    quoted
-}

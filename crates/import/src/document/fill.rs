@@ -11,7 +11,7 @@ use serde::de::{
 };
 
 use super::{Entry, Mark, Node, Plain, Value};
-use crate::quote::quote;
+use model::quote::quote;
 
 /// Why a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -154,7 +154,7 @@ impl Reader<'_> {
         if serde_json::from_str::<serde_json::Value>(word).is_err() {
             return Err(Fault::new(
                 start,
-                format!("{} is no JSON value", crate::quote::quote(word)),
+                format!("{} is no JSON value", model::quote::quote(word)),
             ));
         }
         self.at += length;

@@ -12,7 +12,7 @@ use super::assembly::Assembly;
 use super::note::Kind;
 use super::template::{Piece, pieces};
 use super::{ForeignError, text};
-use crate::quote::quote;
+use model::quote::quote;
 
 use shell::Command;
 

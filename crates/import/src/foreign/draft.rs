@@ -10,7 +10,7 @@ use url::Url;
 use super::ForeignError;
 use super::note::{Kind, Note};
 use super::template::{Piece, map_text, pieces};
-use crate::quote::quote;
+use model::quote::quote;
 
 /// What may not stand in a path as it is (RFC 3986); `%` may, for what is escaped already.
 const PATH: &AsciiSet = &CONTROLS

@@ -6,7 +6,7 @@ use model::workload::Literal;
 
 use super::ForeignError;
 use crate::document;
-use crate::quote::plain;
+use model::quote::plain;
 
 /// Levels of nesting that a body may have to be written as a structure.
 const DEEPEST_BODY: usize = 40;

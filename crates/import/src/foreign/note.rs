@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::quote::plain;
+use model::quote::plain;
 
 /// Notes kept at most; further ones are counted.
 pub(super) const MOST_NOTES: usize = 2_000;

@@ -15,7 +15,7 @@ use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
 use super::{ForeignError, json, text};
-use crate::quote::quote;
+use model::quote::quote;
 
 use document::Document;
 

@@ -13,7 +13,7 @@ use super::assembly::Assembly;
 use super::draft::Draft;
 use super::note::Kind;
 use super::{ForeignError, json, text};
-use crate::quote::{plain, quote};
+use model::quote::{plain, quote};
 
 use variables::Variables;
 

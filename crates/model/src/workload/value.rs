@@ -114,7 +114,7 @@ impl<T> Visitor<'_> for Written<T> {
 }
 
 macro_rules! as_written {
-    ($type:ident, $wanted:literal, $pattern:literal) => {
+    ($type:ident, $wanted:literal, $pattern:literal, $written:expr) => {
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_any(Written { wanted: $wanted, read: str::parse })
@@ -123,7 +123,7 @@ macro_rules! as_written {
 
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                $written(self, serializer)
             }
         }
 
@@ -145,7 +145,18 @@ macro_rules! as_written {
 as_written!(
     Time,
     "a duration such as 500ms, 10s or 2m",
-    r"^[0-9.]+ *(ns|us|µs|ms|s|S|m|M|min|h|H|d)?$"
+    r"^[0-9.]+ *(ns|us|µs|ms|s|S|m|M|min|h|H|d)?$",
+    |time: &Self, serializer: S| serializer.collect_str(time)
 );
-as_written!(Rate, "a rate such as 45/s, 20k/s or 90/m", r"^[0-9.]+ *[kKmMgG]?( */ *(s|m|min|h))?$");
-as_written!(Count, "a count such as 200, 1k or 1M", r"^[0-9.]+ *[kKmMgG]?$");
+as_written!(
+    Rate,
+    "a rate such as 45/s, 20k/s or 90/m",
+    r"^[0-9.]+ *[kKmMgG]?( */ *(s|m|min|h))?$",
+    |rate: &Self, serializer: S| serializer.collect_str(rate)
+);
+as_written!(
+    Count,
+    "a count such as 200, 1k or 1M",
+    r"^[0-9.]+ *[kKmMgG]?$",
+    |count: &Self, serializer: S| serializer.serialize_u64(count.0)
+);

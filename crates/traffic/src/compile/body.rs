@@ -5,8 +5,9 @@ use model::workload::{Body, Literal, Part};
 
 use crate::draw::mixed;
 use crate::escape::Escape;
-use crate::finding::{Findings, inside, quote};
+use crate::finding::{Findings, inside};
 use crate::value::Value;
+use model::quote::quote;
 
 use super::meaning::{Meaning, Stretch};
 use super::path::FieldPart;

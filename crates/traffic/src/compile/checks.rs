@@ -4,8 +4,9 @@ use model::workload::{self, Literal};
 use regex::bytes::RegexBuilder;
 
 use crate::check::{Check, Pointer, Wanted};
-use crate::finding::{Findings, inside, quote};
+use crate::finding::{Findings, inside};
 use crate::value::Value;
+use model::quote::quote;
 
 use super::meaning::{Meaning, Stretch};
 use super::request::Asked;

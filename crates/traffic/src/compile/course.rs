@@ -7,7 +7,8 @@ use model::units::SECOND;
 use model::workload::{Count, LoadSpec, Rate, Stage, Time};
 use model::{Nanos, Stages};
 
-use crate::finding::{Findings, quote};
+use crate::finding::Findings;
+use model::quote::quote;
 
 use super::Inputs;
 

@@ -3,10 +3,11 @@
 use model::workload::{Condition, Extractor, Step};
 use regex::bytes::RegexBuilder;
 
-use crate::finding::{Findings, inside, quote};
+use crate::finding::{Findings, inside};
 use crate::program::{Extract, Flow, From, Request, StepOf, When};
 use crate::source::{Fixed, Wants};
 use crate::value::Value;
+use model::quote::quote;
 
 use super::checks::{LARGEST_REGEX, pointer_at};
 use super::meaning::{Meaning, nearest};

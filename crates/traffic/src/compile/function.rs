@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::draw::Zipf;
 use crate::expression::Expression;
-use crate::finding::quote;
 use crate::value::{Clock, Function, HmacKey, Signer, Unit, Value};
+use model::quote::quote;
 
 use super::meaning::{Meaning, Wrong, folded, nearest};
 

@@ -7,9 +7,10 @@ use model::Workload;
 use model::workload::template::{Piece, pieces};
 
 use crate::expression::{Expression, parse};
-use crate::finding::{Findings, quote};
+use crate::finding::Findings;
 use crate::pool::{Drawn, Pool};
 use crate::value::{Function, Value};
+use model::quote::quote;
 
 use super::Inputs;
 

@@ -7,11 +7,12 @@ use model::Workload;
 use model::workload::{FileFormat, Order, Pool as Written};
 
 use crate::draw::{Choice, mixed};
-use crate::finding::{Findings, inside, quote};
+use crate::finding::{Findings, inside};
 use crate::pool::{
     BadRow, CsvFile, Indexed, Indexing, Keep, Lots, Numbers, Pool, PoolFile, Stream, Table, WINDOW,
     read_csv, read_json_lines, read_values, weight_of,
 };
+use model::quote::quote;
 
 use super::Inputs;
 use super::meaning::nearest;

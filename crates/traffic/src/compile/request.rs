@@ -7,10 +7,11 @@ use model::workload::{Body, Check, Endpoint, Fields, Flow, Step};
 use wire::{Limits, RequestEvent, RequestParser};
 
 use crate::escape::{Escape, escape};
-use crate::finding::{Findings, inside, quote};
+use crate::finding::{Findings, inside};
 use crate::program::{Form, Op, Request};
 use crate::source::{Fixed, Wants};
 use crate::value::Value;
+use model::quote::quote;
 
 use super::meaning::{Meaning, Stretch};
 use super::server::Server;

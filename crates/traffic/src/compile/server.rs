@@ -47,7 +47,7 @@ impl Meaning<'_> {
 }
 
 fn read(text: &str) -> Result<Server, String> {
-    let quoted = crate::finding::quote(text);
+    let quoted = model::quote::quote(text);
     if !text.contains("://") {
         return Err(format!("{quoted} names no scheme: write http://{text}"));
     }

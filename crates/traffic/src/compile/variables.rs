@@ -3,8 +3,9 @@
 use model::workload::template::{Piece, pieces};
 
 use crate::expression::{Expression, parse};
-use crate::finding::{Findings, inside, quote};
+use crate::finding::{Findings, inside};
 use crate::value::Value;
+use model::quote::quote;
 
 use super::meaning::{Meaning, Stretch, worked_out};
 

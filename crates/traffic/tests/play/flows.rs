@@ -164,4 +164,5 @@ fn flows_and_endpoints_share_the_mix() {
         String::from_utf8(sample.bytes.clone()).unwrap()
     };
     assert!(text(2).contains("Bearer <token>"), "{}", text(2));
+    assert!(text(3).starts_with("GET /items/<id>/"), "{}", text(3));
 }

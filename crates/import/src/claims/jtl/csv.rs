@@ -4,7 +4,7 @@ use model::Claims;
 
 use super::{Sample, Sum, TRANSACTION};
 use crate::bad_file::BadFile;
-use crate::quote::{plain, quote};
+use model::quote::{plain, quote};
 
 /// Where the columns that matter are.
 #[derive(Debug)]

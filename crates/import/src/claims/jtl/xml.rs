@@ -8,7 +8,7 @@ use quick_xml::reader::Reader;
 
 use super::{Sample, Sum, TRANSACTION};
 use crate::bad_file::BadFile;
-use crate::quote::{plain, quote};
+use model::quote::{plain, quote};
 
 /// Elements inside one another at most.
 const DEEPEST: usize = 1_000;

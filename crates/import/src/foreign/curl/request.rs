@@ -10,7 +10,7 @@ use super::super::draft::{Draft, encode_path, encode_value, put_basic};
 use super::super::note::Kind;
 use super::super::template::{self, map_text, pieces};
 use super::flags::{self, Data, Does, Flag};
-use crate::quote::quote;
+use model::quote::quote;
 
 /// Reads a command's flags and adds its requests.
 pub(super) fn read(

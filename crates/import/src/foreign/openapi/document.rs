@@ -2,7 +2,7 @@
 
 use model::workload::Literal;
 
-use crate::quote::quote;
+use model::quote::quote;
 
 /// References followed one after another at most; a chain that is longer goes in a circle.
 const LONGEST_CHAIN: usize = 16;

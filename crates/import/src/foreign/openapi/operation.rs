@@ -10,7 +10,7 @@ use super::super::template::{hole, identifier, literal};
 use super::document::Document;
 use super::sample::{Sample, example, sample, whole};
 use super::{Place, members};
-use crate::quote::quote;
+use model::quote::quote;
 
 /// Reads an operation's path, parameters and body into the draft.
 pub(super) fn read(document: &Document, place: &Place, draft: &mut Draft, assembly: &mut Assembly) {

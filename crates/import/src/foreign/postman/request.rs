@@ -10,7 +10,7 @@ use super::super::json::structure;
 use super::super::note::Kind;
 use super::super::template::literal;
 use super::variables::Variables;
-use crate::quote::quote;
+use model::quote::quote;
 
 /// Sets server, path and query.
 ///

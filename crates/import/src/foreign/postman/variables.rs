@@ -8,7 +8,7 @@ use super::super::assembly::Assembly;
 use super::super::note::Kind;
 use super::super::secret::is_secret_name;
 use super::super::template::{hole, identifier, literal};
-use crate::quote::quote;
+use model::quote::quote;
 
 /// Values filled into one another at most; more go in a circle.
 const DEEPEST: usize = 10;

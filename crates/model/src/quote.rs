@@ -5,7 +5,7 @@
 const SHOWN: usize = 40;
 
 /// The text in backquotes, escaped and cut to 40 characters.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut quoted = String::from("`");
     quoted.extend(text.chars().take(SHOWN).flat_map(char::escape_debug));
     if text.chars().nth(SHOWN).is_some() {
@@ -16,7 +16,7 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// The text on one line, escaped but for its quotes, and cut to `most` characters.
-pub(crate) fn plain(text: &str, most: usize) -> String {
+pub fn plain(text: &str, most: usize) -> String {
     text.chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
