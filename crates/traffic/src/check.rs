@@ -3,6 +3,7 @@
 //! Owns checks compiled, and judging an answer by them. When answers come in, and what of them is kept,
 //! is `play::answer`'s.
 
+mod json;
 mod pointer;
 
 use model::StatusRanges;
@@ -47,7 +48,7 @@ impl Wanted {
         match self {
             Self::Json(value) => {
                 found.json
-                    && serde_json::from_slice(&found.bytes)
+                    && serde_json::from_slice(found.bytes)
                         .is_ok_and(|f: serde_json::Value| same(&f, value))
             }
             Self::Text(text) => !found.json && **text == *found.bytes,
@@ -88,10 +89,10 @@ impl Check {
         }
     }
 
-    /// Whether the body holds; what needs the head alone is left open.
-    pub(crate) fn holds_in_body(&self, body: &[u8], asked: &Texts) -> bool {
+    /// Whether the body holds; what needs the head alone is left open. `scratch` is kept.
+    pub(crate) fn holds_in_body(&self, body: &[u8], asked: &Texts, scratch: &mut Vec<u8>) -> bool {
         match self {
-            Self::Json { pointer, equals } => match (pointer.find(body), equals) {
+            Self::Json { pointer, equals } => match (pointer.find(body, scratch), equals) {
                 (None, _) => false,
                 (Some(_), None) => true,
                 (Some(found), Some(wanted)) => wanted.is(&found, asked),

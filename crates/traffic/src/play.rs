@@ -24,7 +24,7 @@ use crate::source::{
 use crate::value::Texts;
 
 use answer::Answers;
-use session::Session as Way;
+use session::{Captures, Session as Way};
 use write::{Scratch, Setting};
 
 /// Makes the sources of a run.
@@ -54,6 +54,7 @@ pub(crate) struct Player {
     /// The row drawn from each pool, for a request of its own.
     drawn: Drawn,
     scratch: Scratch,
+    captures: Captures,
     answers: Answers,
 }
 
@@ -82,8 +83,8 @@ impl Player {
     pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
         let takers = program.pools.iter().map(Pool::taker).collect();
         let (users, answers, scratch) = (Vec::new(), Answers::default(), Scratch::default());
-        let drawn = Drawn::default();
-        Self { program, seat, unix_ns, users, takers, drawn, scratch, answers }
+        let (drawn, captures) = (Drawn::default(), Captures::of(&program));
+        Self { program, seat, unix_ns, users, takers, drawn, scratch, captures, answers }
     }
 
     fn user(&mut self, user: u32) -> &mut User {
@@ -394,13 +395,13 @@ impl Source for Player {
     }
 
     fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
-        let Self { program, users, answers, unix_ns, .. } = self;
+        let Self { program, users, answers, captures, unix_ns, .. } = self;
         let unix_ns = unix_ns.saturating_add_unsigned(now);
         let mut of = users.get_mut(user as usize);
         let mut session = of.as_mut().and_then(|user| user.session.as_deref_mut());
         session = session.filter(|session| session.active);
         let failed_check = answers.answered(program, user, success, |body| {
-            session.as_mut().and_then(|session| session.body(program, body))
+            session.as_mut().and_then(|session| session.body(program, body, captures))
         });
         let Some(session) = session else {
             return Answered { failed_check, ..Answered::default() };

@@ -44,6 +44,13 @@ pub trait Source: fmt::Debug + Send {
         1
     }
 
+    /// Whether a call of [`next`](Source::next) or [`answered`](Source::answered) may never return, since
+    /// it runs somebody else's program. The worker's books are then kept where they can be had without
+    /// it, which costs a few nanoseconds a call.
+    fn may_never_return(&self) -> bool {
+        false
+    }
+
     /// The next requests of a user, appended to `out` (which is empty), when the answer is
     /// [`Next::Send`].
     fn next(&mut self, turn: Turn, out: &mut Requests) -> Next;

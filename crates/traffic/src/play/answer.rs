@@ -21,6 +21,8 @@ const KEPT: usize = 64 << 10;
 pub(super) struct Answers {
     by_user: Vec<VecDeque<Flight>>,
     spare: Vec<Flight>,
+    /// Scratch: a text of an answer without its escapes.
+    text: Vec<u8>,
     /// The last answer that failed a check.
     failure: Option<Failure>,
 }
@@ -106,8 +108,9 @@ impl Answers {
         let failed = if success {
             let before = flight.failed.map_or(checks.len(), usize::from);
             let whole = flight.bytes == flight.body.len();
-            let holds = |body: &[u8], check: &Check| {
-                !check.needs_body() || (whole && check.holds_in_body(body, &flight.asked))
+            let text = &mut self.text;
+            let mut holds = |body: &[u8], check: &Check| {
+                !check.needs_body() || (whole && check.holds_in_body(body, &flight.asked, text))
             };
             let in_body = checks[..before].iter().position(|check| !holds(&flight.body, check));
             in_body.map(|check| check as u16).or(flight.failed).or_else(|| {

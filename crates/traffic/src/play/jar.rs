@@ -9,12 +9,14 @@ const LONGEST: usize = 4096;
 /// Cookies by name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Jar {
+    /// Those of the session first; behind them room that earlier ones leave.
     cookies: Vec<(Vec<u8>, Vec<u8>)>,
+    used: usize,
 }
 
 impl Jar {
     pub(super) fn clear(&mut self) {
-        self.cookies.clear();
+        self.used = 0;
     }
 
     /// The value of a cookie that a `Set-Cookie` field's value sets, if it is of that name.
@@ -29,18 +31,21 @@ impl Jar {
         if name.is_empty() || name.len() + value.len() > LONGEST {
             return;
         }
-        let at = self.cookies.iter().position(|(known, _)| known == name);
+        let at = self.cookies[..self.used].iter().position(|(known, _)| known == name);
         match (at, expired(field, unix_ns)) {
             (Some(at), true) => {
-                self.cookies.remove(at);
+                self.cookies[at..self.used].rotate_left(1);
+                self.used -= 1;
             }
-            (Some(at), false) => {
-                let (_, known) = &mut self.cookies[at];
-                known.clear();
-                known.extend_from_slice(value);
-            }
-            (None, false) if self.cookies.len() < MOST => {
-                self.cookies.push((name.to_vec(), value.to_vec()));
+            (Some(at), false) => put(&mut self.cookies[at].1, value),
+            (None, false) if self.used < MOST => {
+                if self.used == self.cookies.len() {
+                    self.cookies.push(Default::default());
+                }
+                let (known, kept) = &mut self.cookies[self.used];
+                put(known, name);
+                put(kept, value);
+                self.used += 1;
             }
             _ => {}
         }
@@ -48,16 +53,21 @@ impl Jar {
 
     /// Appends the `Cookie` field, if there are cookies.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        for (at, (name, value)) in self.cookies.iter().enumerate() {
+        for (at, (name, value)) in self.cookies[..self.used].iter().enumerate() {
             out.extend_from_slice(if at == 0 { b"Cookie: " } else { b"; " });
             out.extend_from_slice(name);
             out.push(b'=');
             out.extend_from_slice(value);
         }
-        if !self.cookies.is_empty() {
+        if self.used > 0 {
             out.extend_from_slice(b"\r\n");
         }
     }
+}
+
+fn put(kept: &mut Vec<u8>, text: &[u8]) {
+    kept.clear();
+    kept.extend_from_slice(text);
 }
 
 /// Name and value, without blanks (RFC 6265 section 5.2).
@@ -67,6 +77,17 @@ fn pair(field: &[u8]) -> Option<(&[u8], &[u8])> {
     let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
     let plain = |byte: &u8| *byte > b' ' && *byte != 0x7f;
     name.iter().chain(value).all(|byte| plain(byte) || *byte == b' ').then_some((name, value))
+}
+
+/// An instant in the form of a date with blanks or, as older servers write it, with hyphens.
+fn date(text: &str) -> Option<i128> {
+    // `Thu, 01 Jan 1970 00:00:00 GMT` has 29 letters.
+    let mut plain = [b' '; 64];
+    let plain = plain.get_mut(..text.len())?;
+    plain.copy_from_slice(text.as_bytes());
+    plain.iter_mut().filter(|byte| **byte == b'-').for_each(|byte| *byte = b' ');
+    let at = DateTimeParser::new().parse_timestamp(&*plain).ok()?;
+    Some(at.as_nanosecond())
 }
 
 /// Whether the field takes its cookie away: `Max-Age` not above 0, or `Expires` in the past.
@@ -80,9 +101,7 @@ fn expired(field: &[u8], unix_ns: i64) -> bool {
             return value.parse::<i64>().is_ok_and(|seconds| seconds <= 0);
         }
         if name.trim().eq_ignore_ascii_case("expires") {
-            let date = value.replace('-', " ");
-            let at = DateTimeParser::new().parse_timestamp(&date);
-            by_date = at.is_ok_and(|at| at.as_nanosecond() <= i128::from(unix_ns));
+            by_date = date(value).is_some_and(|at_ns| at_ns <= i128::from(unix_ns));
         }
     }
     by_date
@@ -109,6 +128,8 @@ mod tests {
         assert_eq!(cookies(&["a=1", "b=2", "a=; Max-Age=0"]), "Cookie: b=2\r\n");
         assert_eq!(cookies(&["a=1", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"]), "");
         assert_eq!(cookies(&["a=1", "a=; expires=Thu, 01-Jan-1970 00:00:00 GMT"]), "");
+        let later = ["a=1", "b=2", "c=3", "a=; Max-Age=0", "d=4", "a=5"];
+        assert_eq!(cookies(&later), "Cookie: b=2; c=3; d=4; a=5\r\n");
         assert_eq!(cookies(&["a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT"]), "Cookie: a=1\r\n");
         assert_eq!(cookies(&["a=1; Expires=never", "=x", "novalue"]), "Cookie: a=1\r\n");
     }

@@ -1,6 +1,7 @@
 //! A user's way through a flow: which step is next, and what was taken from the answers on the way.
 
 use model::{Draw, Nanos};
+use regex::bytes::CaptureLocations;
 use wire::ResponseHead;
 
 use crate::draw::{Draws, Purpose};
@@ -34,6 +35,28 @@ pub(super) struct Session {
     pub(super) jar: Jar,
     /// The first extraction that the head of the answer lacks.
     lacks: Option<u16>,
+    /// Scratch: the sides of a condition; a text of an answer without its escapes.
+    sides: [Vec<u8>; 2],
+    text: Vec<u8>,
+}
+
+/// Room for what the regular expressions of extractions find, by endpoint and by place among the
+/// extractions of its step. A worker's, since an expression cannot be asked without.
+#[derive(Debug)]
+pub(super) struct Captures(Vec<Vec<Option<CaptureLocations>>>);
+
+impl Captures {
+    pub(super) fn of(program: &Program) -> Self {
+        let mut room = vec![Vec::new(); program.requests.len()];
+        for step in program.flows.iter().flat_map(|flow| &flow.steps) {
+            let of_step = step.extract.iter().map(|extract| match &extract.from {
+                From::Regex(regex) => Some(regex.capture_locations()),
+                _ => None,
+            });
+            room[step.request as usize] = of_step.collect();
+        }
+        Self(room)
+    }
 }
 
 impl Session {
@@ -84,17 +107,24 @@ impl Session {
     }
 
     /// The body of the awaited answer. The first extraction that the answer lacks.
-    pub(super) fn body(&mut self, program: &Program, body: &[u8]) -> Option<u16> {
+    pub(super) fn body(
+        &mut self,
+        program: &Program,
+        body: &[u8],
+        captures: &mut Captures,
+    ) -> Option<u16> {
         let step = &program.flows[self.flow as usize].steps[usize::from(self.step)];
-        for (extract, number) in step.extract.iter().zip(0..) {
+        let rooms = &mut captures.0[step.request as usize];
+        for ((extract, room), number) in step.extract.iter().zip(rooms).zip(0..) {
             let kept = match &extract.from {
-                From::Json(pointer) => pointer.find(body).is_some_and(|found| {
-                    keep(&mut self.extracted, extract, &found.bytes, found.json)
+                From::Json(pointer) => pointer.find(body, &mut self.text).is_some_and(|found| {
+                    keep(&mut self.extracted, extract, found.bytes, found.json)
                 }),
-                From::Regex(regex) => regex.captures(body).is_some_and(|groups| {
-                    let group = groups.get(1).or(groups.get(0));
-                    group.is_some_and(|group| {
-                        keep(&mut self.extracted, extract, group.as_bytes(), false)
+                From::Regex(regex) => room.as_mut().is_some_and(|room| {
+                    let found = regex.captures_read(room, body);
+                    let group = found.and_then(|_| room.get(1).or(room.get(0)));
+                    group.is_some_and(|(start, end)| {
+                        keep(&mut self.extracted, extract, &body[start..end], false)
                     })
                 }),
                 From::Header(_) | From::Cookie(_) => continue,
@@ -122,7 +152,7 @@ impl Session {
         false
     }
 
-    fn holds(&self, when: &When, step: u16, program: &Program, unix_ns: i64) -> bool {
+    fn holds(&mut self, when: &When, step: u16, program: &Program, unix_ns: i64) -> bool {
         let mut draws = Draws::of(program.seed, self.place, Purpose::Condition(step));
         match when {
             When::Has(index) => !self.extracted.of(*index).0.is_empty(),
@@ -130,8 +160,8 @@ impl Session {
             When::Chance(share) => draws.unit() < *share,
             When::Equal(values) => {
                 let variables = Texts::default();
-                let mut sides = [Vec::new(), Vec::new()];
-                for (value, side) in values.iter().zip(&mut sides) {
+                for (value, side) in values.iter().zip(&mut self.sides) {
+                    side.clear();
                     let mut scene = Scene {
                         pools: &program.pools,
                         drawn: &self.drawn,
@@ -142,7 +172,7 @@ impl Session {
                     };
                     value.push(&mut scene, side);
                 }
-                sides[0] == sides[1]
+                self.sides[0] == self.sides[1]
             }
         }
     }
