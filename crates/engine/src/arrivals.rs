@@ -43,6 +43,16 @@ impl Arrivals {
         }
     }
 
+    /// Serves the schedule's next arrival before it is due, where none waits; whether there was one.
+    pub(crate) fn bring_forward(&mut self) -> bool {
+        debug_assert!(self.waiting == 0, "those that wait come first");
+        let there = self.arriving.next().is_some();
+        if there {
+            self.serving.next();
+        }
+        there
+    }
+
     /// When the next arrival is due that was not taken up yet.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         self.arriving.peek()

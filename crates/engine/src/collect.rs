@@ -62,6 +62,11 @@ impl Collector {
         self.finished.fill(true);
     }
 
+    /// Whether a worker is done.
+    pub fn done(&self, worker: u32) -> bool {
+        self.finished[worker as usize]
+    }
+
     /// Whether every worker is done.
     pub fn finished(&self) -> bool {
         self.finished.iter().all(|&finished| finished)

@@ -16,6 +16,7 @@ use rustls::pki_types::ServerName;
 use traffic::{Halt, Supply};
 
 use crate::collect::Collector;
+use crate::desk::Desk;
 use crate::gate::Gate;
 use crate::ledger::{Page, Sheet, Spent};
 use crate::worker::{Job, Worker, share_of};
@@ -39,13 +40,15 @@ pub struct Launch {
     pub own_files: bool,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
-    /// Set, beside `stop`, when a worker's source will never return: the run ends without it, and its
-    /// thread is left behind for the process to end.
+    /// Set, beside `stop`, when a worker's source will never return: the run ends without it, what it had
+    /// counted is taken from its desk, and its thread is left behind for the process to end.
     pub stuck: Arc<OnceLock<Halt>>,
 }
 
 /// Time that the other workers have to end when one is stuck: a second of drain, and some.
 const LEAVE_AFTER: Duration = Duration::from_millis(1500);
+/// How often it is looked whether a worker is stuck.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often it is told how far the opening of connections has come.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
@@ -103,13 +106,15 @@ pub fn launch(
     let workers = launch.plan.threads.max(1);
     let (pages, inbox) = channel();
     let gate = Arc::new(Gate::new(workers));
+    let desks: Vec<Arc<Desk>> = (0..workers).map(|_| Arc::default()).collect();
     let mut spares = Vec::new();
     let mut threads = Vec::new();
     for worker in 0..workers {
         let (spare, returned) = channel();
         spares.push(spare);
         let place = traffic::Seat { worker, workers };
-        let seat = Seat { launch: launch.clone(), place, gate: gate.clone() };
+        let desk = desks[worker as usize].clone();
+        let seat = Seat { launch: launch.clone(), place, gate: gate.clone(), desk };
         let pages = pages.clone();
         let thread = thread::Builder::new().name(format!("worker-{worker}"));
         // Threads already started wait at the gate for ever; the process is about to end.
@@ -118,7 +123,7 @@ pub fn launch(
     }
     drop(pages);
     let collector = Collector::new(&launch.plan, spares);
-    collect(&inbox, &gate, &launch.stuck, collector, &mut observe);
+    Watch { inbox, gate: &gate, stuck: &launch.stuck, desks }.collect(collector, &mut observe);
     let stuck = launch.stuck.get();
     for thread in threads.into_iter().filter(|thread| stuck.is_none() || thread.is_finished()) {
         join(thread)?;
@@ -127,36 +132,56 @@ pub fn launch(
     Ok(Outcome { stopped: launch.stop.load(Ordering::Relaxed), halted })
 }
 
-fn collect(
-    inbox: &Receiver<(u32, Option<Page>)>,
-    gate: &Gate,
-    stuck: &OnceLock<Halt>,
-    mut collector: Collector,
-    observe: &mut impl FnMut(Progress<'_>),
-) {
-    let mut leave_at = None;
-    loop {
-        if stuck.get().is_some() {
-            let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LEAVE_AFTER);
-            if Instant::now() >= leave_at {
-                collector.leave();
+/// What the collecting thread looks at.
+struct Watch<'a> {
+    inbox: Receiver<(u32, Option<Page>)>,
+    gate: &'a Gate,
+    stuck: &'a OnceLock<Halt>,
+    desks: Vec<Arc<Desk>>,
+}
+
+impl Watch<'_> {
+    fn collect(self, mut collector: Collector, observe: &mut impl FnMut(Progress<'_>)) {
+        let mut told_at = Instant::now();
+        let mut stuck_at = None;
+        loop {
+            match self.inbox.recv_timeout(LOOK_EVERY) {
+                Ok((worker, page)) => collector.take(worker, page),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
             }
-        }
-        match inbox.recv_timeout(TELL_EVERY) {
-            Ok((worker, page)) => collector.take(worker, page),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(open) = gate.opening() {
-                    observe(Progress::Opening(open));
+            if let Some(open) = self.gate.opening().filter(|_| told_at.elapsed() >= TELL_EVERY) {
+                told_at = Instant::now();
+                observe(Progress::Opening(open));
+            }
+            if self.stuck.get().is_some() {
+                let (since, at) = *stuck_at.get_or_insert_with(|| (Instant::now(), clock::now()));
+                if since.elapsed() >= LEAVE_AFTER {
+                    self.leave(at, &mut collector);
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => return,
+            while let Some(mut interval) = collector.next_interval() {
+                observe(Progress::Interval(&mut interval));
+            }
+            if stuck_at.is_some() && collector.finished() {
+                return;
+            }
         }
-        while let Some(mut interval) = collector.next_interval() {
-            observe(Progress::Interval(&mut interval));
+    }
+
+    /// Ends the run without the workers that are not done. What they had counted is taken from their
+    /// desks; their window ends with the others', or at `stuck_at` where there are none.
+    fn leave(&self, stuck_at: u64, collector: &mut Collector) {
+        let Some(start) = self.gate.start() else { return collector.leave() };
+        let end = self.gate.end(stuck_at.saturating_sub(start));
+        let now = clock::now().saturating_sub(start);
+        for (worker, desk) in (0..).zip(&self.desks) {
+            if !collector.done(worker) {
+                let pages = desk.clear(end, now);
+                pages.into_iter().for_each(|page| collector.take(worker, Some(page)));
+            }
         }
-        if leave_at.is_some() && collector.finished() {
-            return;
-        }
+        collector.leave();
     }
 }
 
@@ -169,6 +194,7 @@ struct Seat {
     launch: Launch,
     place: traffic::Seat,
     gate: Arc<Gate>,
+    desk: Arc<Desk>,
 }
 
 impl Seat {
@@ -187,6 +213,7 @@ impl Seat {
             routes,
             tls: self.launch.tls,
             gate: self.gate,
+            desk: self.desk,
             stop: self.launch.stop,
             spent: spent as fn() -> Spent,
             pages,

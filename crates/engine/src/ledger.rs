@@ -100,6 +100,10 @@ pub(crate) struct Ledger {
     noting: bool,
     pub(crate) open: Gauge,
     pub(crate) in_flight: Gauge,
+    /// Of those in flight, the ones that were due inside the window.
+    measured: u64,
+    /// Arrivals taken up and not served, as far as was told: for [`Ledger::abandoned`].
+    pub(crate) waiting: u64,
     /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
     /// response is service, and the collector copies it.
     open_loop: bool,
@@ -126,6 +130,8 @@ impl Ledger {
             noting: false,
             open: Gauge::default(),
             in_flight: Gauge::default(),
+            measured: 0,
+            waiting: 0,
             open_loop,
             window_start: warmup,
             window_end,
@@ -197,6 +203,21 @@ impl Ledger {
         if self.counts(due) {
             self.tally.late.record(now - due);
         }
+    }
+
+    /// A request is under way.
+    #[inline]
+    pub(crate) fn launched(&mut self, flight: Flight) {
+        self.in_flight.step(flight.sent, 1);
+        self.tally.sent += 1;
+        self.measured += u64::from(self.measures(flight.due));
+    }
+
+    /// A request is no longer under way, whatever became of it.
+    #[inline]
+    pub(crate) fn landed(&mut self, flight: Flight, now: Nanos) {
+        self.in_flight.step(now, -1);
+        self.measured -= u64::from(self.measures(flight.due));
     }
 
     /// Whether what happens at `now` happens inside the phase that is open.
@@ -380,6 +401,20 @@ impl Ledger {
         };
         self.bound(self.boundary_after(end));
         page
+    }
+
+    /// Closes the books of a worker that is gone since before `now`: its window ends at `end`, and what
+    /// was under way or waiting stays so. What its thread spends is not known.
+    pub(crate) fn abandoned(mut self, end: Nanos, now: Nanos) -> Vec<Page> {
+        self.end_window(end);
+        let mut pages = Vec::new();
+        while let Some(page) = self.turn(now, Spent::default, Sheet::default) {
+            pages.push(page);
+        }
+        self.tally.unfinished += self.measured;
+        self.tally.unsent += self.waiting;
+        pages.push(self.close(now, Spent::default(), Sheet::default()));
+        pages
     }
 
     /// The open interval ends at `boundary`, and with it what the gauges integrate: the window's last

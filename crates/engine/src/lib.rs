@@ -9,6 +9,7 @@
 mod arrivals;
 mod collect;
 mod conn;
+mod desk;
 mod gate;
 mod keeper;
 mod launch;
@@ -21,6 +22,7 @@ mod tls;
 mod worker;
 
 pub use collect::Collector;
+pub use desk::Desk;
 pub use gate::Gate;
 pub use launch::{Launch, LaunchError, Outcome, Progress, launch};
 pub use ledger::{Page, Sheet, Spent};

@@ -23,6 +23,7 @@ use traffic::{Requests, Source};
 
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
+use crate::desk::Desk;
 use crate::gate::Gate;
 use crate::keeper::Keeper;
 use crate::ledger::{Attempt, Flight, Ledger, Page, Sheet, Spent};
@@ -52,6 +53,8 @@ pub struct Job {
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// Where the workers agree on the run's start.
     pub gate: Arc<Gate>,
+    /// Where the books lie while a source is called that may never return.
+    pub desk: Arc<Desk>,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
     /// What the calling thread has spent; nothing in the simulation.
@@ -108,7 +111,9 @@ pub struct Worker {
     held: Vec<bool>,
     starts: Starts,
     timeouts: Timeouts,
-    ledger: Ledger,
+    ledger: Box<Ledger>,
+    /// Whether the source may never return: the books lie on the desk while it is called.
+    guarded: bool,
     sampler: Sampler,
     keeper: Keeper,
     /// The flow that each endpoint is a step of; empty without flows.
@@ -149,6 +154,10 @@ impl Worker {
         };
         let load = plan.load();
         let open_loop = matches!(load, Load::Open(_));
+        let guarded = job.source.may_never_return();
+        if guarded {
+            job.desk.prepare(Box::new(Ledger::new(open_loop, plan.warmup_ns, window_end)));
+        }
         let mut ledger = Ledger::new(open_loop, plan.warmup_ns, window_end);
         if !plan.mix.is_empty() {
             ledger = ledger.noting();
@@ -180,7 +189,8 @@ impl Worker {
             held: vec![false; users],
             starts,
             timeouts: Timeouts::new(plan.timeout_ns, 0),
-            ledger,
+            ledger: Box::new(ledger),
+            guarded,
             sampler: Sampler::default(),
             keeper: Keeper::of(&plan.mix),
             flow_of: flow_of(&plan.mix),

@@ -85,7 +85,8 @@ fn course(
     settings: Settings,
     asked: Asked,
 ) -> Result<Course, Failure> {
-    let prepared = Prepared::of(sent, &args.load)?;
+    let mut prepared = Prepared::of(sent, &args.load)?;
+    prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     Ok(Course { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
 }
@@ -163,7 +164,7 @@ fn carry_out(
     let search = verdict::capacity::Search::of_record(&record);
     let ending = match end {
         End::Over(ending) => Some(ending),
-        End::Interrupted => None,
+        End::Interrupted | End::Halted => None,
     };
     let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
     record.load_line = line(&search, &course.asked, &record, run.as_ref());
@@ -189,7 +190,10 @@ fn carry_out(
         }
         output::print(&format!("report: {}\n", files.report().display()));
     }
-    let code = exit_code(ending, &record, &throughput);
+    let code = match end {
+        End::Halted => COULD_NOT_RUN,
+        _ => exit_code(ending, &record, &throughput),
+    };
     Ok(if code == DONE && !written { COULD_NOT_RUN } else { code })
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use model::Run;
 use verdict::Comparison;
 use verdict::comparison::{Word, likeness, rounds as judged};
-use verdict::exit::{DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
+use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 
 use crate::args::{CompareArgs, CompareFormat, ShapeArgs};
 use crate::execute::stop_on_signal;
@@ -49,8 +49,12 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, rounds.kept());
     let printed = tell(args, &comparison, &files);
-    let code = if rounds.stopped() { INTERRUPTED } else { code(&comparison) };
-    Ok(if written && printed || code != DONE { code } else { 1 })
+    let code = match () {
+        () if rounds.halted() => COULD_NOT_RUN,
+        () if rounds.stopped() => INTERRUPTED,
+        () => code(&comparison),
+    };
+    Ok(if written && printed || code != DONE { code } else { COULD_NOT_RUN })
 }
 
 fn refuse(args: &CompareArgs) -> Result<(), Failure> {
@@ -98,7 +102,8 @@ fn shape(args: &CompareArgs, baseline: Option<&Run>, sent: &Sent) -> Result<Shap
 fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>, Failure> {
     let letters: &[&'static str] = if has_baseline { &["B"] } else { &["A", "B"] };
     let contestant = |(url, letter): (&String, &&'static str)| {
-        let prepared = Prepared::new(url, &args.load)?;
+        let mut prepared = Prepared::new(url, &args.load)?;
+        prepared.print_for_people(args.format == CompareFormat::Text);
         Ok(Contestant { letter, prepared })
     };
     let made: Vec<Contestant> =

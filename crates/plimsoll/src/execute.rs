@@ -52,24 +52,12 @@ pub fn execute(
     journal: Option<JournalIn<'_>>,
     live: &mut Live,
 ) -> Result<Run, Failure> {
-    execute_watched(launch, environment, journal, live, AbortWatch::default())
+    let (watch, mut steps) = (AbortWatch::default(), Steps::default());
+    execute_sampled(launch, environment, journal, live, watch, &mut steps)
 }
 
-/// As [`execute`]; the run ends early when one of the rules in `watch` strikes.
-///
-/// # Errors
-/// As [`execute`].
-pub fn execute_watched(
-    launch: &Launch,
-    environment: Environment,
-    journal: Option<JournalIn<'_>>,
-    live: &mut Live,
-    abort_on: AbortWatch,
-) -> Result<Run, Failure> {
-    execute_sampled(launch, environment, journal, live, abort_on, &mut Steps::default())
-}
-
-/// As [`execute_watched`], keeping what `done` of a script is told of the workers' throughput.
+/// As [`execute`]; the run ends early when one of the rules in `abort_on` strikes, and what `done` of a
+/// script is told of the workers' throughput is kept in `steps`.
 ///
 /// # Errors
 /// As [`execute`].

@@ -108,6 +108,13 @@ impl Prepared {
         })
     }
 
+    /// Standard output is for people, or for a machine: then a script prints to standard error.
+    pub fn print_for_people(&mut self, people: bool) {
+        if let Some(script) = self.script.as_mut().filter(|_| !people) {
+            script.print_to_stderr();
+        }
+    }
+
     /// The plan of one level, and what carries it out. Threads given are clamped to the connections
     /// when `clamp`, and refused above them otherwise.
     ///

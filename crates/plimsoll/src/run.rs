@@ -59,11 +59,7 @@ fn carry_out(
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
     let mut prepared = Prepared::of(sent, &args.load)?;
     prepared.on_course = true;
-    if let Some(script) = &mut prepared.script
-        && args.format == Format::Json
-    {
-        script.print_to_stderr();
-    }
+    prepared.print_for_people(args.format != Format::Json);
     let stop = stop_on_signal()?;
     let (launch, notices) = prepared.level(shape, false, &stop)?;
     for notice in prepared.notices.iter().chain(&notices) {

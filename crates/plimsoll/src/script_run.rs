@@ -2,9 +2,10 @@
 //!
 //! Owns the wiring. The script's hooks and their order are the crate `script`'s, when requests leave
 //! the engine's. A hook that does not return can only be ended with the process: the watch ends the
-//! run without the worker that is stuck, and the command saves what there is and exits.
+//! run without the worker that is stuck, and the command saves what there is and comes to its end.
 
 use std::cell::RefCell;
+use std::mem;
 use std::net::SocketAddr;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +30,8 @@ pub struct ScriptRun {
     script: Script,
     session: RefCell<Option<Session>>,
     watch: Arc<Watch>,
-    watchdog: Watchdog,
+    /// There until it is dropped.
+    watchdog: Option<Watchdog>,
 }
 
 /// What the watchdog does, by where the command is.
@@ -37,6 +39,8 @@ pub struct ScriptRun {
 struct Watch {
     /// While workers call hooks: how the run is told to end.
     driving: Mutex<Option<Driving>>,
+    /// Whether a hook of a worker did not return.
+    bitten: AtomicBool,
 }
 
 #[derive(Debug, Clone)]
@@ -101,7 +105,7 @@ impl ScriptRun {
         let bites = watch.clone();
         let watchdog = Watchdog::start(move |overrun| bites.bite(&overrun.to_string()))
             .map_err(|error| Failure::CannotRun(format!("no thread for the watch: {error}")))?;
-        Ok(Some(Self { script, session: RefCell::new(None), watch, watchdog }))
+        Ok(Some(Self { script, session: RefCell::new(None), watch, watchdog: Some(watchdog) }))
     }
 
     /// Runs everything of the script that comes before the load.
@@ -115,7 +119,8 @@ impl ScriptRun {
         stop: &Arc<AtomicBool>,
     ) -> Result<Begun, Failure> {
         self.watch.set(None);
-        let begun = self.script.begin(workers, addresses, &self.watchdog);
+        let watchdog = self.watchdog.as_ref().expect("there until it is dropped");
+        let begun = self.script.begin(workers, addresses, watchdog);
         let (session, sources) = begun.map_err(|error| Failure::CannotRun(error.to_string()))?;
         let usual = addresses.first().copied();
         let destinations = session.addresses().into_iter().map(|chosen| chosen.or(usual)).collect();
@@ -128,22 +133,16 @@ impl ScriptRun {
         Ok(Begun { sources: Arc::new(Places(places)), destinations, burst, stuck })
     }
 
-    /// Ends the script: calls `done`. After a hook that never returned, the process.
+    /// Ends a run of the script: calls `done` with its results, if the script defines it and did not end
+    /// the run itself. What it prints comes after what was printed before.
     ///
     /// # Errors
     /// What the script did wrong in `done`.
     pub fn end(&self, run: &Run, steps: &Steps) -> Result<(), Failure> {
-        match &run.halted {
-            None => self.done(run, steps),
-            // A worker may still be inside Lua, and cannot be ended otherwise.
-            Some(_) => process::exit(verdict::exit_code(run).into()),
-        }
-    }
-
-    /// Calls `done` with the results of the run, if the script defines it. What it prints comes after
-    /// what was printed before.
-    fn done(&self, run: &Run, steps: &Steps) -> Result<(), Failure> {
         self.watch.set(None);
+        if run.halted.is_some() {
+            return Ok(());
+        }
         let session = self.session.borrow_mut().take();
         let Some(session) = session.filter(Session::has_done) else { return Ok(()) };
         let service = run.histogram("service").unwrap_or_default();
@@ -164,6 +163,17 @@ impl ScriptRun {
     pub fn flush(&self) {
         if let Some(session) = &*self.session.borrow() {
             session.flush();
+        }
+    }
+}
+
+/// After a hook that did not return, a worker is still inside Lua: its state cannot be closed, and the
+/// watch waits for the process to end.
+impl Drop for ScriptRun {
+    fn drop(&mut self) {
+        if self.watch.bitten.load(Ordering::Relaxed) {
+            mem::forget(self.session.take());
+            mem::forget(self.watchdog.take());
         }
     }
 }
@@ -219,6 +229,7 @@ impl Watch {
     fn bite(&self, why: &str) {
         let driving = self.driving.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Driving { stuck, stop }) = driving {
+            self.bitten.store(true, Ordering::Relaxed);
             // Nobody else sets it.
             let _ = stuck.set(Halt(why.into()));
             stop.store(true, Ordering::Relaxed);

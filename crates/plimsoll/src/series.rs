@@ -1,7 +1,8 @@
 //! Runs one after another: the levels of a sweep, the steps of a search, the rounds of a comparison.
 //!
-//! Owns the rest between two of them, the live line's prefix, and that what the user should know is
-//! told once. Does not own which run comes next, nor what becomes of it.
+//! Owns the rest between two of them, the live line's prefix, that what the user should know is told
+//! once, and that a script's hooks are called for each run. Does not own which run comes next, nor what
+//! becomes of it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use model::{Nanos, Run};
 use verdict::objective::AbortWatch;
 
 use crate::environment;
-use crate::execute::{execute_watched, stopped};
+use crate::execute::{execute_sampled, stopped};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::resolve::{Prepared, Shape};
+use crate::script_run::Steps;
 
 /// How often a rest looks for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -39,7 +41,9 @@ impl Series {
         Self { live, abort_on: AbortWatch::default(), stop, told: HashSet::new() }
     }
 
-    /// Makes one run; `adjust` may change what is about to be carried out.
+    /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
+    /// come to an end before the run did: then nothing more can be run, the run says why it was
+    /// `halted`, and the user has been told.
     ///
     /// # Errors
     /// When it cannot be made in that shape, or not be carried out.
@@ -58,8 +62,20 @@ impl Series {
         }
         self.live.set_prefix(prefix);
         let environment = environment::read(prepared.files);
-        let abort_on = self.abort_on.clone();
-        execute_watched(&adjust(launch), environment, None, &mut self.live, abort_on)
+        let (abort_on, mut steps) = (self.abort_on.clone(), Steps::default());
+        let (launch, live) = (adjust(launch), &mut self.live);
+        let run = execute_sampled(&launch, environment, None, live, abort_on, &mut steps);
+        let mut run = run?;
+        if let Some(script) = &prepared.script {
+            script.flush();
+            if let Err(why) = script.end(&run, &steps) {
+                run.halted = Some(why.to_string());
+            }
+        }
+        if let Some(why) = &run.halted {
+            eprintln!("plimsoll: {why}; what was measured until then is kept");
+        }
+        Ok(run)
     }
 
     /// Leaves the server alone for a while; whether Ctrl-C stayed away.

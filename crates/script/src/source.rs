@@ -205,6 +205,10 @@ impl Source for Scripted {
         self.burst
     }
 
+    fn may_never_return(&self) -> bool {
+        self.fixed.is_empty() || self.response.is_some() || self.delay.is_some()
+    }
+
     #[inline]
     fn next(&mut self, turn: Turn, out: &mut Requests) -> Next {
         if let Some(halt) = self.failed.take() {

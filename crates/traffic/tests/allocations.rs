@@ -31,6 +31,7 @@ impl Played {
             file: &|_| Err("no files here".into()),
             rows: &|_| Err("no files here".into()),
             pools: None,
+            index: &|_, _| Err("no files here".into()),
             seed: 7,
             lanes: 64,
             keepalive: true,

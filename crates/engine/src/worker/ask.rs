@@ -6,7 +6,7 @@ use net::Net;
 use traffic::{Halt, NOBODY, Next, Part, Payload, Requests, Session, Skipped, Turn, Wants};
 use wire::AnswerTo;
 
-use super::{Lent, Worker};
+use super::{Lent, Pace, Worker};
 use crate::arrivals::Arrival;
 use crate::conn::Conn;
 use crate::ledger::{Attempt, Flight, Ledger};
@@ -49,7 +49,9 @@ impl Worker {
         let mut asked = std::mem::take(&mut self.asked);
         asked.clear();
         let draw = arrival.map(|arrival| arrival.draw);
+        self.lay_down(arrival.is_some());
         let next = self.job.source.next(Turn { user: j, draw, now }, &mut asked);
+        self.take_up_books();
         let turned = match next {
             Next::Send => {
                 self.put(net, j, &asked, arrival, now);
@@ -59,6 +61,24 @@ impl Worker {
         };
         self.asked = asked;
         turned
+    }
+
+    /// Lays the books where others find them if the source never returns, where it may not.
+    #[inline]
+    fn lay_down(&mut self, with_arrival: bool) {
+        if self.guarded {
+            if let Pace::Open { arrivals, .. } = &self.pace {
+                self.ledger.waiting = arrivals.waiting() + u64::from(with_arrival);
+            }
+            self.job.desk.lay_down(&mut self.ledger);
+        }
+    }
+
+    #[inline]
+    fn take_up_books(&mut self) {
+        if self.guarded {
+            self.job.desk.take_up(&mut self.ledger);
+        }
     }
 
     /// A turn that sends nothing.
@@ -104,7 +124,7 @@ impl Worker {
         self.job.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Sends what was asked for, as far as a limit by count leaves room.
+    /// Sends what was asked for, as far as a limit by count or the schedule leaves room.
     #[inline]
     fn put<N: Net>(
         &mut self,
@@ -116,9 +136,11 @@ impl Worker {
     ) {
         // What a pause came before is due when the pause is over.
         self.conns[j as usize].arrival = None;
-        let (due, taken) = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
+        let first = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
         let mut count = 0;
         for part in asked.parts() {
+            let arrived = if count == 0 { Some(first) } else { self.further(first, now) };
+            let Some((due, taken)) = arrived else { break };
             if self.conns[j as usize].in_flight == self.slots || !self.spend(due) {
                 break;
             }
@@ -126,6 +148,21 @@ impl Worker {
             count += 1;
         }
         self.transmit(net, j, asked, count);
+    }
+
+    /// When a request was due and taken up that leaves behind the `first` of its turn. In an open loop it
+    /// takes up an arrival of its own, so that a rate is one of requests however many leave together:
+    /// one that waits, or else the schedule's next, which then is due with the first.
+    fn further(&mut self, first: (Nanos, Nanos), now: Nanos) -> Option<(Nanos, Nanos)> {
+        let Pace::Open { arrivals, .. } = &mut self.pace else { return Some(first) };
+        if let Some(arrival) = arrivals.serve() {
+            return Some((arrival.due, arrival.taken.min(now)));
+        }
+        let (due, taken) = first;
+        arrivals.bring_forward().then(|| {
+            self.ledger.taken_up(due, taken);
+            first
+        })
     }
 
     /// Enters a request into the connection's books.
@@ -147,8 +184,7 @@ impl Worker {
                 self.ledger.began(flow, flight.due);
             }
         }
-        self.ledger.in_flight.step(flight.sent, 1);
-        self.ledger.tally.sent += 1;
+        self.ledger.launched(flight);
     }
 
     /// Hands the first `count` requests to the net, together.
@@ -187,7 +223,9 @@ impl Worker {
 
     /// Tells the source of a whole answer that it wants to hear of; the check that it failed.
     pub(super) fn answered(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
+        self.lay_down(false);
         let told = self.job.source.answered(j, success, now);
+        self.take_up_books();
         self.session_over(j, told.session, now);
         self.silent |= told.stop;
         if let Some(halt) = told.halt {

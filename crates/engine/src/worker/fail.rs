@@ -143,7 +143,7 @@ impl Worker {
     ) {
         while let Some(flight) = self.pop_flight(j) {
             self.lost(j, flight, class, now);
-            self.ledger.in_flight.step(now, -1);
+            self.ledger.landed(flight, now);
             self.ledger.failed(flight.attempt(), class, &sample);
         }
     }
@@ -186,7 +186,7 @@ impl Worker {
         }
         while let Some(flight) = self.pop_flight(j) {
             self.lost(j, flight, ErrorClass::Timeout, now);
-            self.ledger.in_flight.step(now, -1);
+            self.ledger.landed(flight, now);
             self.ledger.timed_out(flight, timeout, now);
         }
         self.ledger.note(ErrorClass::Timeout, || {

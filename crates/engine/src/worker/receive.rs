@@ -197,7 +197,7 @@ impl Worker {
             check = self.answered(j, failure.is_none(), now);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
-        self.ledger.in_flight.step(now, -1);
+        self.ledger.landed(flight, now);
         self.ledger.answered(flight, Whole { first, status, failure, check }, now);
         self.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
         if let Some(class) = failure {

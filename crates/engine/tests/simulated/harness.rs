@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
-use engine::{Collector, Gate, Job, Page, Worker};
+use engine::{Collector, Desk, Gate, Job, Page, Worker};
 use model::units::{MICROSECOND, SECOND};
 use model::{Arrivals, Environment, Interval, Io, Mix, Nanos, Plan, Run, RunBuilder, RunHead};
 use net::{ConnId, Event, Net as _, Next, Party, Route};
@@ -167,6 +167,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             routes: vec![Route { to: address(), from: None }].into(),
             tls: None,
             gate: gate.clone(),
+            desk: Arc::new(Desk::default()),
             stop: stop.clone(),
             spent: engine::Spent::default,
             pages: pages.clone(),

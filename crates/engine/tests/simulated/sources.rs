@@ -218,7 +218,7 @@ fn an_arrival_may_pause_first_and_is_unsent_if_the_window_ends_before() {
 
 #[test]
 fn a_burst_leaves_together_and_the_next_when_all_is_answered() {
-    for load in [closed(2), open(20.0, 4)] {
+    for load in [closed(2), open(21.0, 4)] {
         let script = Script {
             steps: vec![vec!["/1", "/2f", "/3"]],
             fixed: true,
@@ -243,6 +243,40 @@ fn a_burst_leaves_together_and_the_next_when_all_is_answered() {
         let turns = told.iter().filter(|told| matches!(told, Told::Turn { put: 3, .. })).count();
         assert_eq!(turns * 3, heard.len());
     }
+}
+
+/// wrk2's sense of a rate: of requests, however many leave together.
+#[test]
+fn a_rate_is_of_requests_whatever_a_turn_brings() {
+    for workers in [1, 3] {
+        let script = Script { steps: vec![vec!["/1", "/2", "/3"]], ..Script::default() };
+        let load = open(300.0, 30).with(|plan| (plan.pipeline, plan.threads) = (3, workers));
+        let (outcome, heard) = play(load, &script, ok);
+        let run = &outcome.run;
+        let due: u64 = outcome.intervals.iter().map(|interval| interval.due).sum();
+        assert_eq!((run.totals.attempts, heard.len(), due), (300, 300, 300), "{workers}");
+        assert_eq!(run.totals.succeeded, 300);
+        // What leaves with others left when they were due: nobody was late, and nobody early.
+        assert!(run.late_ns.max == 0 && run.late_ns.count == 300, "{:?}", run.late_ns);
+        let widest = heard.windows(2).map(|pair| pair[1].at - pair[0].at).max().unwrap();
+        assert!(widest <= (5 * workers as u64) * SECOND / 300 + HANDSHAKE, "{widest}");
+    }
+}
+
+#[test]
+fn a_burst_that_waited_takes_up_those_that_waited_with_it() {
+    // One connection, answers after 100 ms, an arrival every 10 ms: each burst of three takes the three
+    // oldest, whose waiting is their own.
+    let script = Script { steps: vec![vec!["/1", "/2", "/3"]], ..Script::default() };
+    let load = open(100.0, 1).with(|plan| (plan.pipeline, plan.timeout_ns) = (3, 10 * SECOND));
+    let (outcome, heard) = play(load, &script, |_| Some(Reply::ok_after(100 * MILLISECOND)));
+    let run = &outcome.run;
+    assert_eq!(run.totals.attempts, 100);
+    assert_eq!(run.totals.unsent, 100 - heard.len() as u64);
+    assert!(heard.len() >= 27 && heard.len() % 3 == 0, "{}", heard.len());
+    // The first of the last burst was due later than the first of the first, and sent much later.
+    assert!(run.wait_ns.max > 500 * MILLISECOND, "{:?}", run.wait_ns);
+    assert!(run.wait_ns.min <= HANDSHAKE, "{:?}", run.wait_ns);
 }
 
 #[test]

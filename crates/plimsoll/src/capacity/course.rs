@@ -41,6 +41,9 @@ pub struct Course {
 pub enum End {
     /// By Ctrl-C; what was measured is saved.
     Interrupted,
+    /// By what was to be sent: a script's error, a pool that ran out. The steps before are saved, and
+    /// the run that it happened in.
+    Halted,
     /// By themselves.
     Over(Ending),
 }
@@ -74,6 +77,10 @@ impl Course {
                     return Ok(End::Over(Ending::Died));
                 }
             };
+            if run.halted.is_some() {
+                files.write_run(nth, &step, &run);
+                return Ok(End::Halted);
+            }
             if run.interrupted {
                 return Ok(End::Interrupted);
             }

@@ -34,6 +34,7 @@ pub struct Rounds {
     /// A run of each contestant a round, in the contestants' order.
     runs: Vec<Vec<Run>>,
     kept: Vec<(String, String)>,
+    halted: bool,
 }
 
 impl Rounds {
@@ -52,6 +53,7 @@ impl Rounds {
             of: args.rounds,
             runs: Vec::new(),
             kept: Vec::new(),
+            halted: false,
         }
     }
 
@@ -70,7 +72,8 @@ impl Rounds {
                 return Ok(false);
             }
             let run = self.one(round, at, files)?;
-            if run.interrupted {
+            self.halted |= run.halted.is_some();
+            if run.interrupted || self.halted {
                 return Ok(false);
             }
             made.push((at, run));
@@ -108,6 +111,11 @@ impl Rounds {
     /// Each run's folder, and the page in it.
     pub fn kept(&self) -> &[(String, String)] {
         &self.kept
+    }
+
+    /// Whether what was to be sent came to an end before its run did.
+    pub fn halted(&self) -> bool {
+        self.halted
     }
 
     /// Whether Ctrl-C was pressed.

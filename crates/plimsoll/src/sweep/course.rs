@@ -44,6 +44,8 @@ pub struct Course {
 pub enum End {
     /// By Ctrl-C; what was measured is saved.
     Interrupted,
+    /// By what was to be sent: a script's error, a pool that ran out. What was measured is saved.
+    Halted,
     /// By its ladder, or for want of files or ports.
     Complete {
         /// Whether every file could be written.
@@ -56,6 +58,7 @@ impl End {
     pub fn exit_code(self, sweep: &Sweep) -> u8 {
         match (self, exit_code_of_sweep(sweep)) {
             (Self::Interrupted, _) => INTERRUPTED,
+            (Self::Halted, _) => COULD_NOT_RUN,
             (Self::Complete { written: false }, 0) => COULD_NOT_RUN,
             (Self::Complete { .. }, code) => code,
         }
@@ -100,10 +103,15 @@ impl Course {
             rested = false;
             self.objectives.judge(&mut run);
             ladder.feed(level, Outcome::of(&run));
-            let aborted = run.aborted.clone();
+            let (aborted, halted) = (run.aborted.clone(), run.halted.clone());
             let cut = run.interrupted && aborted.is_none();
             if !cut || run.totals.attempts > 0 {
                 sweep.insert(Level { level, run });
+            }
+            if let Some(why) = halted {
+                let at = verdict::figures::level_of(self.kind, level);
+                end(sweep, files, format!("{at} ended before its time: {why}"));
+                return Ok(End::Halted);
             }
             if cut {
                 return Ok(interrupted(sweep, files));

@@ -295,6 +295,96 @@ fn a_hook_that_never_returns_ends_the_run_with_what_there_is() {
     }
 }
 
+/// What the worker that is stuck had counted is kept to the last answer, whatever the others did.
+#[test]
+fn the_last_interval_of_a_worker_that_is_stuck_is_kept() {
+    let script = "local n = 0\nfunction response()\n  n = n + 1\n  \
+                  if n == 50 then while true do n = n + 1 end end\nend";
+    for line in ["-t1 -c1 -d30s", "-t1 -c1 -R200 -d30s"] {
+        let (folder, server) = (Folder::new(), Recorder::start());
+        folder.put("x.lua", script);
+        let line = format!("run -q -s x.lua {} {line} --out out", server.url("/"));
+        folder.run(Path::new(PLIMSOLL), &line).ends(1);
+        assert_eq!(server.take().len(), 50);
+        let run: serde_json::Value = serde_json::from_str(&folder.text("out/run.json")).unwrap();
+        let totals = &run["totals"];
+        let of = |name: &str| totals[name].as_u64().unwrap();
+        // The fiftieth was answered, but never looked at to its end. In an open loop those that were
+        // due meanwhile, before anybody noticed, wait in vain.
+        assert_eq!((of("requests"), of("succeeded"), of("unfinished")), (49, 49, 1), "{totals}");
+        assert_eq!(of("attempts"), 50 + of("unsent"), "{totals}");
+    }
+}
+
+/// Where there is more than one run, the first that a script or a pool ends is the last: what happened
+/// is told, what was measured is kept, and it is no success.
+#[test]
+fn what_ends_a_run_before_its_time_ends_a_series() {
+    let failing = "local n = 0\nfunction response()\n  n = n + 1\n  \
+                   if n == 50 then error('enough') end\nend";
+    let endless = failing.replace("error('enough')", "while true do n = n + 1 end");
+    let told = [
+        (failing.to_owned(), "x.lua:4: enough (in response())"),
+        (endless, "x.lua: response() had not returned after 1 s"),
+        ("function done()\n  error('no')\nend".to_owned(), "x.lua:2: no (in done())"),
+    ];
+    for (script, told) in told {
+        let (folder, server) = (Folder::new(), Recorder::start());
+        folder.put("x.lua", script);
+        let url = server.url("/");
+        let line = |line: &str| folder.plimsoll(&format!("{line} -q -s x.lua -t1")).ends(1);
+        let sweep = line(&format!("sweep {url} --levels 1,2 -d 5s --rest 0s --out sweep"));
+        assert!(sweep.stderr.contains(told), "{sweep:#?}");
+        assert!(sweep.stdout.contains("1 connection ended before its time"), "{sweep:#?}");
+        let kept: serde_json::Value =
+            serde_json::from_str(&folder.text("sweep/sweep.json")).unwrap();
+        assert_eq!(kept["levels"].as_array().map(Vec::len), Some(1), "{kept}");
+        assert!(kept["ended"].as_str().is_some_and(|why| why.contains(told)), "{kept}");
+        let capacity = line(&format!("capacity {url} --budget 20s --slo p99<1s --out capacity"));
+        assert!(capacity.stderr.contains(told), "{capacity:#?}");
+        folder.has(&["capacity/search.json", "capacity/steps/01-idle-1.json"]);
+        let compare = line(&format!("compare {url} {url} -c 1 -d 5s --rounds 1 --out compare"));
+        assert!(compare.stderr.contains(told), "{compare:#?}");
+        folder.has(&["compare/compare.json", "compare/round-01-A/run.json"]);
+    }
+}
+
+#[test]
+fn a_pool_that_runs_out_ends_a_series() {
+    let (folder, server) = (Folder::new(), Recorder::start());
+    let workload = serde_json::json!({
+        "target": server.url(""),
+        "pools": {"id": {"values": [1, 2, 3, 4, 5], "order": "unique"}},
+        "endpoints": [{"path": "/${id}"}],
+    });
+    folder.put("w.json", workload.to_string());
+    let ended = folder.plimsoll("sweep w.json -q --levels 1,2 -d 5s --out out").ends(1);
+    assert!(ended.stderr.contains("pool `id` has run out: all 5 rows"), "{ended:#?}");
+    let kept: serde_json::Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
+    assert_eq!(kept["levels"][0]["run"]["totals"]["requests"], 5, "{kept}");
+    assert_eq!(server.take().len(), 5);
+}
+
+/// Hooks are called for each run of a series, `done` among them.
+#[test]
+fn scripts_see_each_run_of_a_series_to_its_end() {
+    let script = "function init() n = 0 end
+        function request() n = n + 1 return wrk.format('GET', '/' .. n) end
+        function done(summary) print('done', summary.requests) end";
+    let (folder, server) = (Folder::new(), Recorder::start());
+    folder.put("x.lua", script);
+    let line = format!("sweep {} -q -s x.lua --levels 1,2 -d 200ms --out out", server.url("/"));
+    let ended = folder.plimsoll(&line);
+    assert_eq!(ended.stdout.matches("done\t").count(), 2, "{ended:#?}");
+    let line = format!(
+        "compare {0} {0} -q -s x.lua -c 1 -d 200ms --rounds 1 --format json --out compare",
+        server.url("/")
+    );
+    let ended = folder.plimsoll(&line);
+    assert!(serde_json::from_str::<serde_json::Value>(&ended.stdout).is_ok(), "{ended:#?}");
+    assert_eq!(ended.stderr.matches("done\t").count(), 2, "{ended:#?}");
+}
+
 #[test]
 fn a_script_leaves_machine_output_alone_and_gets_its_arguments() {
     let script = "function init(args) print('init', args[0] ~= nil, unpack(args)) end

@@ -43,7 +43,7 @@ fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Mark
                 p.reading { strong { (parts::outside(words)) "." } }
             }
         }
-        @if let Some(run) = run { (parts::verdict(&run.validity, run.interrupted)) }
+        @if let Some(run) = run { (parts::verdict(&run.validity, parts::early(run))) }
     }
 }
 

@@ -18,8 +18,16 @@ pub(super) fn outside(text: &str) -> String {
     clean(text, LONGEST)
 }
 
+/// That a run was ended early, and why, if it was.
+pub(super) fn early(run: &Run) -> Option<String> {
+    run.interrupted.then(|| match &run.halted {
+        Some(why) => format!("The run ended early: {why}. These are the figures up to then."),
+        None => "The run was ended early; these are the figures up to then.".to_owned(),
+    })
+}
+
 /// The verdict with its reasons.
-pub(super) fn verdict(validity: &Validity, early: bool) -> Markup {
+pub(super) fn verdict(validity: &Validity, early: Option<String>) -> Markup {
     let (class, sign) = look(validity.verdict);
     html! {
         div class={ "verdict " (class) } role="note" aria-label="Validity" {
@@ -27,7 +35,7 @@ pub(super) fn verdict(validity: &Validity, early: bool) -> Markup {
                 span.sign aria-hidden="true" { (sign) } " "
                 strong { (validity.verdict.name()) } ": " (meaning(validity.verdict)) "."
             }
-            @if early { p { "The run was ended early; these are the figures up to then." } }
+            @if let Some(early) = early { p { (outside(&early)) } }
             @if !validity.reasons.is_empty() {
                 ul {
                     @for reason in &validity.reasons {

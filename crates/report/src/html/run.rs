@@ -38,7 +38,7 @@ pub fn run(run: &Run) -> String {
     let first = objectives.into_iter().chain([summary]).chain(endpoints);
     let sections: Vec<Section> = first.chain(rest).collect();
     let json = serde_json::to_string(run).unwrap_or_else(|_| "null".to_owned());
-    let banner = parts::verdict(&run.validity, run.interrupted);
+    let banner = parts::verdict(&run.validity, parts::early(run));
     page(&title, banner, &sections, ("plimsoll-run", &json))
 }
 

@@ -59,9 +59,9 @@ fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
         .filter(|held| held.run.validity.verdict != Verdict::Valid)
         .map(|held| format!("{} ({})", level(held.level), held.run.validity.verdict.name()))
         .collect();
-    let interrupted = best.is_some_and(|held| held.run.interrupted);
+    let early = best.and_then(|held| parts::early(&held.run));
     html! {
-        (parts::verdict(&validity, interrupted))
+        (parts::verdict(&validity, early))
         @if let Some(best) = best {
             p.soft { "The verdict is on the level of the highest QPS, " (level(best.level)) "." }
         }

@@ -21,9 +21,12 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
 }
 
 pub(super) fn banner(run: &Run, style: Style) -> String {
-    let early = "Ended early: these are the figures up to then.\n";
-    let early = if run.interrupted { early } else { "" };
-    early.to_owned() + &verdict(&run.validity, style)
+    let early = match &run.halted {
+        _ if !run.interrupted => String::new(),
+        Some(why) => format!("Ended early: {why}. These are the figures up to then.\n"),
+        None => "Ended early: these are the figures up to then.\n".to_owned(),
+    };
+    early + &verdict(&run.validity, style)
 }
 
 pub(super) fn verdict(validity: &Validity, style: Style) -> String {

@@ -184,7 +184,7 @@ impl<'a> Pass<'a> {
         let cell = self.cells.cell(column);
         let weight = weight_of(cell).ok_or_else(|| {
             let text = String::from_utf8_lossy(cell);
-            format!("row {}: {} is no weight", self.row + 1, crate::finding::quote(&text))
+            format!("row {}: {} is no weight", self.row + 1, model::quote::quote(&text))
         })?;
         self.total += weight;
         Ok(())

@@ -26,7 +26,7 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
         (None, Some(answer)) => {
             format!("{}; the search was not over", found(search.settings(), answer))
         }
-        (None, None) => "no level had held when the search was interrupted".to_owned(),
+        (None, None) => "no level had held when the search was stopped".to_owned(),
     };
     Reading {
         outcome,
