@@ -1,5 +1,9 @@
 //! The net on epoll: edge-triggered, reads and writes performed as soon as they can be, into one
-//! buffer per net. Two syscalls a request plus a share of the wait.
+//! buffer per net. Two syscalls a request plus a share of the wait. Connections that merely have bytes
+//! are taken a few together (`batch`); `write` has the way out.
+
+mod batch;
+mod write;
 
 use std::io;
 use std::net::TcpListener;
@@ -7,11 +11,13 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
-use rustix::net::{SendFlags, SocketFlags};
+use rustix::net::{RecvFlags, SocketFlags};
 
 use crate::conns::Conns;
 use crate::driver::{Driver, Options};
 use crate::linger::Lingering;
+use batch::Batch;
+
 use crate::{BlobId, Close, ConnId, Event, Failure, Net, Operation, Party, Route, clock, socket};
 
 /// Bytes read at once.
@@ -37,6 +43,7 @@ pub struct Epoll {
     /// Connections with something to deliver that no event of the kernel will tell of.
     ready: Vec<ConnId>,
     lingering: Lingering,
+    batch: Batch,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
 }
@@ -86,6 +93,7 @@ impl Epoll {
             listener: options.listener,
             ready: Vec::new(),
             lingering: Lingering::default(),
+            batch: Batch::default(),
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             events: Vec::with_capacity(BATCH),
         })
@@ -121,59 +129,6 @@ impl Epoll {
     fn fail(&mut self, id: ConnId, failure: Failure) {
         if let Some(conn) = self.conns.get_mut(id) {
             conn.failure = Some(failure);
-            self.ready.push(id);
-        }
-    }
-
-    /// Writes what waits; true when nothing waits any more.
-    fn flush(&mut self, id: ConnId) -> bool {
-        let Some(conn) = self.conns.get_mut(id) else { return true };
-        while conn.written < conn.out.len() {
-            match rustix::net::send(&conn.fd, &conn.out[conn.written..], SendFlags::NOSIGNAL) {
-                Ok(n) => conn.written += n,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return false,
-                Err(error) => {
-                    self.fail(id, failure(Operation::Send, error));
-                    return false;
-                }
-            }
-        }
-        conn.out.clear();
-        conn.written = 0;
-        if conn.out.capacity() > READ_BYTES {
-            conn.out.shrink_to(READ_BYTES);
-        }
-        true
-    }
-
-    fn write(&mut self, id: ConnId, bytes: &[u8]) {
-        let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.failure.is_some() || conn.state == State::Closing {
-            return;
-        }
-        let mut taken = 0;
-        if conn.out.is_empty() {
-            loop {
-                match rustix::net::send(&conn.fd, &bytes[taken..], SendFlags::NOSIGNAL) {
-                    Ok(n) => taken += n,
-                    Err(Errno::INTR) => continue,
-                    Err(Errno::AGAIN) => break,
-                    Err(error) => return self.fail(id, failure(Operation::Send, error)),
-                }
-                if taken == bytes.len() {
-                    return;
-                }
-            }
-        }
-        conn.out.extend_from_slice(&bytes[taken..]);
-    }
-
-    fn end_flushed(&mut self, id: ConnId) {
-        if let Some(conn) = self.conns.get(id) {
-            socket::shutdown(conn.fd.as_raw_fd(), false);
-            self.lingering.add_closed(clock::now(), id);
-            // Input that arrived before now tells of itself no more.
             self.ready.push(id);
         }
     }
@@ -255,23 +210,6 @@ impl Epoll {
         }
     }
 
-    fn writable<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) {
-        let Some(conn) = self.conns.get(id) else { return };
-        if conn.out.is_empty() && !conn.want_drained {
-            return;
-        }
-        if !self.flush(id) {
-            return;
-        }
-        let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.state == State::Closing {
-            self.end_flushed(id);
-        } else if std::mem::take(&mut conn.want_drained) {
-            let token = conn.token;
-            party.event(self, token, Event::Drained);
-        }
-    }
-
     fn receive<P: Party<Self>>(&mut self, id: ConnId, to_the_end: bool, party: &mut P) {
         let mut buffer = std::mem::take(&mut self.buffer);
         for turn in 0.. {
@@ -284,39 +222,55 @@ impl Epoll {
                 conn.readable = true;
                 break;
             }
-            let (token, closing) = (conn.token, conn.state == State::Closing);
-            if conn.eof && !closing {
+            if conn.eof && conn.state != State::Closing {
                 break;
             }
-            match rustix::net::recv(&conn.fd, &mut *buffer, rustix::net::RecvFlags::empty()) {
-                Ok((_, 0)) if closing => drop(self.conns.remove(id)),
-                Ok((_, 0)) => {
-                    conn.eof = true;
-                    party.event(self, token, Event::Eof);
-                    break;
-                }
-                Ok((_, n)) => {
-                    if !closing {
-                        party.event(self, token, Event::Received(&buffer[..n]));
-                    }
-                    // A short read has emptied the socket: the next bytes make a new edge.
-                    if n < buffer.len() && !to_the_end {
-                        break;
-                    }
-                }
+            let read = rustix::net::recv(&conn.fd, &mut *buffer, RecvFlags::empty());
+            let outcome = match read {
+                Ok((_, n)) => Ok(&buffer[..n]),
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => break,
-                Err(error) => {
-                    self.conns.remove(id);
-                    if !closing {
-                        let failure = failure(Operation::Receive, error);
-                        party.event(self, token, Event::Failed(failure));
-                    }
-                    break;
-                }
+                Err(error) => Err(error),
+            };
+            // A short read has emptied the socket: the next bytes make a new edge.
+            let emptied = outcome.is_ok_and(|bytes| bytes.len() < buffer.len());
+            if !self.deliver(id, outcome, party) || (emptied && !to_the_end) {
+                break;
             }
         }
         self.buffer = buffer;
+    }
+
+    /// Delivers what a read brought; whether more may come.
+    fn deliver<P: Party<Self>>(
+        &mut self,
+        id: ConnId,
+        outcome: Result<&[u8], Errno>,
+        party: &mut P,
+    ) -> bool {
+        let Some(conn) = self.conns.get_mut(id) else { return false };
+        let (token, closing) = (conn.token, conn.state == State::Closing);
+        match outcome {
+            Ok([]) if closing => drop(self.conns.remove(id)),
+            Ok([]) => {
+                conn.eof = true;
+                party.event(self, token, Event::Eof);
+            }
+            Ok(bytes) => {
+                if !closing {
+                    party.event(self, token, Event::Received(bytes));
+                }
+                return true;
+            }
+            Err(error) => {
+                self.conns.remove(id);
+                if !closing {
+                    let failure = failure(Operation::Receive, error);
+                    party.event(self, token, Event::Failed(failure));
+                }
+            }
+        }
+        false
     }
 
     fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
@@ -375,6 +329,9 @@ impl Net for Epoll {
 
     #[inline]
     fn send_blob(&mut self, conn: ConnId, blob: BlobId) {
+        if self.keep_blob(conn, blob) {
+            return;
+        }
         let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
         self.write(conn, &bytes);
         self.blobs[blob.0 as usize] = bytes;
@@ -382,7 +339,9 @@ impl Net for Epoll {
 
     #[inline]
     fn send(&mut self, conn: ConnId, bytes: &[u8]) {
-        self.write(conn, bytes);
+        if !self.keep_bytes(conn, bytes) {
+            self.write(conn, bytes);
+        }
     }
 
     fn want_drained(&mut self, id: ConnId) {
@@ -394,6 +353,7 @@ impl Net for Epoll {
         }
     }
 
+    /// Small sends that wait for the end of their batch are not among it: 64 KiB at most.
     fn backlog(&self, conn: ConnId) -> usize {
         self.conns.get(conn).map_or(0, |conn| conn.out.len() - conn.written)
     }
@@ -407,6 +367,7 @@ impl Net for Epoll {
     }
 
     fn close(&mut self, id: ConnId, how: Close) {
+        self.write_together();
         let Some(conn) = self.conns.get_mut(id) else { return };
         let stands = conn.state != State::Connecting && conn.failure.is_none();
         if stands && matches!(how, Close::Flush | Close::Passive) {
@@ -441,12 +402,23 @@ impl Driver for Epoll {
                 break;
             }
         }
-        let mut events = std::mem::take(&mut self.events);
-        for event in events.drain(..) {
-            match event.data.u64() {
-                LISTENER => self.accept_at = 0,
-                packed => self.ready(unpack(packed), event.flags, party),
-            }
+        let events = std::mem::take(&mut self.events);
+        let mut left = events.as_slice();
+        while let [event, ..] = left {
+            let taken = match event.data.u64() {
+                LISTENER => {
+                    self.accept_at = 0;
+                    1
+                }
+                packed => match self.deliver_together(left, party) {
+                    0 => {
+                        self.ready(unpack(packed), event.flags, party);
+                        1
+                    }
+                    together => together,
+                },
+            };
+            left = &left[taken..];
         }
         self.events = events;
         let now = clock::now();

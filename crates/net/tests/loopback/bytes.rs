@@ -160,3 +160,100 @@ fn a_blob_is_sent_as_often_as_asked() {
         assert!(script.heard < (ROUNDS + 1) * BLOB.len(), "{io:?}");
     }
 }
+
+/// Connections that are ready together, each answered in pieces of all sizes, some by the last of them
+/// closed.
+struct Pieces {
+    route: Route,
+    callers: Vec<Option<ConnId>>,
+    accepted: Vec<ConnId>,
+    heard: Vec<usize>,
+    ended: usize,
+}
+
+const CALLERS: usize = 40;
+/// Lengths of an answer's pieces.
+const PIECES: [usize; 5] = [10, 6_000, 10, 30_000, 1];
+const ANSWER: usize = 36_021;
+const ANSWERS: usize = 50;
+
+impl Pieces {
+    fn hear(&mut self, caller: usize, bytes: &[u8]) {
+        let heard = &mut self.heard[caller];
+        for &byte in bytes {
+            assert_eq!(byte, pattern(*heard % ANSWER), "caller {caller} at {heard}");
+            *heard += 1;
+        }
+    }
+}
+
+fn answer<N: Net>(net: &mut N, conn: ConnId) {
+    let mut at = 0;
+    for length in PIECES {
+        let piece: Vec<u8> = (at..at + length).map(pattern).collect();
+        net.send(conn, &piece);
+        at += length;
+    }
+}
+
+impl Script for Pieces {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        for caller in 0..CALLERS {
+            self.callers[caller] = net.connect(caller as u32, &self.route).ok();
+        }
+    }
+
+    fn accepted<N: Net>(&mut self, _: &mut N, conn: ConnId) -> Option<u32> {
+        self.accepted.push(conn);
+        Some((CALLERS + self.accepted.len() - 1) as u32)
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        let caller = token as usize;
+        match (caller.checked_sub(CALLERS), event) {
+            (None, Event::Connected) => net.send(self.callers[caller].expect("connected"), b"?"),
+            (None, Event::Received(bytes)) => {
+                self.hear(caller, bytes);
+                if self.heard[caller].is_multiple_of(ANSWER) {
+                    net.send(self.callers[caller].expect("connected"), b"?");
+                }
+            }
+            (None, Event::Eof) => {
+                net.close(self.callers[caller].expect("connected"), Close::Now);
+                self.ended += 1;
+            }
+            (Some(at), Event::Received(asked)) => {
+                let conn = self.accepted[at];
+                asked.iter().for_each(|_| answer(net, conn));
+                if self.heard.iter().all(|&heard| heard >= (ANSWERS - 1) * ANSWER) {
+                    net.close(conn, Close::Flush);
+                }
+            }
+            (Some(_), Event::Drained | Event::Eof) => {}
+            (_, other) => panic!("{token}: {other:?}"),
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.ended == CALLERS
+    }
+}
+
+#[test]
+fn answers_in_pieces_arrive_in_order_and_whole_before_the_end() {
+    for io in interfaces() {
+        let (listener, route) = listener();
+        let script = Pieces {
+            route,
+            callers: vec![None; CALLERS],
+            accepted: Vec::new(),
+            heard: vec![0; CALLERS],
+            ended: 0,
+        };
+        let script = run(io, Some(listener), 2 * CALLERS, script);
+        for heard in script.heard {
+            assert!(heard >= ANSWERS * ANSWER, "{io:?}: {heard}");
+            assert!(heard.is_multiple_of(ANSWER), "{io:?}: an answer was cut: {heard}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Connections a few at a time: first all of them are read, then their bytes delivered, then what was
+//! sent meanwhile is written. Code that runs many times in a row, the kernel's and the party's, stays in
+//! the processor's caches, where a read, a handler and a write by turns push one another out.
+
+use std::ops::Range;
+
+use rustix::event::epoll;
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
+use super::{Conn, Epoll, READ_BYTES, State};
+use crate::{BlobId, ConnId, Net, Party};
+
+/// Connections taken together at most. Each is answered a little later for all others in its batch.
+const TOGETHER: usize = 16;
+/// Room for one read at least; one that fills it is followed by others.
+const LEAST_READ: usize = READ_BYTES / 4;
+/// What is sent in larger pieces is written at once.
+const SMALL: usize = 4096;
+
+/// What was read and what is to be written of the connections taken together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    read: Vec<Read>,
+    /// Whether handlers of a batch are running.
+    pub(super) open: bool,
+    sends: Vec<Send>,
+    bytes: Vec<u8>,
+}
+
+/// What a read brought: where its bytes are.
+#[derive(Debug)]
+struct Read {
+    id: ConnId,
+    outcome: Result<Range<usize>, Errno>,
+    /// There may be more.
+    full: bool,
+}
+
+#[derive(Debug)]
+struct Send {
+    id: ConnId,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Blob(BlobId),
+    Bytes(Range<usize>),
+}
+
+impl Conn {
+    /// Whether an event means nothing but bytes to deliver.
+    fn only_reads(&self, flags: epoll::EventFlags) -> bool {
+        let plain = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+        plain.contains(flags)
+            && flags.contains(epoll::EventFlags::IN)
+            && self.state == State::Open
+            && self.receiving
+            && !self.want_drained
+            && self.out.is_empty()
+            && self.failure.is_none()
+            && !self.eof
+    }
+}
+
+impl Epoll {
+    /// Delivers events that need nothing but a read, from the first on; how many they were.
+    pub(super) fn deliver_together<P: Party<Self>>(
+        &mut self,
+        events: &[epoll::Event],
+        party: &mut P,
+    ) -> usize {
+        let taken = self.read_together(events);
+        let buffer = std::mem::take(&mut self.buffer);
+        let mut read = std::mem::take(&mut self.batch.read);
+        self.batch.open = true;
+        for Read { id, outcome, full } in read.drain(..) {
+            let bytes = outcome.map(|at| &buffer[at]);
+            if self.deliver(id, bytes, party) && full {
+                // Its other bytes make no edge of their own.
+                self.ready.push(id);
+            }
+        }
+        self.batch.open = false;
+        (self.batch.read, self.buffer) = (read, buffer);
+        self.write_together();
+        taken
+    }
+
+    fn read_together(&mut self, events: &[epoll::Event]) -> usize {
+        let mut at = 0;
+        for (taken, event) in events.iter().enumerate().take(TOGETHER) {
+            let id = super::unpack(event.data.u64());
+            let Some(conn) = self.conns.get(id).filter(|conn| conn.only_reads(event.flags)) else {
+                return taken;
+            };
+            if at + LEAST_READ > self.buffer.len() {
+                return taken;
+            }
+            let room = &mut self.buffer[at..at + LEAST_READ];
+            let outcome = match rustix::net::recv(&conn.fd, room, RecvFlags::empty()) {
+                Ok((_, n)) => Ok(at..at + n),
+                Err(Errno::AGAIN) => continue,
+                // Interrupted before anything was read.
+                Err(Errno::INTR) => return taken,
+                Err(error) => Err(error),
+            };
+            let n = outcome.as_ref().map_or(0, ExactSizeIterator::len);
+            self.batch.read.push(Read { id, outcome, full: n == LEAST_READ });
+            at += n;
+        }
+        events.len().min(TOGETHER)
+    }
+
+    /// Keeps a small send until the batch is through; false when it must be written now, and then
+    /// nothing that was sent before it is waiting any more.
+    #[inline]
+    pub(super) fn keep_blob(&mut self, id: ConnId, blob: BlobId) -> bool {
+        if self.batch.open {
+            self.batch.sends.push(Send { id, what: What::Blob(blob) });
+        }
+        self.batch.open
+    }
+
+    /// As [`Self::keep_blob`], of bytes.
+    #[inline]
+    pub(super) fn keep_bytes(&mut self, id: ConnId, bytes: &[u8]) -> bool {
+        let Batch { open, sends, bytes: kept, .. } = &mut self.batch;
+        if !*open {
+            return false;
+        }
+        if bytes.len() > SMALL || kept.len() + bytes.len() > READ_BYTES {
+            self.write_together();
+            return false;
+        }
+        let start = kept.len();
+        kept.extend_from_slice(bytes);
+        sends.push(Send { id, what: What::Bytes(start..kept.len()) });
+        true
+    }
+
+    /// Writes what was kept, in its order.
+    pub(super) fn write_together(&mut self) {
+        if self.batch.sends.is_empty() {
+            return;
+        }
+        let open = std::mem::take(&mut self.batch.open);
+        let mut sends = std::mem::take(&mut self.batch.sends);
+        let mut bytes = std::mem::take(&mut self.batch.bytes);
+        for Send { id, what } in sends.drain(..) {
+            match what {
+                What::Blob(blob) => self.send_blob(id, blob),
+                What::Bytes(at) => self.write(id, &bytes[at]),
+            }
+        }
+        bytes.clear();
+        (self.batch.open, self.batch.sends, self.batch.bytes) = (open, sends, bytes);
+    }
+}
