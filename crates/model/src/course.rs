@@ -1,13 +1,19 @@
 //! The measured window second by second, small enough to keep for a day and a half: what dips are
 //! looked for in. A long run's timeline folds its points; the course keeps single intervals.
 //!
-//! Owns the figures and the words for a dip. Finding dips is `verdict`'s.
+//! Owns the figures, of the whole and of its endpoints (`cells`), and the words for a dip. Finding dips
+//! is `verdict`'s.
+
+mod cells;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::Interval;
+use crate::plan::Mix;
 use crate::units::Nanos;
+
+pub use cells::{Cell, Cells};
 
 /// Intervals kept: 36 hours of seconds, 6 MiB. Later ones are left out.
 pub const MOST_SECONDS: usize = 131_072;
@@ -35,17 +41,33 @@ pub struct Second {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Course {
     seconds: Vec<Second>,
+    endpoints: Cells,
 }
 
 impl Course {
     /// A course of seconds that are known already, in order.
     pub fn of(seconds: Vec<Second>) -> Self {
-        Self { seconds }
+        Self { seconds, endpoints: Cells::default() }
+    }
+
+    /// The same with what its endpoints did.
+    pub fn with(self, endpoints: Cells) -> Self {
+        Self { endpoints, ..self }
+    }
+
+    /// An empty course of a load.
+    pub(crate) fn empty(mix: &Mix) -> Self {
+        Self { seconds: Vec::new(), endpoints: Cells::of(mix) }
     }
 
     /// Its seconds in order.
     pub fn seconds(&self) -> &[Second] {
         &self.seconds
+    }
+
+    /// What its endpoints did.
+    pub fn endpoints(&self) -> &Cells {
+        &self.endpoints
     }
 
     /// Appends an interval of the window.
@@ -54,6 +76,7 @@ impl Course {
             return;
         }
         let tally = &interval.tally;
+        self.endpoints.add(&tally.endpoints);
         let count = |n: u64| n.min(u64::from(u32::MAX)) as u32;
         let answered = tally.response.count() > 0;
         let quantile = |q: f64| if answered { tally.response.at_quantile(q) } else { 0 };
@@ -88,7 +111,8 @@ pub struct Dip {
     /// From its deepest second until the server was back on its course; absent when it was not by
     /// the window's end.
     pub recovery_ns: Option<Nanos>,
-    /// Endpoints that it hit, where a run has more than one and their courses are known.
+    /// Endpoints that it hit, in the order of the plan, where a run has more than one: their response
+    /// times rose, they failed, or they answered nothing.
     pub endpoints: Vec<String>,
 }
 

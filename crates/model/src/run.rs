@@ -276,10 +276,10 @@ impl RunBuilder {
     pub fn new(head: RunHead) -> Self {
         Self {
             mix: MixSums::of(&head.plan.mix),
+            course: Course::empty(&head.plan.mix),
             head,
             sums: Sums::default(),
             timeline: Timeline::default(),
-            course: Course::default(),
             blocks: BlockSums::default(),
         }
     }

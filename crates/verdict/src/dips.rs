@@ -12,6 +12,7 @@
 //! `not_steady` of [`crate::validity`].
 
 mod baseline;
+mod endpoints;
 mod stretch;
 
 use model::course::Second;
@@ -19,6 +20,7 @@ use model::units::{Nanos, SECOND, show_duration};
 use model::{Course, Departure, Dip};
 
 use crate::figures::rate;
+use endpoints::Usual;
 use stretch::Stretch;
 
 /// Seconds that a window must have before anything can be told from its course.
@@ -41,7 +43,10 @@ pub fn find(course: &Course) -> Vec<Dip> {
     // What begins with the window has no course before it: that is a warm-up, if anything.
     stretches.retain(|stretch| stretch.from > 0);
     stretches.truncate(MOST_DIPS);
-    let dips = stretches.iter().map(|stretch| dip(seconds, &signals, *stretch));
+    let usual = Usual::of(course.endpoints());
+    let dips = stretches
+        .iter()
+        .map(|&stretch| Dip { endpoints: usual.hit(stretch), ..dip(seconds, &signals, stretch) });
     // A stretch in which nothing is off by its typical second tells nothing.
     dips.filter(|dip| dip.throughput.or(dip.p50_ns).or(dip.p99_ns).is_some()).collect()
 }
@@ -60,6 +65,11 @@ pub fn words(dip: &Dip) -> String {
             let (was, course) = (time(departure.typical), time(departure.course));
             words += &format!(", {name} {was} instead of {course}");
         }
+    }
+    match dip.endpoints.as_slice() {
+        [] => {}
+        [one] => words += &format!(", at {one}"),
+        [first, rest @ ..] => words += &format!(", at {first} and {} more endpoints", rest.len()),
     }
     words
 }

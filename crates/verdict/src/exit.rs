@@ -6,7 +6,8 @@ use crate::objective::levels::holds;
 
 use crate::audit::{Audit, Severity};
 
-/// Done: `VALID`, or `LOWER_BOUND` in a closed loop ("at least").
+/// Done: `VALID`, or `LOWER_BOUND` in a closed loop ("at least"), unless the objective `valid` was
+/// asked for.
 pub const DONE: u8 = 0;
 /// Could not run, or not to the end: what was to be sent came to one before.
 pub const COULD_NOT_RUN: u8 = 1;

@@ -60,6 +60,8 @@ pub enum Subject {
 pub enum Goal {
     /// No dip: throughput and latency keep their course.
     Stable,
+    /// The result is the server's: its verdict is `VALID`.
+    Valid,
     /// A figure on one side of a limit.
     Bound(Bound),
 }
@@ -215,6 +217,7 @@ impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stable => f.write_str("stable"),
+            Self::Valid => f.write_str("valid"),
             Self::Bound(bound) => bound.fmt(f),
         }
     }

@@ -133,7 +133,7 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::BusyNeighbour,
         condition: "the host gave 5 % or more of the generator's processors to other guests; or \
                     other processes took 5 % or more of them while a worker waited for one for 10 % \
-                    of the window, or had no time left",
+                    of the window, or had no time left; in a window of a second or more",
         consequence: "LOWER_BOUND in a closed loop: the generator was held up. A note in an open \
                       loop, where late sends tell",
         advice: "Stop what else runs there, or give the generator processors of its own (taskset, \
@@ -209,8 +209,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::WindowTooShort,
-        condition: "fewer than 10,000 attempts were timed, so that fewer than ten are above p99.9; or \
-                    fewer than 1,000, so that fewer than ten are above p99",
+        condition: "fewer than 100,000 attempts were timed, so that fewer than ten are above p99.99; or \
+                    fewer than 10,000 and p99.9, or fewer than 1,000 and p99",
         consequence: "a note: the percentile named and those above it say little",
         advice: "Measure longer (-d) before quoting them.",
         check: window::too_short,

@@ -79,8 +79,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'Wha
 wrk\t'wrk\'s block alone, for whatever parses wrk'
 json\t'The run as JSON (plimsoll.run/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l resume -d 'Make another run that goes on with the `unique` pools of the run in this folder: no row comes twice. Its results go to a folder inside of it' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
@@ -132,7 +131,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-max -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l name -d 'Name of the result files' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l out -d 'Folder for the results [default: plimsoll-out/NAME/DATE-TIME]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'Go on with the sweep in this folder, keeping the levels it has' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
@@ -315,7 +314,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_se
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What goes to standard output' -r -f -a "text\t'wrk\'s block, then everything else'
 wrk\t'wrk\'s block alone, for whatever parses wrk'
 json\t'The run as JSON (plimsoll.run/1)'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -9,8 +9,9 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Objectives")]
 pub struct ObjectiveArgs {
     /// Objective to judge by, such as 'p99<500ms', 'mean<=100ms', 'service.p99.9<1s', 'max<2s',
-    /// 'success>=99%', 'errors.timeout<0.1%', 'qps>=1000', 'GET /users/{id}: p95<80ms', stable, or a
-    /// preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided
+    /// 'success>=99%', 'errors.timeout<0.1%', 'qps>=1000', 'GET /users/{id}: p95<80ms', stable,
+    /// valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is
+    /// undecided
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,
     /// File for the rulings as a test report in JUnit's XML

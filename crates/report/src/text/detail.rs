@@ -212,11 +212,30 @@ fn dips(run: &Run, style: Style) -> Option<String> {
         let [at, length, depth, end] = dip_cells(dip);
         grid.row([format!("at {at}"), format!("for {length}"), depth, end]);
     }
-    let mut lines = lines(&grid);
+    let rows = lines(&grid).into_iter().zip(&run.dips);
+    let mut lines: Vec<String> = rows
+        .flat_map(|(row, dip)| [Some(row), endpoints_hit(dip, run.endpoints.len())])
+        .flatten()
+        .collect();
     if let Some(more) = run.dips.len().checked_sub(MOST_DIPS).filter(|&more| more > 0) {
         lines.push(format!("and {more} more; all of them are in the JSON"));
     }
     Some(named(style, "Dips", &lines))
+}
+
+/// The endpoints that a dip hit, of so many.
+fn endpoints_hit(dip: &Dip, of: usize) -> Option<String> {
+    let names =
+        |names: &[String]| names.iter().map(|name| clean(name, 26)).collect::<Vec<_>>().join(", ");
+    Some(match dip.endpoints.as_slice() {
+        [] => return None,
+        all if all.len() == of => format!("  hit: all {of} endpoints"),
+        few @ ([_] | [_, _]) => format!("  hit: {}", names(few)),
+        [first, second, rest @ ..] => {
+            let two = names(&[first.clone(), second.clone()]);
+            format!("  hit: {two} and {} more of {of} endpoints", rest.len())
+        }
+    })
 }
 
 /// A dip's start, length, depth and recovery, in words.

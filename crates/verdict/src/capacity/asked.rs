@@ -103,6 +103,8 @@ fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option
             let value = judged.value.unwrap_or(0.0);
             of(value, bound.limit.value(), unit, outcome(bound, judged, purpose))
         }
+        // A level that cannot be believed is no level of a search anyway.
+        Goal::Valid => None,
         Goal::Stable => {
             let outcome = match judged.ruling {
                 Ruling::Pass => Outcome::Held,

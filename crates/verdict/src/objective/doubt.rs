@@ -11,6 +11,7 @@
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
 //! | any | `qps` | decided | undecided where the server answered all it was asked: more must be asked |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have left its own course |
+//! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 
 use model::{ErrorClass, ReasonCode, Run, Verdict};
 
@@ -32,8 +33,8 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
     undecided.or_else(|| if met { None } else { too_little_asked(run, figures, bound) })
 }
 
-/// Why dips, or their absence, say nothing, if so.
-pub(super) fn doubt_of_stable(run: &Run) -> Option<String> {
+/// Why the run says too little of the server's own course, if so.
+pub(super) fn doubt_of_course(run: &Run) -> Option<String> {
     match run.validity.verdict {
         Verdict::Invalid => Some(not_believable(run)),
         Verdict::LowerBound => Some(saw_less(run)),

@@ -7,7 +7,7 @@
 use model::units::{Nanos, SECOND};
 use model::{Judgement, Ruling, Run};
 
-use super::doubt::{doubt, doubt_of_stable};
+use super::doubt::{doubt, doubt_of_course};
 use super::figures::{Endpoint, Figures, Measured, Spread};
 use super::words::{self, WIDE, run_longer, times};
 use super::{Bound, Goal, Limit, Metric, Objective, Statistic, Subject};
@@ -31,6 +31,10 @@ pub fn judge(run: &Run, endpoints: &[Endpoint], objectives: &[Objective]) -> Vec
     for objective in objectives {
         let empty = blank(objective);
         let (subjects, bound) = match (&whole, objective.goal) {
+            (_, Goal::Valid) => {
+                judgements.push(valid(run, empty));
+                continue;
+            }
             (Err(damage), _) => {
                 judgements.push(undecided(empty, damage.clone()));
                 continue;
@@ -58,7 +62,7 @@ pub fn judge(run: &Run, endpoints: &[Endpoint], objectives: &[Objective]) -> Vec
 /// A judgement before anything is known.
 fn blank(objective: &Objective) -> Judgement {
     let bound = match objective.goal {
-        Goal::Stable => None,
+        Goal::Stable | Goal::Valid => None,
         Goal::Bound(bound) => Some(bound),
     };
     Judgement {
@@ -258,9 +262,20 @@ fn longer(so_far_ns: Nanos, times: f64) -> Nanos {
     (longer_s as Nanos).saturating_mul(SECOND)
 }
 
+/// A run that is less than `VALID` says too little of the server to miss anything.
+fn valid(run: &Run, empty: Judgement) -> Judgement {
+    match doubt_of_course(run) {
+        Some(doubt) => undecided(empty, doubt),
+        None => {
+            let reason = "The figures are the server's.".to_owned();
+            Judgement { ruling: Ruling::Pass, reason, ..empty }
+        }
+    }
+}
+
 /// Dips and drift are [`crate::stability`]'s to find. Runs that keep no blocks are older than dips.
 fn stable(run: &Run, empty: Judgement) -> Judgement {
-    if let Some(doubt) = doubt_of_stable(run) {
+    if let Some(doubt) = doubt_of_course(run) {
         return undecided(empty, doubt);
     }
     if run.blocks.is_empty() {

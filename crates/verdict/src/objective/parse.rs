@@ -1,7 +1,7 @@
 //! The grammar of objectives and abort rules:
 //!
 //! ```text
-//! objective = "founding" | "top10" | "stable" | [ subject ":" ] bound
+//! objective = "founding" | "top10" | "stable" | "valid" | [ subject ":" ] bound
 //! abort     = bound "for" time
 //! subject   = METHOD path | "top" number
 //! bound     = figure ( "<" | "<=" | ">" | ">=" ) limit
@@ -67,8 +67,10 @@ pub fn parse(text: &str) -> Result<Vec<Objective>, ObjectiveError> {
     let rest = rest.trimmed();
     let goal = match rest.text {
         "stable" if subject == Subject::Load => Goal::Stable,
-        "stable" => {
-            return Err(rest.error("`stable` is about the whole run: leave the endpoint out"));
+        "valid" if subject == Subject::Load => Goal::Valid,
+        word @ ("stable" | "valid") => {
+            let message = format!("`{word}` is about the whole run: leave the endpoint out");
+            return Err(rest.error(message));
         }
         _ => Goal::Bound(good_side(bound(rest)?, rest)?),
     };
@@ -92,6 +94,9 @@ pub fn parse_abort(text: &str) -> Result<AbortRule, ObjectiveError> {
     }
     if breach.text == "stable" {
         return Err(breach.error("dips are found after a run: give a figure and a limit"));
+    }
+    if breach.text == "valid" {
+        return Err(breach.error("a run is judged after its end: give a figure and a limit"));
     }
     let breach = bad_side(bound(breach)?, breach)?;
     match time(held.trimmed())? {
@@ -215,7 +220,8 @@ fn unknown_figure(name: Part<'_>) -> ObjectiveError {
     if name.text.is_empty() {
         return name.error(format!("a figure is missing: one of {FIGURES}"));
     }
-    let known = ["mean", "max", "p99", "success", "errors", "qps", "stable", "founding", "top10"];
+    let known =
+        ["mean", "max", "p99", "success", "errors", "qps", "stable", "valid", "founding", "top10"];
     let message = match nearest(name.text, known.into_iter()) {
         Some(near) => format!("unknown figure `{}`: did you mean `{near}`?", name.text),
         None => format!("unknown figure `{}`: use one of {FIGURES}", name.text),

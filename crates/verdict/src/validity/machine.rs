@@ -1,7 +1,7 @@
 //! Rules about the generator's machine: who else used its processors, its memory and its clocks.
 
 use model::run::WorkerShare;
-use model::units::{MILLISECOND, show_duration};
+use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{Run, Verdict};
 
 use super::Finding;
@@ -9,6 +9,9 @@ use crate::figures::{grouped, percent, rate};
 
 /// Share of the processors that neighbours, or other guests, may take.
 const TAKEN: f64 = 0.05;
+/// Window from which on that share can be told: the kernel counts processor time in ticks, of 10 ms on
+/// many machines, and a few of them are no share of anything.
+const COUNTED_NS: u64 = SECOND;
 /// Share of the window that a worker may wait for a processor.
 const WAITED: f64 = 0.10;
 /// A worker that was busy or waiting for this much of the window had no time left.
@@ -23,7 +26,7 @@ const SLEPT_NS: u64 = 10 * MILLISECOND;
 const NEAR: f64 = 0.80;
 
 pub(super) fn neighbours(run: &Run) -> Option<Finding> {
-    let machine = run.generator.machine?;
+    let machine = run.generator.machine.filter(|_| run.totals.duration_ns >= COUNTED_NS)?;
     let worst = hungriest(run)?;
     let (queued, wanted) = (worst.queued_ratio, worst.queued_ratio + worst.busy_ratio);
     let held_up = queued >= WAITED || (wanted >= NO_TIME_LEFT && queued > 0.0);

@@ -32,7 +32,7 @@ fn held_back(run: &mut Run) {
     run.totals.succeeded = 5_000;
     run.concurrency.in_flight_max = 10;
     run.service_ns = around(20 * MILLISECOND, 5_000);
-    run.response_ns = around(SECOND, 10_000);
+    run.response_ns = around(SECOND, 100_000);
     run.wait_ns = around(SECOND, 5_000);
 }
 
@@ -102,7 +102,7 @@ fn an_overloaded_server_is_a_result() {
         run.totals.errors.add(ErrorClass::Status, 3_000);
         run.totals.statuses = [(200, 5_000), (503, 3_000)].into();
         run.totals.requests = 8_000;
-        run.response_ns = around(5 * SECOND, 10_000);
+        run.response_ns = around(5 * SECOND, 100_000);
     });
     let expected = (Verdict::Valid, vec![ReasonCode::FastErrors]);
     assert_eq!((verdict, codes), expected, "{text}");
@@ -281,6 +281,14 @@ fn rules_about_the_window() {
             "9,999 attempts in 10.0s are too few to quote p99.9 or above: 9 of them are above it",
         ),
         (
+            "few answers for p99.99",
+            closed(),
+            |run| run.response_ns.count = 99_999,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "99,999 attempts in 10.0s are too few to quote p99.99 or above: 9 of them are above it",
+        ),
+        (
             "interrupted",
             closed(),
             |run| {
@@ -395,6 +403,18 @@ fn rules_about_neighbours() {
             "busy 50.00 % of the window, 49.00 % more waiting for a processor",
         ),
     ]);
+}
+
+#[test]
+fn ticks_of_a_moment_accuse_no_neighbour() {
+    for (window_ns, accused) in [(4 * MILLISECOND, false), (SECOND, true)] {
+        let mut run = closed();
+        run.totals.duration_ns = window_ns;
+        run.generator.workers[0].queued_ratio = 0.4;
+        on(&mut run, |machine| machine.neighbours_ratio = 0.31);
+        let codes: Vec<ReasonCode> = judge(&run).reasons.iter().map(|held| held.code).collect();
+        assert_eq!(codes.contains(&ReasonCode::BusyNeighbour), accused, "{codes:?}");
+    }
 }
 
 #[test]

@@ -187,7 +187,9 @@ fn errors_are_told_apart_by_class() {
 #[test]
 fn what_cannot_be_believed_decides_nothing() {
     let run = doubtful(Verdict::Invalid, &[ReasonCode::LateSends]);
-    for objective in ["p99<500ms", "p99<1ms", "success>=99%", "qps>=1", "qps>=9999", "stable"] {
+    for objective in
+        ["p99<500ms", "p99<1ms", "success>=99%", "qps>=1", "qps>=9999", "stable", "valid"]
+    {
         rules(&run, objective, Ruling::Inconclusive, "cannot be believed (late_sends)");
     }
 }
@@ -218,6 +220,7 @@ fn a_lower_bound_decides_where_more_could_only_be_better() {
         ("success>=99%", Inconclusive, "saw less"),
         ("max<1s", Inconclusive, "saw less"),
         ("stable", Inconclusive, "workers_saturated"),
+        ("valid", Inconclusive, "workers_saturated"),
     ] {
         rules(&run, objective, ruling, needle);
     }
@@ -292,6 +295,7 @@ fn a_throughput_that_was_not_asked_for_is_not_missed() {
 
 #[test]
 fn a_server_is_stable_when_it_keeps_its_course() {
+    rules(&sound(20), "valid", Ruling::Pass, "are the server's");
     rules(&sound(20), "stable", Ruling::Pass, "kept its course");
     let short = rules(&sound(4), "stable", Ruling::Inconclusive, "too short for a course");
     assert_eq!(short.longer_ns, Some(7 * SECOND));

@@ -186,8 +186,9 @@ fn objectives() -> impl Strategy<Value = Objective> {
         goal: Goal::Bound(bound),
         preset: None,
     });
-    let stable = Objective { subject: Subject::Load, goal: Goal::Stable, preset: None };
-    prop_oneof![1 => Just(stable), 20 => bounded]
+    let of_the_run = |goal| Objective { subject: Subject::Load, goal, preset: None };
+    let words = [Goal::Stable, Goal::Valid].map(of_the_run);
+    prop_oneof![1 => prop::sample::select(words.to_vec()), 20 => bounded]
 }
 
 proptest! {
