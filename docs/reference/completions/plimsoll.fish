@@ -79,6 +79,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'Wha
 wrk\t'wrk\'s block alone, for whatever parses wrk'
 json\t'The run as JSON (plimsoll.run/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l resume -d 'Make another run that goes on with the `unique` pools of the run in this folder: no row comes twice. Its results go to a folder inside of it' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"

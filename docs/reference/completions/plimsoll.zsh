@@ -79,6 +79,7 @@ epoll\:"epoll"))' \
 wrk\:"wrk'\''s block alone, for whatever parses wrk"
 json\:"The run as JSON (plimsoll.run/1)"))' \
 '--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html]:DIR:_files' \
+'(--out)--resume=[Make another run that goes on with the \`unique\` pools of the run in this folder\: no row comes twice. Its results go to a folder inside of it]:DIR:_files' \
 '*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
 '--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
@@ -94,7 +95,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '--latency[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-':url -- URL to load, such as http\://127.0.0.1\:8080/healthz, or a workload file:_default' \
+'::url -- URL to load, such as http\://127.0.0.1\:8080/healthz, or a workload file:_default' \
 '*::script_args -- Arguments for the script:_default' \
 && ret=0
 ;;
