@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use import::workload::Document;
 use model::plan::DEFAULT_LANES;
+use model::quote::quote;
 use model::workload::Workload;
 use traffic::{Compiled, Inputs, Pools};
 
@@ -70,6 +71,10 @@ impl WorkloadFile {
             Ok(document) => document,
             Err(faults) => return wrong(path, faults.iter().map(ToString::to_string)),
         };
+        let faults = faulty_objectives(&document);
+        if !faults.is_empty() {
+            return wrong(path, faults.into_iter());
+        }
         let mut workload = document.workload().clone();
         for given in &args.headers {
             put_header(&mut workload, given)?;
@@ -152,6 +157,27 @@ impl WorkloadFile {
             ),
         }
     }
+}
+
+/// The objectives that are none, each with its place.
+fn faulty_objectives(document: &Document) -> Vec<String> {
+    let Workload { objectives, endpoints, flows, .. } = document.workload();
+    let endpoints = endpoints.iter().map(|endpoint| &endpoint.objectives).enumerate();
+    let flows = flows.iter().map(|flow| &flow.objectives).enumerate();
+    let of_parts = endpoints.map(|(at, list)| (format!("endpoints/{at}/objectives"), list));
+    let of_flows = flows.map(|(at, list)| (format!("flows/{at}/objectives"), list));
+    let all =
+        std::iter::once(("objectives".to_owned(), objectives)).chain(of_parts).chain(of_flows);
+    let mut faults = Vec::new();
+    for (path, list) in all {
+        for (at, text) in list.iter().enumerate() {
+            let Err(error) = verdict::objective::parse(text) else { continue };
+            let start = text.char_indices().nth(error.column).map_or(text.len(), |(at, _)| at);
+            let place = document.locate(&format!("{path}/{at}"), Some(start..text.len()));
+            faults.push(format!("{place}: {}: {}", quote(text), error.message));
+        }
+    }
+    faults
 }
 
 /// A flag's header field takes the place of the file's of that name.

@@ -118,6 +118,25 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
+fn objectives_of_a_file_are_told_with_their_place() {
+    let folder = Folder::new();
+    folder.put(
+        "w.yaml",
+        "target: http://127.0.0.1:1\n\
+         objectives: ['p99<1s', 'p99<']\n\
+         endpoints:\n\
+         - path: /\n  objectives:\n  - p95<1s\n  - sucess>1%\n",
+    );
+    for command in ["plan", "run", "sweep", "capacity"] {
+        let ended = folder.plimsoll(&format!("{command} w.yaml")).ends(2);
+        let told: Vec<&str> = ended.stderr.lines().collect();
+        assert!(told[0].contains("w.yaml:2:24: `p99<`: a limit is wanted here"), "{ended:#?}");
+        assert!(told[1].starts_with("w.yaml:7:5: `sucess>1%`: "), "{ended:#?}");
+        assert!(told[1].contains("did you mean `success`"), "{ended:#?}");
+    }
+}
+
+#[test]
 fn sessions_are_run_and_their_checks_hold() {
     let (folder, target) = (Folder::new(), Target::start());
     shop(&folder, &target.url(""));
