@@ -217,6 +217,21 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_where_names_belong_is_told_as_written() {
+        for (text, fault) in [
+            ("- a\n", "1:1: names with values is wanted here, not a list"),
+            ("[]", "1:1: names with values is wanted here, not a list"),
+            ("target: h\nload: [5]\n", "2:7: names with values is wanted here, not a list"),
+            (
+                "target: h\nendpoints: [{path: /, weight: .nan}]\n",
+                "2:31: a number is wanted here, not `.nan`",
+            ),
+        ] {
+            assert_eq!(faults_of(text), [fault], "{text}");
+        }
+    }
+
+    #[test]
     fn words_are_kept_as_written() {
         let text = "target: http://h\nheaders: {X-V: 1.10, X-B: True, X-L: [007, 1e3]}\n";
         let document = Document::read(text.as_bytes()).unwrap();

@@ -75,6 +75,7 @@ impl de::Error for Wrong {
             a if a == "a string" => "text".to_owned(),
             a if a == "a boolean" => "true or false".to_owned(),
             a if a == "a sequence" => "a list".to_owned(),
+            a if a == "f64" => "a number".to_owned(),
             a if a.starts_with("struct ") || a == "a map" => "names with values".to_owned(),
             a => a,
         };
@@ -165,6 +166,22 @@ impl<'de> Deserializer<'de> for &'de Node {
         self.deserialize_str(visitor)
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        match &self.value {
+            // A list would be taken for the values in their order.
+            Value::List(_) => {
+                let wrong: Wrong = de::Error::invalid_type(Unexpected::Seq, &visitor);
+                Err(wrong.about(self))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -192,7 +209,7 @@ impl<'de> Deserializer<'de> for &'de Node {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct identifier ignored_any
+        seq tuple tuple_struct map identifier ignored_any
     }
 }
 

@@ -116,7 +116,7 @@ fn exchange(entry: Entry, mut draft: Draft, sieve: &mut Sieve) -> Exchange {
             .into_iter()
             .map(|field| (field.name, field.value))
             .collect(),
-        json: is_json.then(|| content.text.unwrap_or_default()),
+        json: is_json.then(|| content.plain().unwrap_or_default()),
     };
     Exchange { draft, answer, page: entry.pageref.unwrap_or_default(), start, end }
 }

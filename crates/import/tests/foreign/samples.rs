@@ -62,6 +62,38 @@ fn comments_stand_above_what_they_are_about() {
 }
 
 #[test]
+fn a_header_field_that_curl_leaves_out_is_left_out() {
+    let line = b"curl --data-binary x -H 'Content-Type:' http://h/";
+    let imported = import(Format::Curl, line, &Options::default()).unwrap();
+    let headers = &imported.workload.endpoints[0].headers;
+    assert!(headers.0.iter().all(|(name, _)| name != "Content-Type"), "{headers:?}");
+}
+
+#[test]
+fn answers_that_a_browser_wrote_in_base64_are_read() {
+    // {"items":[{"id":"7f3a9c12-aaaa-bbbb-cccc-123456789abc"}]}
+    let answer = "eyJpdGVtcyI6W3siaWQiOiI3ZjNhOWMxMi1hYWFhLWJiYmItY2NjYy0xMjM0NTY3ODlhYmMifV19";
+    let entry = |at: &str, path: &str| {
+        serde_json::json!({
+            "startedDateTime": format!("2026-01-01T00:00:0{at}Z"), "time": 5,
+            "request": {"method": "GET", "url": format!("http://h{path}"), "headers": []},
+            "response": {"status": 200, "headers": [], "content": {
+                "mimeType": "application/json", "text": answer, "encoding": "base64"
+            }}
+        })
+    };
+    let second = entry("1", "/items/7f3a9c12-aaaa-bbbb-cccc-123456789abc");
+    let recording = serde_json::json!({"log": {"entries": [entry("0", "/items"), second]}});
+    let text = recording.to_string();
+    let imported = import(Format::Har, text.as_bytes(), &Options::default()).unwrap();
+    let steps = &imported.workload.flows[0].steps;
+    let extracted: Vec<_> = steps[0].extract.iter().collect();
+    let [(name, Extractor::Json(pointer))] = &extracted[..] else { panic!("{extracted:?}") };
+    assert_eq!(pointer, "/items/0/id");
+    assert_eq!(steps[1].path, format!("/items/${{{name}}}"));
+}
+
+#[test]
 fn curl_commands() {
     let imported = sample("shop.curl");
     let workload = &imported.workload;

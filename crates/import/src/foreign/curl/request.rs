@@ -58,6 +58,8 @@ struct Request {
     get: bool,
     head: bool,
     upload: Option<String>,
+    /// The content type is taken away.
+    no_media: bool,
     glob_off: bool,
     /// Flags about curl's own output.
     output: Vec<String>,
@@ -75,6 +77,7 @@ impl Request {
             get: false,
             head: false,
             upload: None,
+            no_media: false,
             glob_off: false,
             output: Vec::new(),
         }
@@ -177,7 +180,10 @@ impl Request {
                     _ => self.draft.put_header(name.trim(), value),
                 }
             }
-            Some((name, _)) => self.draft.remove_header(name.trim()),
+            Some((name, _)) => {
+                self.no_media |= name.trim().eq_ignore_ascii_case("content-type");
+                self.draft.remove_header(name.trim());
+            }
             None => match line.strip_suffix(';') {
                 Some(name) => self.draft.put_header(name.trim(), ""),
                 None => self.lost(&format!("-H {}", quote(line)), "there is no colon in it"),
@@ -357,7 +363,7 @@ impl Request {
 
     fn put_content_type(&mut self) {
         let media = if self.json { JSON } else { FORM };
-        if self.draft.header("content-type").is_none() {
+        if self.draft.header("content-type").is_none() && !self.no_media {
             self.draft.put_header("Content-Type", media);
         }
         if self.json && self.draft.header("accept").is_none() {

@@ -1,5 +1,7 @@
 //! The form of a recording: what is read of it, everything that tools leave out being optional.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
@@ -95,6 +97,18 @@ pub(super) struct Response {
 pub(super) struct Content {
     pub(super) mime_type: String,
     pub(super) text: Option<String>,
+    pub(super) encoding: Option<String>,
+}
+
+impl Content {
+    /// The body, if it was recorded and is text; browsers write some of it in base64.
+    pub(super) fn plain(self) -> Option<String> {
+        let text = self.text?;
+        match self.encoding.as_deref() {
+            Some("base64") => String::from_utf8(BASE64_STANDARD.decode(text).ok()?).ok(),
+            _ => Some(text),
+        }
+    }
 }
 
 impl Entry {

@@ -1,5 +1,6 @@
 //! Variables of a collection: `{{name}}` to `${name}`.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -23,6 +24,8 @@ struct Variable {
     /// Its name in the workload.
     name: String,
     used: bool,
+    /// Whether a URL's server has it, where its value was put in its place.
+    filled_in: Cell<bool>,
 }
 
 /// The variables of a collection and its folders.
@@ -65,7 +68,8 @@ impl Variables {
         };
         let numbered = (2..).map(|number| format!("{base}_{number}"));
         let free = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name));
-        let variable = Variable { value, name: free.unwrap_or(base), used: false };
+        let variable =
+            Variable { value, name: free.unwrap_or(base), used: false, filled_in: Cell::default() };
         self.by_name.entry(name.to_owned()).or_insert(variable);
     }
 
@@ -108,6 +112,7 @@ impl Variables {
                 out += before;
                 match self.by_name.get(name).filter(|variable| !variable.value.is_empty()) {
                     Some(variable) => {
+                        variable.filled_in.set(true);
                         out += &variable.value;
                         changed = true;
                     }
@@ -153,7 +158,7 @@ impl Variables {
             };
             written.insert(variable.name, template);
         }
-        for (name, _) in self.by_name.iter().filter(|(_, variable)| !variable.used) {
+        for (name, _) in self.by_name.iter().filter(|(_, v)| !v.used && !v.filled_in.get()) {
             let what = format!("the variable {}: no request has it", quote(name));
             assembly.note(Kind::NotCarriedOver, "", what);
         }
@@ -211,9 +216,9 @@ mod tests {
         let list = json!([
             {"key": "base url", "value": "http://{{host}}"}, {"key": "host", "value": "h"},
             {"key": "a", "value": "{{b}}"}, {"key": "b", "value": "{{a}}"},
-            {"key": "unused", "value": "1"}, {"key": "apiToken", "value": "CLEAR"}]);
+            {"key": "unused", "value": "1"}, {"key": "server", "value": "s"}, {"key": "apiToken", "value": "CLEAR"}]);
         variables.define(&list, "", &mut assembly);
-        assert_eq!(variables.filled("{{base url}}/{{x}}"), "http://h/{{x}}");
+        assert_eq!(variables.filled("{{base url}}/{{x}}{{server}}"), "http://h/{{x}}s");
         let template =
             variables.template("{{base url}}/{{other}}/${y}/{{a}}/{{apiToken}}", &mut assembly);
         assert_eq!(template, "${base_url}/${env.OTHER}/$${y}/${a}/${apiToken}");
