@@ -86,6 +86,11 @@ impl RowFile for OnDisk {
         })
     }
 
+    fn scatter(&self) {
+        // Without it the kernel reads many times more than is asked for.
+        let _ = rustix::fs::fadvise(&self.file, 0, None, Advice::Random);
+    }
+
     fn expect(&self, offset: u64, bytes: u64) {
         // Without it the same bytes come, later.
         let bytes = std::num::NonZeroU64::new(bytes);

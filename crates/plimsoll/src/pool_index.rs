@@ -25,7 +25,7 @@ const SCHEMA: &str = "plimsoll.index/1";
 /// The head's room at the file's beginning; entries follow.
 const PAGE: u64 = 4096;
 /// How often it is told how far the making is.
-const TELL_EVERY: Duration = Duration::from_millis(500);
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// What an index is of.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

@@ -24,6 +24,9 @@ pub trait RowFile: fmt::Debug + Send + Sync {
     /// when it was opened.
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), String>;
 
+    /// From now on single rows are read, here and there.
+    fn scatter(&self) {}
+
     /// These bytes will be read soon.
     fn expect(&self, offset: u64, bytes: u64) {
         let _ = (offset, bytes);

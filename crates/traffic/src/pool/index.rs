@@ -17,6 +17,8 @@ use crate::draw::mixed;
 
 /// Bytes that are read at once to make an index.
 const PIECE: usize = 1 << 20;
+/// How far ahead of what is read the disk is asked for more.
+const AHEAD: u64 = 8 << 20;
 /// Rows of a block at most.
 const MOST_OF_A_BLOCK: u64 = 64;
 /// Bytes that a block of usual rows has about.
@@ -102,7 +104,7 @@ impl<'a> Indexing<'a> {
             let pass = pass.get_or_insert_with(|| Pass::new(csv, *weight, usual));
             pass.piece(at, &piece, &mut splitter)?;
             at = next;
-            csv.file.expect(at.at, 4 * PIECE as u64);
+            csv.file.expect(at.at + AHEAD, PIECE as u64);
             out(&pass.entries)?;
             pass.entries.clear();
             done(at.at)?;
@@ -257,7 +259,8 @@ pub(crate) struct Block {
 }
 
 impl Indexed {
-    pub(crate) const fn new(csv: CsvFile, index: RowIndex, weight: Option<usize>) -> Self {
+    pub(crate) fn new(csv: CsvFile, index: RowIndex, weight: Option<usize>) -> Self {
+        csv.file.scatter();
         Self { csv, index, weight }
     }
 
