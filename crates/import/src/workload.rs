@@ -231,6 +231,17 @@ mod tests {
         }
     }
 
+    /// Found by fuzzing: units told what they were given as it came.
+    #[test]
+    fn no_fault_holds_a_control_character() {
+        for value in ["4M\\nX", "5 \\u000e", "\\r1/s"] {
+            let text = format!("target: h\nload: {{rate: \"{value}\", duration: \"{value}\"}}\n");
+            let faults = faults_of(&text);
+            assert!(!faults.is_empty(), "{text}");
+            assert!(!faults.iter().any(|fault| fault.contains(char::is_control)), "{faults:?}");
+        }
+    }
+
     #[test]
     fn words_are_kept_as_written() {
         let text = "target: http://h\nheaders: {X-V: 1.10, X-B: True, X-L: [007, 1e3]}\n";

@@ -11,7 +11,10 @@ use serde::de::{
 };
 
 use super::{Entry, Mark, Node, Plain, Value};
-use model::quote::quote;
+use model::quote::{plain, quote};
+
+/// Characters of a fault in words at most.
+const LONGEST_FAULT: usize = 500;
 
 /// Why a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +59,8 @@ impl std::error::Error for Wrong {}
 
 impl de::Error for Wrong {
     fn custom<T: fmt::Display>(what: T) -> Self {
-        Self::new(what.to_string())
+        // It may hold the offending text as it came.
+        Self::new(plain(&what.to_string(), LONGEST_FAULT))
     }
 
     fn invalid_type(found: Unexpected<'_>, wanted: &dyn Expected) -> Self {
