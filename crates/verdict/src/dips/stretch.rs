@@ -93,8 +93,9 @@ fn runs(values: &[f64], threshold: f64) -> Vec<Stretch> {
 }
 
 /// The begin and end that a seed really has: of all stretches around it, the one whose seconds lie
-/// off by most in sum, each counted from half of the seed's own depth on. A median is as wide as
-/// its length and knows no edges.
+/// off by most in sum, each counted from half of the seed's own depth on, and no deeper than the seed:
+/// a single second far off would pay for all those on course between it and the next. A median is as
+/// wide as its length and knows no edges.
 fn exact(off: &[f64], seed: Stretch, length: usize) -> Stretch {
     let half = median(off[seed.from..seed.to].to_vec()) / 2.0;
     let reach = length + (seed.to - seed.from);
@@ -102,7 +103,7 @@ fn exact(off: &[f64], seed: Stretch, length: usize) -> Stretch {
     let best = |range: &mut dyn Iterator<Item = usize>| {
         let (mut sum, mut most, mut at) = (0.0, f64::NEG_INFINITY, middle);
         for second in range {
-            sum += off[second] - half;
+            sum += off[second].min(2.0 * half) - half;
             if sum > most {
                 (most, at) = (sum, second);
             }

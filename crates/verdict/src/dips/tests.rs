@@ -170,3 +170,38 @@ fn few_or_empty_seconds_are_not_judged() {
     assert_eq!(find(&Course::of(STEADY.run(1)[..9].to_vec())), []);
     assert_eq!(find(&Course::of(vec![Second::default(); 50])), []);
 }
+
+/// A server stopped for a second of every ten under 1,000/s, on a machine whose own tail wavers. The
+/// stops are far deeper than the waves between them, and no bridge to one another.
+#[test]
+fn deep_stalls_are_not_joined_across_what_lies_between() {
+    let answers: [u32; 40] = [
+        1000, 1000, 1000, 1000, 677, 1323, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 677,
+        1323, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 677, 1323, 1000, 1000, 1000, 1000,
+        1000, 1000, 1000, 1000, 677, 1323, 1000, 1000, 1000, 1000,
+    ];
+    let p50_us: [u64; 40] = [
+        182, 160, 162, 173, 146, 345_768, 157, 133, 152, 170, 152, 152, 143, 143, 145, 347_865,
+        149, 140, 158, 157, 178, 169, 173, 167, 183, 344_457, 157, 175, 156, 181, 182, 164, 164,
+        146, 143, 347_341, 153, 155, 152, 165,
+    ];
+    let p99_us: [u64; 40] = [
+        695, 337, 324, 427, 1121, 987_234, 257, 234, 375, 745, 390, 352, 759, 995, 1136, 987_234,
+        411, 232, 250, 546, 379, 250, 248, 335, 255, 987_234, 258, 312, 275, 28_197, 596, 1119,
+        232, 227, 262, 987_234, 864, 270, 234, 268,
+    ];
+    let second = |at: usize| Second {
+        start_ns: at as u64 * SECOND,
+        duration_ns: SECOND,
+        answers: answers[at],
+        p50_ns: 1_000 * p50_us[at],
+        p99_ns: 1_000 * p99_us[at],
+        ..Second::default()
+    };
+    let dips = find(&Course::of((0..answers.len()).map(second).collect()));
+    for stall in [5, 15, 25, 35] {
+        let holds = |(from, length): &(u64, u64)| (*from..from + length).contains(&stall);
+        let (_, length) = spans(&dips).into_iter().find(holds).expect("the stall is a dip");
+        assert!(length <= 6, "{stall}: {:?}", spans(&dips));
+    }
+}
