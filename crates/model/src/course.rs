@@ -50,11 +50,6 @@ impl Course {
         Self { seconds, endpoints: Cells::default() }
     }
 
-    /// The same with what its endpoints did.
-    pub fn with(self, endpoints: Cells) -> Self {
-        Self { endpoints, ..self }
-    }
-
     /// An empty course of a load.
     pub(crate) fn empty(mix: &Mix) -> Self {
         Self { seconds: Vec::new(), endpoints: Cells::of(mix) }
