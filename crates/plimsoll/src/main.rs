@@ -34,6 +34,7 @@ mod settings;
 mod sweep;
 mod target_command;
 mod tls;
+mod user_folder;
 mod watch;
 mod workload_file;
 mod wrk_link;

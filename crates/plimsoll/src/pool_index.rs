@@ -13,13 +13,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use traffic::{IndexHead, Indexing, RowFile, RowIndex};
 
 use crate::execute::{stop_on_signal, stopped};
 use crate::live::Live;
 use crate::output::make_folder;
 use crate::pool_file::Stamp;
+use crate::user_folder;
 
 const SCHEMA: &str = "plimsoll.index/1";
 /// The head's room at the file's beginning; entries follow.
@@ -64,16 +64,11 @@ pub fn index(path: &Path, wanted: &Indexing<'_>) -> Result<RowIndex, String> {
 
 /// Where an index is kept: one for each file and what else it depends on.
 fn place(head: &Head) -> Result<PathBuf, String> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let cache = set("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
-    let Some(cache) = cache else {
+    let Some(cache) = user_folder::find("XDG_CACHE_HOME", ".cache") else {
         return Err("neither XDG_CACHE_HOME nor HOME says where to keep its index".to_owned());
     };
     let facts = format!("{}\n{}", head.path.display(), head.key);
-    let name: String =
-        Sha256::digest(facts).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Ok(cache.join("plimsoll/pools").join(format!("{name}.index")))
+    Ok(cache.join("pools").join(format!("{}.index", user_folder::name_of(&facts))))
 }
 
 /// An index that is there, or why it will not do.

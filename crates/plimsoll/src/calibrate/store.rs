@@ -5,10 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use model::{Calibration, Ceiling, Environment, Io, Run};
-use sha2::{Digest, Sha256};
 
 use crate::failure::{Failure, cannot_run};
-use crate::output;
+use crate::{output, user_folder};
 
 /// Bodies and answers up to this many bytes count as small.
 const SMALL_BYTES: f64 = 4096.0;
@@ -64,10 +63,8 @@ fn applies(run: &Run) -> bool {
 }
 
 fn path(environment: &Environment, io: Io) -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let state = set("XDG_STATE_HOME").map(PathBuf::from);
-    let state = state.or_else(|| Some(PathBuf::from(set("HOME")?).join(".local/state")))?;
-    Some(state.join("plimsoll/calibration").join(format!("{}.json", fingerprint(environment, io))))
+    let state = user_folder::find("XDG_STATE_HOME", ".local/state")?;
+    Some(state.join("calibration").join(format!("{}.json", fingerprint(environment, io))))
 }
 
 /// What tells one machine from another: whatever changes how fast it is.
@@ -78,7 +75,7 @@ fn fingerprint(environment: &Environment, io: Io) -> String {
         "{version}\n{}\n{kernel}\n{cpu_model}\n{cpus}\n{cpus_allowed}\n{memory_bytes}",
         io.name()
     );
-    Sha256::digest(facts).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    user_folder::name_of(&facts)
 }
 
 #[cfg(test)]
