@@ -18,7 +18,9 @@ use crate::driver::{Driver, Options};
 use crate::linger::Lingering;
 use batch::Batch;
 
-use crate::{BlobId, Close, ConnId, Event, Failure, Net, Operation, Party, Route, clock, socket};
+use crate::{
+    BlobId, Close, ConnId, Event, Failure, Net, Operation, Party, Route, clock, crowd, socket,
+};
 
 /// Bytes read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -393,6 +395,9 @@ impl Driver for Epoll {
         let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(party);
         let until = until.min(self.lingering.next()).min(self.accept_at);
+        if !spin && self.ready.is_empty() && crowd::gives_way(self.events.len(), until) {
+            std::thread::yield_now();
+        }
         loop {
             let now = clock::now();
             let at_once = spin || !self.ready.is_empty() || until <= now;

@@ -11,6 +11,7 @@
 
 pub mod clock;
 mod conns;
+mod crowd;
 pub mod driver;
 pub mod epoll;
 pub mod limits;

@@ -22,7 +22,7 @@ use self::output::Output;
 use crate::conns::Conns;
 use crate::driver::{Driver, Options};
 use crate::linger::Lingering;
-use crate::{BlobId, Close, ConnId, Net, Party, Route, clock, socket};
+use crate::{BlobId, Close, ConnId, Net, Party, Route, clock, crowd, socket};
 
 /// Submissions queued at most before they are handed over. Few, so that their ring stays in the
 /// processor's nearest cache.
@@ -50,6 +50,8 @@ pub struct Uring {
     round: u64,
     /// All refusals of rounds up to this one have been heard.
     heard: u64,
+    /// Completions that were handled in one go the last time.
+    taken: usize,
     lingering: Lingering,
     /// Connections that are gone, with their slots. Neither slot nor descriptor is used again before
     /// everything queued for them has been submitted, or it would reach their successors.
@@ -114,6 +116,7 @@ impl Uring {
             ready: Vec::new(),
             round: 0,
             heard: 0,
+            taken: 0,
             lingering: Lingering::default(),
             gone: Vec::new(),
         };
@@ -240,21 +243,20 @@ impl Uring {
         &raw const *self.addresses[at].1
     }
 
-    /// Submits and waits for a completion or for `left_ns` to pass.
-    fn wait(&mut self, left_ns: Option<u64>) -> io::Result<()> {
-        let result = match left_ns {
-            None => self.ring.submit_and_wait(1),
-            Some(left) => {
-                let (sec, nsec) = clock::timespec(left);
-                let timeout = Timespec::new().sec(sec as u64).nsec(nsec as u32);
-                let args = SubmitArgs::new().timespec(&timeout);
-                self.ring.submitter().submit_with_args(1, &args)
-            }
-        };
-        match result {
-            Err(error) if !passing(&error) => Err(error),
-            _ => Ok(()),
+    /// Hands over what is queued.
+    fn submit(&self) -> io::Result<()> {
+        unless_passing(self.ring.submit())
+    }
+
+    /// Submits and waits for a completion or for the clock to read `until`.
+    fn wait(&self, until: u64) -> io::Result<()> {
+        if until == u64::MAX {
+            return unless_passing(self.ring.submit_and_wait(1));
         }
+        let (sec, nsec) = clock::timespec(until.saturating_sub(clock::now()));
+        let timeout = Timespec::new().sec(sec as u64).nsec(nsec as u32);
+        let args = SubmitArgs::new().timespec(&timeout);
+        unless_passing(self.ring.submitter().submit_with_args(1, &args))
     }
 
     fn spin(&mut self, until: u64) -> io::Result<()> {
@@ -263,10 +265,7 @@ impl Uring {
             let pending = !submission.is_empty() || submission.taskrun();
             drop(submission);
             if pending {
-                match self.ring.submit() {
-                    Err(error) if !passing(&error) => return Err(error),
-                    _ => {}
-                }
+                self.submit()?;
             }
             if !self.ring.completion().is_empty() || clock::now() >= until {
                 return Ok(());
@@ -393,11 +392,13 @@ impl Driver for Uring {
         if spin {
             self.spin(until)?;
         } else if until == 0 || !self.ring.completion().is_empty() {
-            self.ring.submit().map(drop).or_else(|e| if passing(&e) { Ok(()) } else { Err(e) })?;
-        } else if until == u64::MAX {
-            self.wait(None)?;
+            self.submit()?;
         } else {
-            self.wait(Some(until.saturating_sub(clock::now())))?;
+            if crowd::gives_way(self.taken, until) {
+                self.submit()?;
+                std::thread::yield_now();
+            }
+            self.wait(until)?;
         }
         self.bury();
         let round = if self.ring.submission().is_empty() { self.round } else { self.heard };
@@ -414,6 +415,13 @@ impl Driver for Uring {
 fn register_files(ring: &IoUring, connections: usize) -> u32 {
     let wanted = (connections as u32).clamp(64, FIXED_FILES);
     if ring.submitter().register_files_sparse(wanted).is_ok() { wanted } else { 0 }
+}
+
+fn unless_passing(result: io::Result<usize>) -> io::Result<()> {
+    match result {
+        Err(error) if !passing(&error) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn passing(error: &io::Error) -> bool {

@@ -16,7 +16,8 @@ const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 impl Uring {
     /// Handles the completions that are there. True when none is left, nor any that found no room.
     pub(super) fn complete<P: Party<Self>>(&mut self, party: &mut P) -> bool {
-        for _ in 0..BATCH {
+        for taken in 0..BATCH {
+            self.taken = taken;
             let Some(entry) = self.ring.completion().next() else {
                 return !self.ring.submission().cq_overflow();
             };
