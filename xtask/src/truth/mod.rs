@@ -31,7 +31,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "sockets",
-        about: "queues and a stalling server over real sockets: theory and closed form (14 minutes)",
+        about: "queues and a stalling server over real sockets: theory and closed form (15 minutes)",
         needs: &[],
         run: || told::by_tests("plimsoll", "theory::"),
     },

@@ -70,27 +70,38 @@ fn theory_is_inside_the_interval_of_a_queues_mean_in_eleven_of_twelve_runs() {
 }
 
 #[test]
-#[ignore = "fifty seconds of real time; `cargo xtask truth sockets` runs it"]
+#[ignore = "a minute and a half of real time; `cargo xtask truth sockets` runs it"]
 fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
     let stall = target::Stall { every_ns: 10_000_000_000, for_ns: 1_000_000_000 };
-    // Whoever came while it stalled is answered one after another: two threads keep that short
-    // against the 4 ms that 2 % are at p92.
     let server = server_with(|options| {
         (options.stall, options.threads) = (Some(stall), Some(2));
     });
-    let flags = "-R 1000 -c 2000 --warmup 5s -d 40s";
-    let run = load(&url(&server, "/healthz"), flags).run;
-    let response = run.histogram("response").expect("responses");
+    // The closed form knows no catching up: whoever waited is answered the instant that the stall ends. Requests that
+    // waited in a few connections come closest, since the server takes many with one call. With a connection for
+    // each, answering them takes it milliseconds, which is seen, rightly, and is told beside it.
     let mut furthest: f64 = 0.0;
-    for (name, quantile) in [("p92", 0.92), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)] {
-        // The share s/T of arrivals waits, uniformly from s down to 0.
-        let expected = (1.0 - (1.0 - quantile) / 0.1) * 1e9;
-        let seen = response.at_quantile(quantile) as f64;
-        let off = (seen / expected - 1.0).abs();
-        let got = format!("{:.1} ms, by the closed form {:.1} ms", seen / 1e6, expected / 1e6);
-        let claim = format!("server stalled 1 s of every 10 under 1,000/s: {name}");
-        told(&claim, "within 2 % of the closed form", &got, off <= 0.02);
-        furthest = furthest.max(off);
+    for (connections, flags, judged) in [
+        ("20 connections, pipelined", "-c 20 --pipeline 100", true),
+        ("a connection for each who waits", "-c 2000", false),
+    ] {
+        let flags = format!("-R 1000 {flags} --warmup 5s -d 40s");
+        let run = load(&url(&server, "/healthz"), &flags).run;
+        let response = run.histogram("response").expect("responses");
+        for (name, quantile) in [("p92", 0.92), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)] {
+            // The share s/T of arrivals waits, uniformly from s down to 0.
+            let expected = (1.0 - (1.0 - quantile) / 0.1) * 1e9;
+            let seen = response.at_quantile(quantile) as f64;
+            let off = (seen / expected - 1.0).abs();
+            let got = format!("{:.1} ms, by the closed form {:.1} ms", seen / 1e6, expected / 1e6);
+            let claim =
+                format!("server stalled 1 s of every 10 under 1,000/s, {connections}: {name}");
+            if judged {
+                told(&claim, "within 2 % of the closed form", &got, off <= 0.02);
+                furthest = furthest.max(off);
+            } else {
+                println!("truth | {claim} | told | {got} | -");
+            }
+        }
     }
     assert!(furthest <= 0.02, "{furthest}");
 }
