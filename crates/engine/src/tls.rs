@@ -9,8 +9,8 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    SupportedProtocolVersion,
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
+    SignatureScheme, SupportedProtocolVersion,
 };
 
 /// The failure of a handshake with a server that answers in the clear.
@@ -214,6 +214,27 @@ fn in_words(error: &rustls::Error) -> String {
         rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
             SPEAKS_NO_TLS.to_owned()
         }
+        rustls::Error::InvalidCertificate(why) => format!("{}: {why}", advice(why)),
         other => other.to_string(),
+    }
+}
+
+/// What to do about a certificate that was refused.
+fn advice(why: &CertificateError) -> &'static str {
+    match why {
+        CertificateError::UnknownIssuer => {
+            "the server's certificate is signed by nobody trusted here (--cacert FILE trusts its signer, \
+             --insecure anybody)"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "the server's certificate is for another name (--sni NAME asks for one, --insecure takes any)"
+        }
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => {
+            "the server's certificate is out of date (--insecure takes it all the same)"
+        }
+        _ => "the server's certificate was refused (--insecure takes any)",
     }
 }

@@ -320,7 +320,11 @@ pub fn check_shape(shape: Shape) -> Result<(), Failure> {
     Ok(())
 }
 
-fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64, Failure> {
+/// Workers for so many connections: those asked for, or one for each allowed processor.
+///
+/// # Errors
+/// When more were asked for than have something to do, unless `clamp`.
+pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64, Failure> {
     let allowed = limits::allowed_cpus().len() as u64;
     match asked {
         None => Ok(allowed.min(connections).max(1)),

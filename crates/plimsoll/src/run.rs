@@ -17,7 +17,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::{Objectives, watch};
 use crate::output;
-use crate::resolve::{Prepared, Shape};
+use crate::resolve::{Prepared, Shape, check_shape, threads};
 use crate::script_run::{ScriptRun, Steps};
 use crate::sent::Sent;
 use crate::settings::{Origin, Settings, ShapeSettings};
@@ -55,6 +55,8 @@ fn carry_out(
 ) -> Result<u8, Failure> {
     let shape = ShapeSettings::of_sent(&args.shape, &sent)?.shape();
     refuse_contradictions(&sent.settings, shape)?;
+    check_shape(shape)?;
+    threads(args.load.threads, shape.connections, false)?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&sent)?;
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
     let mut prepared = Prepared::of(sent, &args.load)?;

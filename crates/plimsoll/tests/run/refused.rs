@@ -23,8 +23,8 @@ fn urls() {
 
 #[test]
 fn numbers_and_lengths_of_time() {
-    let server = server();
-    let url = url(&server, "/healthz");
+    // Nobody listens there: what cannot be is said before anybody is asked.
+    let url = "http://127.0.0.1:1/";
     for (flags, needle) in [
         ("-c 0", "-c 0"),
         ("-c -1", "-1"),
@@ -55,11 +55,9 @@ fn numbers_and_lengths_of_time() {
         ("--tls-min 1.3 --tls-max 1.2", "--tls-min"),
         ("--source nowhere", "nowhere"),
         ("--no-such-flag", "--no-such-flag"),
-        ("-s script.lua", "-s"),
     ] {
         plimsoll(&format!("run {url} {flags}")).refuses(2, needle);
     }
-    assert_eq!(server.served().requests, 0, "nothing was sent for any of them");
 }
 
 #[test]
@@ -75,6 +73,7 @@ fn headers_methods_and_files() {
         (["-H", "Content-Length: 5"], "Content-Length"),
         (["-m", "GE T"], "cannot be sent"),
         (["-m", "CONNECT"], "CONNECT"),
+        (["-s", "script.lua"], "-s"),
         (["--body-file", "/no/such/file"], "/no/such/file: No such file"),
         (["--body-file", "/"], "Is a directory"),
         (["--cacert", "/no/such/file"], "/no/such/file"),

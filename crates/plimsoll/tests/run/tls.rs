@@ -133,7 +133,7 @@ fn certificates_are_checked_unless_told_otherwise() {
             assert_eq!(run.tls_ns.count, 4, "{io} {flags}");
         }
         for (flags, needle) in
-            [("", "certificate"), (&*format!("{cacert} --sni other.test"), "other.test")]
+            [("", "--cacert FILE"), (&*format!("{cacert} --sni other.test"), "another name")]
         {
             let loaded = load(&healthz, &format!("-c 2 -d 200ms -T 1s --io {io} {flags}"));
             assert_eq!(loaded.ways(), ["tls"], "{io} {flags}: {:?}", loaded.run.totals);
