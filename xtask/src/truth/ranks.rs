@@ -18,7 +18,7 @@ pub fn against_benchstat() -> Result<Vec<Claim>> {
     let printed = printed_by_benchstat()?;
     let kept = fs::read_to_string(samples().join("expected.csv"))?;
     let same = printed == kept;
-    let mut claims = told::by_tests("verdict", "benchstat_prints")?;
+    let mut claims = told::by_tests(super::VERDICT, "benchstat_prints")?;
     claims.push(Claim {
         claim: "what the test takes for benchstat's word".into(),
         reach: "what benchstat prints".into(),

@@ -11,6 +11,7 @@ use model::histogram::Latencies;
 use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, Nanos, Run};
 use target::{Distribution, Options, Queue, QueueKey};
+use testkit::queueing::{Service, mean_response};
 use testkit::sim::Delay;
 
 use crate::harness::{Load, Outcome, WAY, drive, open};
@@ -166,58 +167,11 @@ fn a_million_responses_of_each_queue_equal_lindleys_recursion() {
 
 /// The mean response by theory, ways included.
 fn by_theory(case: &Case) -> f64 {
-    let (mean, rho, servers) = (MEAN as f64, case.busy, f64::from(case.servers));
-    let response = match case.distribution {
-        Distribution::Exponential => {
-            mean + erlang_c(case.servers, rho) * mean / (servers * (1.0 - rho))
-        }
-        // By Little's law.
-        Distribution::Deterministic => in_system(case.servers, rho) * mean / (rho * servers),
+    let service = match case.distribution {
+        Distribution::Exponential => Service::Exponential,
+        Distribution::Deterministic => Service::Fixed,
     };
-    response + 2.0 * WAY as f64
-}
-
-/// The share of arrivals that wait in M/M/c (Erlang 1917), through Erlang B's recursion.
-fn erlang_c(servers: u32, rho: f64) -> f64 {
-    let offered = rho * f64::from(servers);
-    let b = (1..=servers).fold(1.0, |b, n| offered * b / (f64::from(n) + offered * b));
-    b / (1.0 - rho * (1.0 - b))
-}
-
-/// The mean number in M/D/c. Whoever is in service now is gone a service time later, and none who
-/// begin meanwhile: so n become max(n - c, 0) and the arrivals of a service time (Crommelin 1932).
-/// The distribution that this leaves as it is, is iterated to.
-fn in_system(servers: u32, rho: f64) -> f64 {
-    const STATES: usize = 400;
-    let (c, offered) = (servers as usize, rho * f64::from(servers));
-    let mut arrivals = vec![(-offered).exp()];
-    (1..80).for_each(|n| arrivals.push(arrivals[n - 1] * offered / n as f64));
-    let mut shares = vec![0.0; STATES];
-    shares[0] = 1.0;
-    loop {
-        let mut later = vec![0.0; STATES];
-        for (n, share) in shares.iter().enumerate() {
-            for (more, arrive) in arrivals.iter().enumerate() {
-                later[(n.saturating_sub(c) + more).min(STATES - 1)] += share * arrive;
-            }
-        }
-        let moved: f64 = later.iter().zip(&shares).map(|(a, b)| (a - b).abs()).sum();
-        shares = later;
-        if moved < 1e-12 {
-            return shares.iter().enumerate().map(|(n, share)| n as f64 * share).sum();
-        }
-    }
-}
-
-#[test]
-fn several_servers_of_fixed_service_come_to_the_closed_form_with_one() {
-    // Pollaczek and Khinchine: rho + rho^2 / (2 (1 - rho)).
-    for rho in [0.3, 0.6, 0.9] {
-        let closed = rho + rho * rho / (2.0 * (1.0 - rho));
-        assert!((in_system(1, rho) / closed - 1.0).abs() < 1e-9, "{rho}");
-    }
-    // More servers of the same work between them hold fewer in line, and no fewer than are served.
-    assert!(in_system(4, 0.6) > 2.4 && in_system(4, 0.6) < in_system(1, 0.6) + 3.0);
+    mean_response(case.servers, service, case.busy) * MEAN as f64 + 2.0 * WAY as f64
 }
 
 /// How many standard errors the mean over `seeds` seeds, the first ones, is from theory.

@@ -2,21 +2,13 @@
 //! minutes, and a machine with little else to do.
 
 use model::Run;
+use testkit::queueing::{Service, mean_response};
 use verdict::statistics::{Figure, Time, estimate, stretches};
 
 use crate::harness::{load, server, server_with, url};
 
 /// Mean service time of the queues.
 const MEAN_S: f64 = 0.005;
-
-/// M/M/c by Erlang's C (1917), M/D/1 by Pollaczek and Khinchine: the mean response in seconds.
-fn by_theory(servers: u32, exponential: bool, busy: f64) -> f64 {
-    let c = f64::from(servers);
-    let b = (1..=servers).fold(1.0, |b, n| busy * c * b / (f64::from(n) + busy * c * b));
-    let waits = b / (1.0 - busy * (1.0 - b));
-    let waiting = waits * MEAN_S / (c * (1.0 - busy));
-    MEAN_S + if exponential { waiting } else { waiting / 2.0 }
-}
 
 /// The run's own 99 % interval of its mean response, in seconds.
 fn interval(run: &Run) -> (f64, f64) {
@@ -42,19 +34,24 @@ fn told(claim: &str, reach: &str, got: &str, met: bool) {
 fn theory_is_inside_the_interval_of_a_queues_mean_in_eleven_of_twelve_runs() {
     let server = server();
     let mut inside = 0;
-    for (servers, name) in [(1, "exp"), (4, "exp"), (1, "det")] {
-        for busy in [0.3, 0.45, 0.6, 0.7] {
+    for (servers, service, name) in [
+        (1, Service::Exponential, "exp"),
+        (4, Service::Exponential, "exp"),
+        (1, Service::Fixed, "det"),
+        (4, Service::Fixed, "det"),
+    ] {
+        for busy in [0.3, 0.5, 0.7] {
             let path = format!("/queue?servers={servers}&mean=5ms&dist={name}&seed=5");
             let rate = busy * f64::from(servers) / MEAN_S;
             let flags = format!("-R {rate} --arrivals poisson -c 1000 --warmup 2s -d 60s");
             let (low, high) = interval(&load(&url(&server, &path), &flags).run);
             let way = way(&server, rate);
-            let theory = by_theory(servers, name == "exp", busy) + way;
+            let theory = mean_response(servers, service, busy) * MEAN_S + way;
             let holds = (low..=high).contains(&theory);
             inside += u32::from(holds);
-            let service = if name == "exp" { 'M' } else { 'D' };
+            let letter = if service == Service::Exponential { 'M' } else { 'D' };
             println!(
-                "truth | M/{service}/{servers} at {busy} over real sockets, 60 s | told | theory \
+                "truth | M/{letter}/{servers} at {busy} over real sockets, 60 s | told | theory \
                  {:.2} ms with a way of {:.2} ms, interval {:.2} to {:.2} ms{} | -",
                 theory * 1e3,
                 way * 1e3,
