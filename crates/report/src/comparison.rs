@@ -10,7 +10,7 @@ use verdict::comparison::{Comparison, Effect, Measure, Word, change};
 use verdict::figures::level_of;
 
 use crate::chart::{EffectRow, Effects};
-use crate::figure::{clean, rate, wrap};
+use crate::figure::{clean, rate, told_apart, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone};
 
@@ -32,7 +32,7 @@ fn table(comparison: &Comparison, style: Style) -> String {
     }
     let figures = std::iter::repeat_n(Lean::Right, 5);
     let mut grid = Grid::new([Lean::Left].into_iter().chain(figures).chain([Lean::Left]));
-    let [a, b] = comparison.names.each_ref().map(|name| clean(name, 24));
+    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), 24);
     grid.row(["", &a, &b, "change", "interval (95 %)", "could see", "alone"]);
     comparison.effects.iter().for_each(|effect| grid.row(cells(effect)));
     let table = grid.print();

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::statistics::Spread;
+use crate::table::aligned;
 
 /// What a figure is counted in; says how it is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,18 +98,7 @@ const HEADINGS: [&str; 6] = ["what", "median", "min .. max", "reach", "met", "ma
 
 /// The rows as aligned text.
 pub fn table(rows: &[Row]) -> String {
-    let mut lines = vec![HEADINGS.map(String::from)];
-    lines.extend(rows.iter().map(Row::cells));
-    let widths: [usize; 6] = std::array::from_fn(|column| {
-        lines.iter().map(|cells| cells[column].len()).max().unwrap_or(0)
-    });
-    let mut text = String::new();
-    for cells in &lines {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    aligned(HEADINGS, rows.iter().map(Row::cells))
 }
 
 #[cfg(test)]

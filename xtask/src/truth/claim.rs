@@ -6,6 +6,8 @@
 //!
 //! with `yes`, `no`, or `-` where a figure is told for orientation.
 
+use crate::table::aligned;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     pub claim: String,
@@ -45,20 +47,11 @@ const HEADINGS: [&str; 4] = ["claim", "reach", "got", "met"];
 
 /// The claims as aligned text.
 pub fn table(claims: &[Claim]) -> String {
-    let mut lines = vec![HEADINGS.map(String::from)];
-    lines.extend(claims.iter().map(|claim| {
+    let rows = claims.iter().map(|claim| {
         let met = claim.met.map_or("-", |met| if met { "yes" } else { "NO" });
         [claim.claim.clone(), claim.reach.clone(), claim.got.clone(), met.to_owned()]
-    }));
-    let width = |column: usize| lines.iter().map(|cells| cells[column].chars().count()).max();
-    let widths: [usize; 4] = std::array::from_fn(|column| width(column).unwrap_or(0));
-    let mut text = String::new();
-    for cells in &lines {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    });
+    aligned(HEADINGS, rows)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use verdict::diff::DiffRow;
 use verdict::figures::percent;
 
 use super::{column, fields, notes, paragraph};
-use crate::figure::{clean, level, rate, share};
+use crate::figure::{clean, level, rate, share, told_apart};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -60,11 +60,11 @@ pub(crate) fn figures(row: &DiffRow, of: usize) -> [String; 3] {
 /// The line above the header: each curve's name over its first column.
 fn names(names: [&str; 2], head: &str, style: Style) -> String {
     let mut line = String::new();
-    for ((start, _), name) in head.match_indices("QPS").zip(names) {
+    for ((start, _), name) in head.match_indices("QPS").zip(told_apart(names, NAME)) {
         let start = start.saturating_sub(4);
         let used = line.chars().count();
         line.push_str(&" ".repeat(start.saturating_sub(used)));
-        line.push_str(&clean(name, NAME));
+        line.push_str(&name);
     }
     style.paint(Tone::Strong, &line) + "\n"
 }
