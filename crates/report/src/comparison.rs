@@ -109,7 +109,7 @@ pub fn csv(comparison: &Comparison) -> String {
 
 /// The picture of effects and intervals.
 pub fn chart(comparison: &Comparison) -> Effects {
-    let [a, b] = &comparison.names;
+    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), 40);
     let row = |effect: &Effect| EffectRow {
         name: effect.measure.name().to_owned(),
         ratio: effect.ratio,
@@ -118,7 +118,7 @@ pub fn chart(comparison: &Comparison) -> Effects {
         word: effect.word.name().to_owned(),
     };
     Effects {
-        title: format!("{} against {}", clean(b, 60), clean(a, 60)),
+        title: format!("{b} against {a}"),
         subtitle: clean(&comparison.sentence(), LONGEST),
         margin: comparison.margin,
         rows: comparison.effects.iter().map(row).collect(),

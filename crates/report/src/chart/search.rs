@@ -126,8 +126,9 @@ impl Search {
         }
         let axis = self.axis();
         let unit = match self.measure {
-            Limit::Time if axis.is_log() => " (log scale)",
-            _ => "",
+            Limit::Time if axis.is_log() => " (log scale)".to_owned(),
+            Limit::Time => format!(" ({})", axis.time_symbol()),
+            _ => String::new(),
         };
         let name = format!("measured under {}{unit}", self.objective);
         let mut panel = Panel::plain(300.0, vec![Key::words(name)], axis, marks);

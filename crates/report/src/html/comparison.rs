@@ -5,7 +5,7 @@ use verdict::comparison::Comparison;
 
 use super::{Section, Title, page, parts};
 use crate::comparison::{cells, chart, look};
-use crate::figure::clean;
+use crate::figure::told_apart;
 
 /// What the page shows.
 #[derive(Debug, Clone, Copy)]
@@ -20,15 +20,17 @@ pub struct Compared<'a> {
 
 /// Longest a name is shown.
 const NAME: usize = 60;
+/// The same at the head of a column.
+const HEADING: usize = 24;
 
 /// The page of a comparison.
 pub fn comparison(compared: &Compared) -> String {
     let comparison = compared.comparison;
-    let [a, b] = comparison.names.each_ref().map(|name| clean(name, NAME));
+    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), NAME);
     let name = format!("{b} against {a}");
     let lines = vec![format!("Judged by {}", comparison.by)];
     let mut sections = vec![
-        Section { id: "effects", heading: "Effects", body: effects(comparison, &a, &b) },
+        Section { id: "effects", heading: "Effects", body: effects(comparison) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(compared.command) },
     ];
     if !compared.rounds.is_empty() {
@@ -54,8 +56,9 @@ fn banner(comparison: &Comparison) -> Markup {
     }
 }
 
-fn effects(comparison: &Comparison, a: &str, b: &str) -> Markup {
-    let headers = ["", a, b, "change", "interval (95 %)", "could see", "alone"];
+fn effects(comparison: &Comparison) -> Markup {
+    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), HEADING);
+    let headers = ["", &a, &b, "change", "interval (95 %)", "could see", "alone"];
     let rows = comparison.effects.iter().map(|e| cells(e).map(|cell| html! { (cell) }).into());
     html! {
         (parts::chart(&chart(comparison).chart()))

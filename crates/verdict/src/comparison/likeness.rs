@@ -16,10 +16,18 @@ pub fn differences(a: &Run, b: &Run) -> Vec<String> {
     found.extend(loads(a, b));
     for (run, name) in [(a, "A"), (b, "B")] {
         if run.validity.verdict != Verdict::Valid {
-            found.push(format!("a run of {name} is {}", run.validity.verdict.name()));
+            found.push(format!("a run of {name} is {}", verdict(run)));
         }
     }
     found
+}
+
+/// The verdict with the rules that made it.
+fn verdict(run: &Run) -> String {
+    let validity = &run.validity;
+    let made = validity.reasons.iter().filter(|reason| reason.consequence == validity.verdict);
+    let codes: Vec<&str> = made.map(|reason| reason.code.name()).collect();
+    format!("{} ({})", validity.verdict.name(), codes.join(", "))
 }
 
 fn answers(a: &Run, b: &Run) -> Option<String> {

@@ -260,9 +260,10 @@ fn unlike_runs_are_not_judged() {
     b.environment.cpus = 7;
     b.answer.as_mut().unwrap().bytes = 16;
     b.plan.connections = 3;
-    b.validity.verdict = Verdict::Invalid;
+    b.validity = Validity::not_judged();
     let found = likeness::differences(&a, &b);
     assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found[3], "a run of B is INVALID (not_judged)");
     let mut comparison = judged(&a, &a, 0.02);
     comparison.withheld = found;
     assert_eq!(comparison.judgement(), None);
