@@ -14,7 +14,7 @@ use std::{env, fs, io};
 use report::chart::{
     Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelKind, LevelMark, Overlay, Second,
     Span, SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme,
-    Timeline, Validity, to_png,
+    Timeline, Validity,
 };
 
 /// Levels, QPS, mean in ms and success in per cent of the founding write-ups' net/http server.
@@ -90,7 +90,7 @@ fn main() -> io::Result<()> {
 
 fn save(folder: &Path, name: &str, chart: &Chart) -> io::Result<()> {
     let svg = chart.to_svg(Theme::Standalone);
-    let png = to_png(&svg, 2.0).map_err(io::Error::other)?;
+    let png = chart.to_png(2.0, &|_| Vec::new()).map_err(io::Error::other)?;
     fs::write(folder.join(format!("{name}.svg")), svg)?;
     fs::write(folder.join(format!("{name}.png")), png)?;
     fs::write(folder.join(format!("{name}.csv")), chart.table().to_csv())

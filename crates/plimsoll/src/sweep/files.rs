@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use model::{Curve, Sweep};
-use report::chart::{Chart, Theme, to_png};
+use report::chart::{Chart, Theme};
 
 use crate::failure::{Failure, usage};
+use crate::fonts;
 use crate::output::{json, make_folder, write_files};
 
 /// The sweep itself in a folder of its own.
@@ -82,7 +83,7 @@ impl Files {
 /// A chart as SVG and PNG under the name `stem`.
 pub fn drawn(stem: &str, chart: &Chart) -> Vec<(String, Vec<u8>)> {
     let svg = chart.to_svg(Theme::Standalone);
-    let png = to_png(&svg, PNG_SCALE);
+    let png = chart.to_png(PNG_SCALE, &fonts::having);
     let mut files = vec![(format!("{stem}.svg"), svg.into_bytes())];
     match png {
         Ok(png) => files.push((format!("{stem}.png"), png)),

@@ -1,5 +1,6 @@
 //! From a chart to its SVG: the document around the plots. The inside of a plot is `plot`'s.
 
+use super::foreign::Foreign;
 use super::frame::{
     Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SUBTITLE_SIZE, TITLE_SIZE, WIDTH,
     row, sample_width,
@@ -12,10 +13,10 @@ use super::svg::{Anchor, Rect, Run, Svg, coordinate, escape};
 use super::text::{CAP_HEIGHT, Face, clean};
 use super::{Chart, Theme, number};
 
-/// The chart as an SVG document (or fragment: it has no XML declaration, so it is both).
-pub(super) fn document(chart: &Chart, theme: Theme) -> String {
+/// The chart as an SVG document (or fragment: it has no XML declaration, so it is both), written
+/// into an `svg` that nothing was written to.
+pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Foreign) {
     let frame = Frame::of(chart);
-    let mut svg = Svg::default();
     open(&mut svg, chart, &frame, theme);
     header(&mut svg, chart, &frame);
     for (i, panel) in chart.panels.iter().enumerate() {

@@ -1,23 +1,22 @@
 //! Charts: typed figures in, SVG text or PNG bytes out, and the same figures as a table.
 //!
-//! Owns how results look: six kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
-//! [`Timeline`], [`Spectrum`]), each a plain struct of numbers with a `chart()` method, their axes, colours,
-//! Owns how results look: six kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Timeline`],
-//! [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method, their axes, colours,
-//! words and layout. Does not own what the numbers mean: best levels, validity and dips are judged
-//! elsewhere and handed in. The SVG goes into the HTML report ([`Theme::Inline`]) or a file
-//! ([`Theme::Standalone`], and from there through [`to_png`]); the [`Table`] goes beside it,
-//! always.
+//! Owns how results look: seven kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
+//! [`Timeline`], [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method,
+//! their axes, colours, words and layout. Does not own what the numbers mean: best levels, validity
+//! and dips are judged elsewhere and handed in. The SVG goes into the HTML report
+//! ([`Theme::Inline`]) or a file ([`Theme::Standalone`]); a picture ([`Chart::to_png`]) goes beside
+//! the file, and the [`Table`] always.
 //!
 //! Any float may be handed in. What is not finite, negative or above 10^18 counts as not measured:
 //! lines break there and the table keeps the cell empty if it is not finite. The same input gives
 //! the same bytes.
 //!
 //! Inside, values flow one way: a chart kind builds `parts` on `axis`es, `frame` plans the
-//! page, `draw` and `plot` write it through `svg`.
+//! page, `draw` and `plot` write it through `svg`. For a picture `foreign` settles first which font
+//! draws what, and `png` draws.
 //!
 //! ```
-//! use report::chart::{Curve, CurveLevel, Theme, to_png};
+//! use report::chart::{Curve, CurveLevel, Theme};
 //!
 //! let level = |level, requests_per_s, mean_s| {
 //!     CurveLevel { level, requests_per_s, mean_s, ..Default::default() }
@@ -29,8 +28,8 @@
 //!     ..Default::default()
 //! }
 //! .chart();
-//! let svg = chart.to_svg(Theme::Standalone);
-//! assert!(to_png(&svg, 2.0).unwrap().starts_with(b"\x89PNG"));
+//! assert!(chart.to_svg(Theme::Standalone).starts_with("<svg"));
+//! assert!(chart.to_png(2.0, &|_| Vec::new()).unwrap().starts_with(b"\x89PNG"));
 //! assert_eq!(chart.table().rows.len(), 2);
 //! ```
 
@@ -40,6 +39,7 @@ mod curve;
 mod diff;
 mod draw;
 mod effects;
+mod foreign;
 mod frame;
 mod levels;
 mod number;
@@ -64,14 +64,17 @@ pub use axis::LevelScale;
 pub use curve::{Curve, CurveLevel, LevelMark, Overlay};
 pub use diff::{Diff, DiffLevel, DiffSeries};
 pub use effects::{EffectRow, Effects};
+pub use foreign::OtherFont;
 pub use levels::LevelKind;
 pub use parts::Validity;
-pub use png::{ChartError, MOST_PIXELS, to_png};
+pub use png::{ChartError, MOST_PIXELS};
 pub use search::{Limit, Search, SearchLevel, Tried};
 pub use spectrum::{Spectrum, SpectrumSeries};
 pub use success::{SuccessLevel, SuccessRate, SuccessSeries};
 pub use table::Table;
 pub use timeline::{Second, Span, SpanKind, Timeline};
+
+use std::collections::BTreeSet;
 
 /// Where an SVG takes its colours from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +124,37 @@ impl Chart {
     /// `data-from`, `data-to` (values of x) where a pointer is, for pages that show figures under
     /// it.
     pub fn to_svg(&self, theme: Theme) -> String {
-        draw::document(self, theme)
+        draw::document(self, theme, svg::Svg::default()).0
+    }
+
+    /// The chart on white as PNG, `scale` pixels a unit: 1 gives what an SVG is on plain screens, 2
+    /// suits dense screens and documents.
+    ///
+    /// The embedded font has Latin, Greek and Cyrillic; a picture with no other characters has the
+    /// same bytes everywhere. For any others `search` is asked, once, with all of them. What its
+    /// fonts do not draw is spelled by its code point (`U+65E5`).
+    ///
+    /// # Errors
+    /// [`ChartError`] where the image would be empty or larger than [`MOST_PIXELS`].
+    pub fn to_png(
+        &self,
+        scale: f32,
+        search: &dyn Fn(&BTreeSet<char>) -> Vec<OtherFont>,
+    ) -> Result<Vec<u8>, ChartError> {
+        let (svg, fonts) = self.for_png(search);
+        png::to_png(&svg, scale, &fonts)
+    }
+
+    /// The SVG that a picture is drawn from, and the fonts it names.
+    fn for_png(
+        &self,
+        search: &dyn Fn(&BTreeSet<char>) -> Vec<OtherFont>,
+    ) -> (String, Vec<OtherFont>) {
+        let mut chart = self.clone();
+        let foreign = foreign::Foreign::resolve(&mut chart, search);
+        let svg = svg::Svg::in_fonts(foreign);
+        let (text, foreign) = draw::document(&chart, Theme::Standalone, svg);
+        (text, foreign.fonts)
     }
 
     /// The figures the chart was drawn from.

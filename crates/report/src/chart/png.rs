@@ -1,5 +1,5 @@
-//! A chart's SVG as PNG, by `resvg` with the embedded font and nothing of the machine's: the same
-//! bytes everywhere.
+//! A chart's SVG as PNG, by `resvg` with the embedded font and the fonts that are handed in. Nothing
+//! is read from the machine.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
+use super::foreign::{Foreign, OtherFont};
 use super::text::{REGULAR, SEMI_BOLD};
 
 /// Why a PNG could not be made.
@@ -53,16 +54,15 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// `svg` drawn at `scale` (1 gives one pixel per unit, 2 suits dense screens and documents), as
-/// PNG.
+/// `svg` drawn at `scale` as PNG, in the embedded font and those of `fonts` that it names.
 ///
 /// Expects [`Theme::Standalone`](super::Theme::Standalone): the other theme takes its colours from
 /// a page. Reads no file, whatever the SVG refers to.
 ///
 /// # Errors
 /// [`ChartError`] where `svg` is none, or the image would be empty or larger than [`MOST_PIXELS`].
-pub fn to_png(svg: &str, scale: f32) -> Result<Vec<u8>, ChartError> {
-    let tree = parse(svg)?;
+pub(super) fn to_png(svg: &str, scale: f32, fonts: &[OtherFont]) -> Result<Vec<u8>, ChartError> {
+    let tree = parse(svg, fonts)?;
     let scale = f64::from(scale);
     let width = (f64::from(tree.size().width()) * scale).ceil();
     let height = (f64::from(tree.size().height()) * scale).ceil();
@@ -75,11 +75,27 @@ pub fn to_png(svg: &str, scale: f32) -> Result<Vec<u8>, ChartError> {
     pixmap.encode_png().map_err(|e| ChartError::Encoding(e.to_string()))
 }
 
-/// The drawable tree of `svg`, its texts laid out in the embedded font.
-pub(super) fn parse(svg: &str) -> Result<usvg::Tree, ChartError> {
+/// The drawable tree of `svg`, its texts laid out.
+pub(super) fn parse(svg: &str, fonts: &[OtherFont]) -> Result<usvg::Tree, ChartError> {
+    let mut database = Arc::clone(&FONTS);
+    let others: Vec<_> = fonts.iter().map(|font| load(font, &mut database)).collect();
+    let embedded = usvg::FontResolver::default_font_selector();
     let options = usvg::Options {
         font_family: "Inter".into(),
-        fontdb: Arc::clone(&FONTS),
+        fontdb: database,
+        font_resolver: usvg::FontResolver {
+            select_font: Box::new(move |asked, database| match asked.families() {
+                [usvg::FontFamily::Named(name)] => {
+                    let named = |(i, id): (usize, &Option<fontdb::ID>)| {
+                        (Foreign::family(i) == *name).then_some(*id)?
+                    };
+                    others.iter().enumerate().find_map(named)
+                }
+                _ => embedded(asked, database),
+            }),
+            // Every text names its fonts; the library's own search would trade those of neighbours.
+            select_fallback: Box::new(|_, _, _| None),
+        },
         image_href_resolver: usvg::ImageHrefResolver {
             resolve_data: Box::new(|_, _, _| None),
             resolve_string: Box::new(|_, _| None),
@@ -87,4 +103,11 @@ pub(super) fn parse(svg: &str) -> Result<usvg::Tree, ChartError> {
         ..usvg::Options::default()
     };
     usvg::Tree::from_str(svg, &options).map_err(|e| ChartError::NotSvg(e.to_string()))
+}
+
+fn load(font: &OtherFont, database: &mut Arc<fontdb::Database>) -> Option<fontdb::ID> {
+    let database = Arc::make_mut(database);
+    let bytes = Arc::clone(&font.bytes);
+    let faces = database.load_font_source(fontdb::Source::Binary(bytes));
+    faces.into_iter().find(|id| database.face(*id).is_some_and(|face| face.index == font.face))
 }

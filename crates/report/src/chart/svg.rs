@@ -3,6 +3,7 @@
 //! The only place that produces markup. Every foreign text passes through [`Svg::text`],
 //! [`Svg::open`] or [`escape`]; every coordinate through [`coordinate`], which cannot print NaN.
 
+use super::foreign::Foreign;
 use super::text::{Face, clean, fit};
 
 /// An upright rectangle in pixels, y downward.
@@ -68,9 +69,15 @@ pub(super) struct Run<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Svg {
     out: String,
+    foreign: Foreign,
 }
 
 impl Svg {
+    /// One whose texts are set in several fonts, for a picture.
+    pub(super) fn in_fonts(foreign: Foreign) -> Svg {
+        Svg { out: String::new(), foreign }
+    }
+
     /// Sets a text. One that had to be cut carries its full wording as a tooltip.
     pub(super) fn text(&mut self, run: &Run) {
         let full = clean(run.text);
@@ -94,11 +101,24 @@ impl Svg {
             coordinate(run.y),
             coordinate(run.size),
             run.class,
-            escape(&shown)
+            self.spans(&shown)
         ));
         if cut {
             self.close();
         }
+    }
+
+    /// The content of a text element, each stretch in the font that has it.
+    fn spans(&self, text: &str) -> String {
+        let span = |(font, stretch): (Option<usize>, &str)| match font {
+            None => escape(stretch),
+            Some(font) => format!(
+                "<tspan font-family=\"{}\">{}</tspan>",
+                Foreign::family(font),
+                escape(stretch)
+            ),
+        };
+        self.foreign.stretches(text).into_iter().map(span).collect()
     }
 
     /// Begins a group with a tooltip (none if `tip` is empty).
@@ -153,9 +173,9 @@ impl Svg {
         self.out.push('\n');
     }
 
-    /// The finished text.
-    pub(super) fn finish(self) -> String {
-        self.out
+    /// The finished text, and the fonts it is set in beside the embedded one.
+    pub(super) fn finish(self) -> (String, Foreign) {
+        (self.out, self.foreign)
     }
 }
 
@@ -225,7 +245,7 @@ mod tests {
             text: "</text><script>alert('x')</script>",
             room: 1e4,
         });
-        let out = svg.finish();
+        let (out, _) = svg.finish();
         assert!(!out.contains("<script") && out.contains("&lt;script&gt;"));
     }
 }

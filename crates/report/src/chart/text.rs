@@ -1,7 +1,7 @@
 //! The embedded font, how wide a text is in it, and cutting a text to the room there is.
 //!
 //! Owns the font bytes (the PNG renderer borrows them) and the cleaning of foreign text. Knows
-//! nothing of SVG.
+//! nothing of SVG. For characters that the font lacks see `foreign`.
 
 use std::sync::LazyLock;
 
@@ -69,6 +69,12 @@ fn widths(face: Face) -> &'static Widths {
         Face::Regular => &WIDTHS[0],
         Face::SemiBold => &WIDTHS[1],
     }
+}
+
+/// Whether the embedded font has `c`, or needs nothing for it (variation selectors).
+pub(super) fn has(c: char) -> bool {
+    let font = || widths(Face::Regular).font.as_ref();
+    matches!(c, '\u{fe00}'..='\u{fe0f}') || font().is_some_and(|f| f.charmap().map(c).is_some())
 }
 
 /// Width of `text` in pixels at `size`, before kerning (which only ever tightens by a little).

@@ -184,7 +184,7 @@ proptest! {
         let svg = chart.to_svg(if inline { Theme::Inline } else { Theme::Standalone });
         let checked = Page::read(&svg).and_then(|page| page.check());
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
-        prop_assert!(crate::chart::png::parse(&svg).is_ok());
+        prop_assert!(crate::chart::png::parse(&svg, &[]).is_ok());
         let table = chart.table();
         prop_assert!(table.rows.iter().all(|row| row.len() == table.headers.len()));
     }

@@ -4,15 +4,16 @@
 //! kind.
 
 mod data;
+mod fonts;
 mod laws;
 mod page;
 
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg;
 
-use super::png::parse;
+use super::png::{parse, to_png};
 use super::text::{Face, width};
-use super::{ChartError, Curve, CurveLevel, LevelMark, Overlay, Theme, Timeline, Validity, to_png};
+use super::{ChartError, Curve, CurveLevel, LevelMark, Overlay, Theme, Timeline, Validity};
 use data::{BEFORE, NATIVE, all, curve, diff, success, timeline};
 use page::Page;
 
@@ -70,14 +71,14 @@ fn the_same_figures_give_the_same_bytes() {
         assert_eq!(a, b);
     }
     let svg = curve(&NATIVE).chart().to_svg(Theme::Standalone);
-    assert_eq!(to_png(&svg, 1.0).unwrap(), to_png(&svg, 1.0).unwrap());
+    assert_eq!(to_png(&svg, 1.0, &[]).unwrap(), to_png(&svg, 1.0, &[]).unwrap());
 }
 
 /// The layout rests on the font's widths: what it measures must be what the renderer sets.
 #[test]
 fn text_is_as_wide_as_measured() {
     let svg = curve(&NATIVE).chart().to_svg(Theme::Standalone);
-    let tree = parse(&svg).unwrap();
+    let tree = parse(&svg, &[]).unwrap();
     let mut compared = 0;
     each_text(tree.root(), &mut |text| {
         let span = &text.chunks()[0].spans()[0];
@@ -109,7 +110,7 @@ fn a_png_has_the_size_asked_for_and_shows_the_lines() {
     let chart = curve(&NATIVE).chart();
     let svg = chart.to_svg(Theme::Standalone);
     let height = Page::read(&svg).unwrap().height();
-    let image = Pixmap::decode_png(&to_png(&svg, 2.0).unwrap()).unwrap();
+    let image = Pixmap::decode_png(&chart.to_png(2.0, &|_| Vec::new()).unwrap()).unwrap();
     assert_eq!((f64::from(image.width()), f64::from(image.height())), (1520.0, height * 2.0));
     let count = |r, g, b| {
         image
@@ -128,9 +129,9 @@ fn a_png_has_the_size_asked_for_and_shows_the_lines() {
 fn images_out_of_all_proportion_are_refused() {
     let svg = curve(&NATIVE).chart().to_svg(Theme::Standalone);
     for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e9, 100.0] {
-        assert!(matches!(to_png(&svg, scale), Err(ChartError::Size { .. })), "{scale}");
+        assert!(matches!(to_png(&svg, scale, &[]), Err(ChartError::Size { .. })), "{scale}");
     }
-    assert!(matches!(to_png("<svg", 1.0), Err(ChartError::NotSvg(_))));
+    assert!(matches!(to_png("<svg", 1.0, &[]), Err(ChartError::NotSvg(_))));
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn a_png_reads_no_file() {
     let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='4' height='4' \
                xmlns:xlink='http://www.w3.org/1999/xlink'>\
                <image xlink:href='Cargo.toml' width='4' height='4'/></svg>";
-    let image = Pixmap::decode_png(&to_png(svg, 1.0).unwrap()).unwrap();
+    let image = Pixmap::decode_png(&to_png(svg, 1.0, &[]).unwrap()).unwrap();
     assert!(image.pixels().iter().all(|p| p.alpha() == 0));
 }
 
