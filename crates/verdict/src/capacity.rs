@@ -24,7 +24,7 @@ mod path;
 mod reverse;
 pub mod words;
 
-use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, Settings, Step};
+use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
 use model::{LevelKind, Nanos};
 
 pub use answer::{Answer, load_line};
@@ -86,6 +86,15 @@ impl Search {
             search.feed(held.step, held.judged.clone(), held.took_ns);
         }
         search
+    }
+
+    /// Forgets looks at a target that answered nothing, so that a search which they ended goes on: it
+    /// looks whether the target is back.
+    pub fn look_again(steps: &mut Vec<SearchStep>) {
+        let dead = |held: &SearchStep| {
+            held.step.purpose == Purpose::Idle && held.judged.succeeded_per_s == 0.0
+        };
+        while steps.pop_if(|held| dead(held)).is_some() {}
     }
 
     /// Takes in what a step came to, and the time it took in all.

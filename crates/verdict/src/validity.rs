@@ -16,6 +16,7 @@ mod steady;
 mod way;
 mod window;
 
+pub(crate) use generator::{at_cap, connections_for};
 pub use steady::{Stability, stability};
 
 /// What a rule found: its consequence, and the evidence in one or more sentences without the final

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::Parser;
 use model::capacity::CapacitySearch;
+use verdict::capacity::Search;
 
 use super::files::{Files, SEARCH_JSON};
 use super::{carry_out, course, settings};
@@ -52,6 +53,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         record.settings.budget_ns = wanted.budget_ns;
     }
     record.outcome = None;
+    Search::look_again(&mut record.steps);
     let course = course(sent, &args, record.settings, asked)?;
     let files = Files::new(dir)?;
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());

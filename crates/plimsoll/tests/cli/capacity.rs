@@ -81,7 +81,7 @@ fn a_kill_keeps_what_was_learnt_and_resume_goes_on() {
 }
 
 #[test]
-fn a_target_that_dies_keeps_what_was_learnt() {
+fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
     let (folder, target) = (Folder::new(), Target::start());
     let line = format!("capacity {} {SHORT}", target.url(QUEUE));
     let mut command = folder.command(Path::new(PLIMSOLL), &line);
@@ -89,12 +89,43 @@ fn a_target_that_dies_keeps_what_was_learnt() {
     let steps = folder.path().join("out/steps");
     let held = || fs::read_dir(&steps).map_or(0, Iterator::count) >= 5;
     wait_until(held);
-    drop(target);
-    let ended = child.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&ended.stdout);
-    assert!(text.contains("stopped answering"), "{text}");
-    assert_eq!(ended.status.code(), Some(1));
+    let target = target.pause(|| {
+        let ended = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&ended.stdout);
+        assert!(text.contains("stopped answering"), "{text}");
+        assert_eq!(ended.status.code(), Some(1));
+    });
     folder.has(&["out/search.json", "out/report.html"]);
+    let held = |search: &Value| {
+        let steps = search["steps"].as_array().unwrap().iter();
+        let answered = |step: &&Value| step["judged"]["succeeded_per_s"].as_f64() > Some(0.0);
+        steps.filter(answered).cloned().collect::<Vec<_>>()
+    };
+    let learnt = held(&json(&folder, "out/search.json"));
+    assert!(learnt.len() >= 5, "{learnt:?}");
+    // It died under no load that it could not bear: the search is not told so by the generator.
+    let blamed = |step: &Value| step["judged"]["outcome"] == "generator";
+    assert!(!learnt.iter().any(blamed), "{learnt:?}");
+
+    folder.plimsoll("capacity --resume out").ok().prints("confirmed over");
+    let all = held(&json(&folder, "out/search.json"));
+    assert_eq!(all[..learnt.len()], learnt);
+    let rate = json(&folder, "out/capacity.json")["rate_per_s"].as_f64().unwrap();
+    assert!((120.0..260.0).contains(&rate), "{rate}");
+    drop(target);
+}
+
+#[test]
+fn a_target_that_never_breaks_gives_at_least() {
+    let (folder, target) = (Folder::new(), Target::start());
+    // 20 ms whatever comes: two connections bring 100/s, and the server would take far more.
+    let line = format!("capacity {} -c 2 {SHORT}", target.url("/delay/20ms"));
+    folder.plimsoll(&line).ok().prints("at least ").prints("the generator was the limit");
+    let found = json(&folder, "out/capacity.json");
+    assert_eq!((&found["at_least"], &found["rate_high_per_s"]), (&true.into(), &Value::Null));
+    assert_eq!(found["limited_by"], Value::Null);
+    let rate = found["rate_per_s"].as_f64().unwrap();
+    assert!((50.0..=101.0).contains(&rate), "{rate}");
 }
 
 #[test]

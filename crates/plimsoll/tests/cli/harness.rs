@@ -36,14 +36,14 @@ impl Folder {
         self.run(Path::new(PLIMSOLL), line)
     }
 
+    /// As [`plimsoll`](Self::plimsoll), with `--slo` and an objective that holds blanks.
+    pub fn plimsoll_for(&self, line: &str, objective: &str) -> Ended {
+        ended(self.command(Path::new(PLIMSOLL), line).args(["--slo", objective]))
+    }
+
     /// Runs another program, or the same by another name.
     pub fn run(&self, program: &Path, line: &str) -> Ended {
-        let output = self.command(program, line).output().expect("the program starts");
-        Ended {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        ended(&mut self.command(program, line))
     }
 
     /// A command not started yet.
@@ -87,6 +87,16 @@ impl Folder {
             let about = fs::metadata(self.path().join(name));
             assert!(about.is_ok_and(|about| about.len() > 0), "{name} is missing or empty");
         }
+    }
+}
+
+/// Runs a command to its end.
+pub fn ended(command: &mut Command) -> Ended {
+    let output = command.output().expect("the program starts");
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 
@@ -153,8 +163,20 @@ pub struct Target {
 
 impl Target {
     pub fn start() -> Self {
+        Self::listen("127.0.0.1:0")
+    }
+
+    /// Ends it, and starts another in its place when something is done.
+    pub fn pause(self, meanwhile: impl FnOnce()) -> Self {
+        let address = self.base["http://".len()..].to_owned();
+        drop(self);
+        meanwhile();
+        Self::listen(&address)
+    }
+
+    fn listen(address: &str) -> Self {
         let mut child = Command::new(PLIMSOLL)
-            .args(["target", "--listen", "127.0.0.1:0", "--threads", "1"])
+            .args(["target", "--listen", address, "--threads", "1"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()

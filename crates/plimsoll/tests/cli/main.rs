@@ -3,6 +3,7 @@
 //! - [`harness`]: a folder, a server and a way to run the program in three lines.
 //! - `sweep`, `wrktest`: levels one after another, and what they leave.
 //! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
+//! - `endpoints`: a search over several endpoints, each with its objective, share and cost.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
 //! - `import`: workload files out of other tools' files, or to start from.
@@ -16,6 +17,7 @@ mod audit;
 mod capacity;
 mod compare;
 mod diff;
+mod endpoints;
 mod harness;
 mod import;
 mod objectives;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Folder, PLIMSOLL, Target};
+use crate::harness::{Ended, Folder, PLIMSOLL, Target, ended};
 
 /// The documentation's example, aimed at a server.
 fn shop(folder: &Folder, target: &str) {
@@ -29,13 +29,7 @@ fn mixed(folder: &Folder, target: &str) {
 
 /// Runs with the shop's password in the environment.
 fn with_password(folder: &Folder, line: &str) -> Ended {
-    let mut command = folder.command(Path::new(PLIMSOLL), line);
-    let output = command.env("SHOP_PASSWORD", "secret").output().expect("the program starts");
-    Ended {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    ended(folder.command(Path::new(PLIMSOLL), line).env("SHOP_PASSWORD", "secret"))
 }
 
 fn json(ended: &Ended) -> Value {

@@ -43,13 +43,16 @@ impl Asked {
         self.0.iter().any(|asked| asked.goal == Goal::Stable)
     }
 
-    /// Why runs like this one can never hold an objective: it is of an endpoint that they have no
-    /// figures of. None where they can, or where nothing was answered.
+    /// Why runs like this one can never hold an objective: it is of an endpoint that they do not have.
+    /// None where they can, or where nothing was answered.
     pub fn unanswerable(&self, run: &Run, endpoints: &[Endpoint]) -> Option<String> {
-        let of_endpoints = self.0.iter().filter(|asked| asked.subject != Subject::Load);
-        let judged = of_endpoints
-            .flat_map(|asked| objective::judge(run, endpoints, slice::from_ref(asked)))
-            .find(|judged| judged.value.is_none() && run.totals.requests > 0)?;
+        let missing = |asked: &&Objective| match &asked.subject {
+            Subject::Load => false,
+            Subject::Endpoint(name) => !endpoints.iter().any(|endpoint| endpoint.name == *name),
+            Subject::Busiest(_) => endpoints.is_empty(),
+        };
+        let asked = self.0.iter().find(missing).filter(|_| run.totals.requests > 0)?;
+        let judged = objective::judge(run, endpoints, slice::from_ref(asked)).into_iter().next()?;
         Some(format!("'{}': {}", judged.objective, judged.reason))
     }
 
@@ -57,8 +60,16 @@ impl Asked {
     pub fn margins(&self, run: &Run, endpoints: &[Endpoint], purpose: Purpose) -> Vec<Margin> {
         let of_levels = self.0.iter().filter(|asked| throughput(asked).is_none());
         let judged = of_levels.flat_map(|asked| {
-            let judged = objective::judge(run, endpoints, slice::from_ref(asked));
-            judged.into_iter().filter_map(|judged| margin(run, asked.goal, &judged, purpose))
+            let judged = objective::judge(run, endpoints, slice::from_ref(asked)).into_iter();
+            judged.filter_map(|judged| {
+                let margin = margin(run, asked.goal, &judged, purpose)?;
+                if !untried(&judged, endpoints) {
+                    return Some(margin);
+                }
+                let named = matches!(asked.subject, Subject::Endpoint(_));
+                let unclear = Margin { outcome: Outcome::Unclear, ..margin };
+                (named && purpose == Purpose::Hold).then_some(unclear)
+            })
         });
         judged.collect()
     }
@@ -86,6 +97,17 @@ fn throughput(asked: &Objective) -> Option<Bound> {
         (Goal::Bound(bound), Subject::Load) if bound.metric == Metric::Qps => Some(bound),
         _ => None,
     }
+}
+
+/// Whether a judgement is of an endpoint that the load did not come to: a short step sends few requests,
+/// and a rare endpoint's are not among them.
+fn untried(judged: &Judgement, endpoints: &[Endpoint]) -> bool {
+    let names = |endpoint: &Endpoint| {
+        let rest = judged.objective.strip_prefix(endpoint.name.as_str());
+        rest.is_some_and(|rest| rest.starts_with(": "))
+    };
+    let nothing = |endpoint: &Endpoint| endpoint.figures.attempts == 0 && names(endpoint);
+    judged.value.is_none() && endpoints.iter().any(nothing)
 }
 
 /// A judgement as a margin; none where a step is too short for it, which is left to the hold.
@@ -135,6 +157,7 @@ fn outcome(bound: Bound, judged: &Judgement, purpose: Purpose) -> Outcome {
 mod tests {
     use super::*;
     use crate::fixture::{around, open};
+    use crate::objective::figures::Figures;
     use crate::objective::parse;
 
     fn asked(texts: &[&str]) -> Asked {
@@ -211,6 +234,30 @@ mod tests {
     #[test]
     fn endpoints_without_figures_can_never_be_held() {
         let of_endpoint = asked(&["GET /users/{id}: p95<80ms"]);
+        let endpoints = |tried: bool| -> Vec<Endpoint> {
+            let mut run = open();
+            if !tried {
+                run.totals.attempts = 0;
+                run.totals.requests = 0;
+                run.response_ns = around(0, 0);
+            }
+            let figures = Figures::of(&run).unwrap();
+            vec![Endpoint { name: "GET /users/{id}".to_owned(), figures }]
+        };
+        // A step that sent it nothing says nothing, and does not confirm.
+        for (texts, purpose, wanted) in [
+            ("GET /users/{id}: p95<80ms", Purpose::Search, &[][..]),
+            ("GET /users/{id}: p95<80ms", Purpose::Hold, &[Outcome::Unclear]),
+            ("top10", Purpose::Hold, &[]),
+        ] {
+            let asked = asked(&[texts]);
+            assert_eq!(asked.unanswerable(&open(), &endpoints(false)), None);
+            let margins = asked.margins(&open(), &endpoints(false), purpose);
+            let outcomes: Vec<Outcome> = margins.iter().map(|margin| margin.outcome).collect();
+            assert_eq!(outcomes, wanted, "{texts} {purpose:?}");
+        }
+        let held = of_endpoint.margins(&open(), &endpoints(true), Purpose::Search);
+        assert_eq!(held.len(), 1, "{held:?}");
         let why = of_endpoint.unanswerable(&open(), &[]).unwrap();
         assert!(why.contains("GET /users/{id}: p95<80ms") && why.contains("endpoint"), "{why}");
         assert_eq!(asked(&["p95<80ms"]).unanswerable(&open(), &[]), None);

@@ -6,7 +6,10 @@
 //! its load is quick to answer the rest: without them both would look like capacity.
 
 use model::capacity::{Judged, Margin, Outcome, Unit};
+use model::units::show_duration;
 use model::{ReasonCode, Run, Verdict};
+
+use crate::validity;
 
 /// Share of the attempts that must succeed where no objective says so.
 pub const LEAST_SUCCESS: f64 = 0.99;
@@ -90,10 +93,12 @@ fn margin(objective: String, value: f64, limit: f64, held: bool) -> Margin {
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
 fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> Option<String> {
+    if failed_by_server(run) {
+        return None;
+    }
     let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
     // A time that would be too long without the generator's own part in it is the server's.
-    let late_ns = run.late_ns.p99 as f64;
-    let late_explains = |m: &&Margin| m.unit != Unit::Nanoseconds || m.value - late_ns <= m.limit;
+    let late_explains = |m: &&Margin| within_without(m, run.late_ns.p99);
     let blames = |code| match code {
         ReasonCode::AchievedBelowOffered | ReasonCode::LimitsHit => true,
         ReasonCode::LateSends => broke.iter().all(late_explains),
@@ -103,7 +108,40 @@ fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> 
     };
     let reasons = run.validity.reasons.iter();
     let found = reasons.filter(|reason| reason.consequence != Verdict::Valid);
-    found.filter(|reason| blames(reason.code)).map(|reason| reason.text.clone()).next()
+    let found = found.filter(|reason| blames(reason.code)).map(|reason| reason.text.clone()).next();
+    found.or_else(|| if queued { None } else { connections_fault(run, broke) })
+}
+
+/// Whether failures that only the server can have made are too many by themselves: it refused,
+/// reset, or answered with them.
+fn failed_by_server(run: &Run) -> bool {
+    let errors = &run.totals.errors;
+    let own = errors.total().saturating_sub(errors.timeout) as f64;
+    run.totals.limits.is_empty() && own > (1.0 - LEAST_SUCCESS) * run.totals.attempts as f64
+}
+
+/// Near the cap of its own connections a run misses its objectives by a few arrivals, too few for the
+/// validity's word. With every connection in use and a server no slower than at rest, that is
+/// the cap all the same, if waiting for a connection explains all that broke.
+fn connections_fault(run: &Run, broke: &[&Margin]) -> Option<String> {
+    run.plan.rate_per_s?;
+    let failed = run.totals.errors.total() > 0;
+    let explains = |m: &&Margin| match m.unit {
+        Unit::Nanoseconds => within_without(m, run.wait_ns.p99),
+        Unit::Ratio => m.objective.starts_with("answered") || !failed,
+        Unit::Count => false,
+    };
+    let waited = run.wait_ns.p99 > 0 && validity::at_cap(run) && broke.iter().all(explains);
+    waited.then(|| {
+        let waited = show_duration(run.wait_ns.p99);
+        let wanted = validity::connections_for(run);
+        format!("every connection was in use, and waiting for one took {waited} at p99; {wanted}")
+    })
+}
+
+/// Whether a time would keep its limit without a part of it; what is no time always would.
+fn within_without(margin: &Margin, part_ns: u64) -> bool {
+    margin.unit != Unit::Nanoseconds || margin.value - part_ns as f64 <= margin.limit
 }
 
 /// A sample of the commonest failure in words.
@@ -175,6 +213,41 @@ mod tests {
         assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 2_000_000), Outcome::Generator);
         assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 50_000_000), Outcome::Broke);
         assert_eq!(blamed(ReasonCode::KeepaliveRefused, 2_000_000), Outcome::Broke);
+    }
+
+    #[test]
+    fn a_few_arrivals_that_found_no_connection_are_not_the_servers() {
+        let outcome = |service_ns, errors, wait_ns| {
+            let mut run = open();
+            run.totals.unsent = 150;
+            run.totals.errors.read = errors;
+            run.rates.success_ratio = Some(0.985);
+            run.concurrency.in_flight_max = run.plan.inflight_cap();
+            run.service_ns = around(service_ns, 9_850);
+            run.wait_ns = around(wait_ns, 9_850);
+            judge(&run, Vec::new(), Some(2e6)).outcome
+        };
+        assert_eq!(outcome(2_000_000, 0, 10_000_000), Outcome::Generator);
+        assert_eq!(outcome(20_000_000, 0, 10_000_000), Outcome::Broke);
+        assert_eq!(outcome(2_000_000, 1, 10_000_000), Outcome::Broke);
+        assert_eq!(outcome(2_000_000, 0, 0), Outcome::Broke);
+    }
+
+    #[test]
+    fn a_target_that_dies_is_no_limit_of_the_generator() {
+        let outcome = |failed, limits: &[&str]| {
+            let mut run = open();
+            run.totals.errors.connect = failed;
+            run.totals.unsent = 3_000;
+            run.totals.limits = limits.iter().map(|&name| (name.to_owned(), failed)).collect();
+            run.rates.success_ratio = Some(0.5);
+            let (code, consequence) = (ReasonCode::AchievedBelowOffered, Verdict::LowerBound);
+            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+            judge(&run, Vec::new(), Some(2e6)).outcome
+        };
+        assert_eq!(outcome(2_000, &[]), Outcome::Broke);
+        assert_eq!(outcome(50, &[]), Outcome::Generator);
+        assert_eq!(outcome(2_000, &["EADDRNOTAVAIL"]), Outcome::Generator);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod simulated;
 
 use model::LevelKind;
-use model::capacity::{Judged, Margin, Outcome, Purpose, Settings, Step, Unit};
+use model::capacity::{Judged, Margin, Outcome, Purpose, SearchStep, Settings, Step, Unit};
 use model::units::{MILLISECOND, SECOND};
 
 use super::{Ending, Next, Search, words};
@@ -189,6 +189,21 @@ fn a_target_that_dies_keeps_what_was_learnt() {
     assert!(answer.confirmed_for_ns.is_none() && answer.level <= 12_400.0, "{answer:?}");
     let text = words::sentence(&search, ending);
     assert!(text.contains("not confirmed") && text.contains("did not come back"), "{text}");
+    // Once it is back, the search is what it was before the looks at a dead one.
+    let held = |fed: &super::Fed| SearchStep {
+        step: fed.step,
+        judged: fed.judged.clone(),
+        took_ns: fed.took_ns,
+        file: String::new(),
+    };
+    let mut steps: Vec<SearchStep> = search.fed.iter().map(held).collect();
+    Search::look_again(&mut steps);
+    let last = steps.last().unwrap();
+    assert!(steps.len() < search.fed.len() && last.step.purpose != Purpose::Idle, "{last:?}");
+    let mut again = Search::new(search.settings);
+    steps.into_iter().for_each(|held| again.feed(held.step, held.judged, held.took_ns));
+    let Next::Run(look) = again.next() else { panic!("{:?}", again.next()) };
+    assert_eq!(look.purpose, Purpose::Idle);
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn users_held_back(run: &Run) -> Option<Finding> {
 }
 
 /// How many connections the rate would take at the service time seen, by Little's law.
-fn connections_for(run: &Run) -> String {
+pub(crate) fn connections_for(run: &Run) -> String {
     let mean_s = run.service_ns.mean as f64 / SECOND as f64;
     let in_flight = (run.rates.offered_per_s * mean_s).ceil();
     let per_connection = f64::from(run.plan.pipeline.max(1));
@@ -182,7 +182,8 @@ fn shortfall(run: &Run) -> Option<f64> {
     (open_loop(run) && run.rates.offered_per_s > 0.0 && unsent > allowed).then_some(unsent)
 }
 
-fn at_cap(run: &Run) -> bool {
+/// Whether as many requests were in flight at once as may be.
+pub(crate) fn at_cap(run: &Run) -> bool {
     f64::from(run.concurrency.in_flight_max) >= AT_CAP * f64::from(run.plan.inflight_cap())
 }
 

@@ -1,0 +1,122 @@
+//! `plimsoll capacity` of workloads with several endpoints: their objectives, shares and costs.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, Target};
+
+/// A search short enough for a test. What it finds in so little time is not asserted closely.
+const SHORT: &str = "--budget 30s --step 400ms --hold 1s --rest 30ms --precision 20% --out out";
+const USERS: &str = "GET /users/{id}: p95<40ms";
+
+/// A quarter of the requests are of `GET /users/{id}`, whose one server takes 5 ms for each, now more, now
+/// less: its queue is too long before it is overloaded.
+fn users(folder: &Folder, target: &Target) {
+    folder.put(
+        "users.yaml",
+        format!(
+            "target: {}\n\
+             endpoints:\n\
+             \x20 - name: GET /users/{{id}}\n\
+             \x20   path: /queue?servers=1&mean=5ms&dist=exp\n\
+             \x20   weight: 1\n\
+             \x20   objectives: [p95<40ms]\n\
+             \x20 - {{path: /delay/1ms, weight: 1}}\n\
+             \x20 - {{path: /healthz, weight: 2}}\n",
+            target.url("")
+        ),
+    );
+}
+
+/// Ten endpoints that answer at once, and one that takes 130 ms and has so much of the load beside
+/// a weight of 10 of each other.
+fn eleven(folder: &Folder, target: &Target, weight: u32) {
+    let mut text = format!("target: {}\nendpoints:\n", target.url(""));
+    for nth in 0..10 {
+        text += &format!("  - {{path: /bytes/{nth}, weight: 10}}\n");
+    }
+    text += &format!("  - {{name: GET /slow, path: /delay/130ms, weight: {weight}}}\n");
+    folder.put("eleven.yaml", text);
+}
+
+fn found(folder: &Folder, name: &str) -> Value {
+    serde_json::from_str(&folder.text(name)).unwrap()
+}
+
+#[test]
+fn the_endpoint_that_limits_is_named_and_each_has_its_share_and_cost() {
+    let (folder, target) = (Folder::new(), Target::start());
+    users(&folder, &target);
+    folder
+        .plimsoll_for(&format!("capacity users.yaml {SHORT}"), USERS)
+        .ok()
+        .prints(&format!("limited by {USERS}; confirmed over 1.00s"))
+        .prints(&format!("{USERS} was "));
+    let line = found(&folder, "out/capacity.json");
+    assert_eq!(line["schema"], "plimsoll.loadline/1");
+    assert_eq!(line["objectives"], json!([USERS]));
+    assert_eq!(line["limited_by"]["objective"], USERS);
+    let value = |side: &str| line["limited_by"][side]["value"].as_f64().unwrap();
+    assert!(value("below") < 40e6 && value("above") >= 40e6, "{line:#}");
+    // 200/s of one request in four, of which the objective leaves about two thirds.
+    let rate = line["rate_per_s"].as_f64().unwrap();
+    assert!((200.0..800.0).contains(&rate), "{rate}");
+
+    let of = |at: usize, what: &str| line["endpoints"][at][what].as_f64().unwrap();
+    let names = [0, 1, 2].map(|at| line["endpoints"][at]["endpoint"].as_str().unwrap());
+    assert_eq!(names, ["GET /users/{id}", "GET /delay/1ms", "GET /healthz"]);
+    for (at, wanted) in [0.25, 0.25, 0.5].into_iter().enumerate() {
+        assert!((of(at, "share") - wanted).abs() < 0.06, "{line:#}");
+    }
+    assert!(of(0, "cost") > of(1, "cost") && of(1, "cost") > of(2, "cost"), "{line:#}");
+    assert!(of(0, "service_mean_ns") >= 3e6 && of(1, "service_mean_ns") >= 1e6, "{line:#}");
+    // What one request costs is told in requests of the mix: by their shares they come to one.
+    let mean: f64 = (0..3).map(|at| of(at, "share") * of(at, "cost")).sum();
+    assert!((mean - 1.0).abs() < 0.03, "{mean}");
+}
+
+#[test]
+fn objectives_of_endpoints_in_the_file_are_asked_of_every_level() {
+    let (folder, target) = (Folder::new(), Target::start());
+    users(&folder, &target);
+    let line = format!("capacity users.yaml --max 100 {SHORT}");
+    folder.plimsoll(&line).ok().prints("at least ").prints(&format!("Objectives    {USERS}"));
+    let line = found(&folder, "out/capacity.json");
+    assert_eq!((&line["objectives"], &line["at_least"]), (&json!([USERS]), &true.into()));
+    let search = found(&folder, "out/search.json");
+    let levels = search["steps"].as_array().unwrap().iter();
+    let levels = levels.filter(|step| step["step"]["purpose"] == "search");
+    let asked = |step: &Value| step["judged"]["margins"].to_string().contains(USERS);
+    assert!(levels.clone().count() > 0 && levels.clone().all(asked), "{search:#}");
+}
+
+#[test]
+fn an_endpoint_that_nobody_asks_for_is_refused() {
+    let (folder, target) = (Folder::new(), Target::start());
+    users(&folder, &target);
+    let line = format!("capacity users.yaml -q {SHORT}");
+    let ended = folder.plimsoll_for(&line, "GET /nobody: p95<40ms").ends(2);
+    assert!(ended.stderr.contains("'GET /nobody: p95<40ms': "), "{ended:#?}");
+}
+
+#[test]
+fn the_ten_busiest_count_and_the_eleventh_does_not() {
+    let (folder, target) = (Folder::new(), Target::start());
+    eleven(&folder, &target, 2);
+    folder
+        .plimsoll(&format!("capacity eleven.yaml --max 1000 --slo top10 {SHORT}"))
+        .ok()
+        .prints("at least ");
+    let line = found(&folder, "out/capacity.json");
+    assert_eq!(line["objectives"], json!(["top10: mean<=100ms", "top10: errors<=0.1%"]));
+    let endpoints = line["endpoints"].as_array().unwrap();
+    let slow = endpoints.iter().find(|endpoint| endpoint["endpoint"] == "GET /slow").unwrap();
+    assert!(endpoints.len() == 11 && slow["service_mean_ns"].as_u64() >= Some(130_000_000));
+
+    eleven(&folder, &target, 100);
+    folder
+        .plimsoll(&format!("capacity eleven.yaml --max 1000 --slo top10 {SHORT}-busy"))
+        .ends(99)
+        .prints("the objectives are never met (GET /slow: mean<=100ms): best seen at ")
+        .prints(", where GET /slow: mean<=100ms came to 13");
+    assert!(!folder.path().join("out-busy/capacity.json").exists());
+}
