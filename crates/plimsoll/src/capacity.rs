@@ -62,7 +62,10 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let record = empty(url, settings, asked.names());
     let course = course(sent, args, settings, asked)?;
     let files = Files::new(&dir)?;
-    cursors::begin(&dir, &course.prepared.sent)?;
+    if cursors::begin(&dir, &course.prepared.sent)? {
+        // What is killed in its first step goes on too.
+        files.write_record(&record);
+    }
     carry_out(&course, record, &files, args.format, built_in.as_ref())
 }
 

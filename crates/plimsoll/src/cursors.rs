@@ -63,12 +63,12 @@ struct FileHead {
 }
 
 /// From now on, keeps in `dir` how far the pools of order `unique` are used up; where there is none, does
-/// nothing.
+/// nothing. Whether there is one: then `dir` is gone on with, whatever became of the first load.
 ///
 /// # Errors
 /// When the folder knows of pools that are in use, or the file cannot be written.
-pub fn begin(dir: &Path, sent: &Sent) -> Result<(), Failure> {
-    let Some((file, ready)) = sent.workload() else { return Ok(()) };
+pub fn begin(dir: &Path, sent: &Sent) -> Result<bool, Failure> {
+    let Some((file, ready)) = sent.workload() else { return Ok(false) };
     let head = head(file, ready)?;
     let path = dir.join(NAME);
     if !head.pools.is_empty() && path.exists() {
@@ -79,7 +79,8 @@ pub fn begin(dir: &Path, sent: &Sent) -> Result<(), Failure> {
         ));
     }
     let lots = vec![Lots::default(); head.pools.len()];
-    keep(&path, &head, &lots, ready)
+    keep(&path, &head, &lots, ready)?;
+    Ok(!head.pools.is_empty())
 }
 
 /// Goes on with the pools of `dir`: rows that were used or may have been are not used again, and how many

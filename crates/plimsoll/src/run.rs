@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
             let sent = Sent::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
             carry_out(args, sent, |sent| {
                 let made = args.out.as_deref().filter(|dir| writable(dir));
-                made.map_or(Ok(()), |dir| cursors::begin(dir, sent))?;
+                made.map_or(Ok(false), |dir| cursors::begin(dir, sent))?;
                 Ok(Folder { asked: args.out.is_some(), made: made.map(Path::to_owned) })
             })
         }

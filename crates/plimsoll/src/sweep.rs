@@ -59,7 +59,9 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let sweep = empty(&args.name, url, levels::kind(args), args.objective);
     let folder = folder(args)?;
     let files = Files::of_sweep(&folder, &args.name)?;
-    cursors::begin(&folder, &course.prepared.sent)?;
+    if cursors::begin(&folder, &course.prepared.sent)? {
+        files.write_json(&sweep);
+    }
     carry_out(&course, ladder, sweep, &files, built_in.as_ref())
 }
 

@@ -60,6 +60,12 @@ impl Files {
         self.dir.join(format!("{}{rest}", self.name))
     }
 
+    /// Writes a sweep that has no level yet, so that it can be gone on with if it is killed in its
+    /// first.
+    pub fn write_json(&self, sweep: &Sweep) {
+        write_files(&self.dir, [(self.json.as_str(), (json(sweep) + "\n").into_bytes())]);
+    }
+
     /// Writes the sweep as it is; whether every file could be.
     pub fn write(&self, sweep: &Sweep) -> bool {
         let Ok(curve) = Curve::from_sweep(sweep) else { return false };

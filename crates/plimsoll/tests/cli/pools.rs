@@ -115,6 +115,88 @@ fn rows_by_windows_go_on_after_a_kill() {
     go_on_after_a_kill(20_000, 3_500, 3_000);
 }
 
+/// Waits until the folder's record of a series has so many levels or steps, and more rows were used
+/// after that.
+fn wait_into(folder: &Folder, server: &Recorder, file: &str, done: usize) -> Vec<u64> {
+    let until = Instant::now() + Duration::from_secs(40);
+    let path = folder.path().join(file);
+    let count = || {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let record: Value = serde_json::from_str(&text).unwrap_or_default();
+        let of = |what: &str| record[what].as_array().map_or(0, Vec::len);
+        of("levels") + of("steps")
+    };
+    while count() < done {
+        assert!(Instant::now() < until, "{file} has {} of {done}", count());
+        thread::sleep(Duration::from_millis(5));
+    }
+    let mut rows = seen(server);
+    rows.extend(wait_for(server, 1));
+    rows
+}
+
+/// Kills a series of loads when it has so many levels or steps, goes on with it, kills that, and goes on
+/// to its end.
+fn kill_a_series(rows: u64, filling: usize, line: &str, kills: [usize; 2]) {
+    const WORKERS: u64 = 4;
+    /// Rows that a worker takes at once, at most.
+    const LOT: u64 = 64;
+    let (folder, server) = (Folder::new(), Recorder::start());
+    workload(&folder, &server, "unique");
+    users(&folder, rows, filling);
+    let command = line.split(' ').next().unwrap();
+    let record = if command == "sweep" { "out/sweep.json" } else { "out/search.json" };
+    let resume = format!("{command} --resume out -q");
+    let mut used = BTreeSet::new();
+    let mut note = |came: Vec<u64>, doubtful: &BTreeSet<u64>| {
+        for row in came {
+            assert!(!doubtful.contains(&row), "row {row} was in doubt and came");
+            assert!(used.insert(row), "row {row} came twice");
+        }
+        used.clone()
+    };
+    for (nth, done) in kills.into_iter().enumerate() {
+        let begin = format!("{line} -t {WORKERS} -q --out out");
+        let mut child = start(&folder, if nth == 0 { &begin } else { &resume });
+        let mut came = wait_into(&folder, &server, record, done);
+        child.kill().expect("a process to kill");
+        child.wait().expect("its end");
+        // What was on its way then.
+        thread::sleep(Duration::from_millis(300));
+        came.extend(seen(&server));
+        let listed = if nth == 0 { BTreeSet::new() } else { doubtful(&folder) };
+        note(came, &listed);
+    }
+    let ended = folder.plimsoll(&resume);
+    assert!(ended.stderr.contains("may have been used: rows "), "{ended:#?}");
+    let (came, listed) = (seen(&server), doubtful(&folder));
+    assert!(!came.is_empty(), "{ended:#?}");
+    let used = note(came, &listed);
+    let doubts = listed.len() as u64;
+    assert!((1..=2 * WORKERS * LOT).contains(&doubts), "{doubts} rows in doubt");
+    // But for what the last workers held when they were done.
+    let furthest = *used.last().unwrap();
+    let lost = (0..furthest).filter(|row| !used.contains(row) && !listed.contains(row)).count();
+    assert!(lost as u64 <= WORKERS * LOT, "{lost} rows neither used nor in doubt");
+}
+
+const SWEEP: &str = "sweep w.yaml --rates 400,500,600,700 -c 8 -d 400ms --rest 0s";
+const SEARCH: &str = "capacity w.yaml -c 8 --max 400 --budget 30s --step 300ms --hold 500ms \
+                      --rest 20ms --precision 20%";
+
+#[test]
+fn a_killed_sweep_goes_on_without_using_a_row_twice() {
+    // In its first level, and in its third.
+    kill_a_series(40_000, 3, SWEEP, [0, 2]);
+    kill_a_series(20_000, 3_500, SWEEP, [1, 2]);
+}
+
+#[test]
+fn a_killed_search_goes_on_without_using_a_row_twice() {
+    kill_a_series(100_000, 3, SEARCH, [0, 4]);
+    kill_a_series(25_000, 3_500, SEARCH, [3, 5]);
+}
+
 #[test]
 fn a_resumed_run_wants_the_same_rows() {
     let (folder, server) = (Folder::new(), Recorder::start());
