@@ -28,7 +28,7 @@ fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     }
     if told > most || bytes.len() as u64 > most {
-        return Err(format!("more than {most} bytes, which no result has"));
+        return Err(format!("more than {most} bytes, the most that is read into memory"));
     }
     Ok(bytes)
 }
@@ -48,7 +48,10 @@ mod tests {
     #[test]
     fn what_has_no_end_is_refused_all_the_same() {
         let endless = read_at_most(Path::new("/dev/zero"), 4096);
-        assert_eq!(endless, Err("more than 4096 bytes, which no result has".to_owned()));
+        assert_eq!(
+            endless,
+            Err("more than 4096 bytes, the most that is read into memory".to_owned())
+        );
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), b"12345").unwrap();
         assert_eq!(read_at_most(file.path(), 5), Ok(b"12345".to_vec()));

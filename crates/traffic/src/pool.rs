@@ -24,7 +24,7 @@ pub use file::{PoolFile, RowFile};
 pub use index::{IndexHead, Indexing, RowIndex};
 pub(crate) use index::{Indexed, weight_of};
 pub(crate) use numbers::{Asker, Numbers};
-pub(crate) use read::{BadRow, read_csv, read_json_lines, read_values};
+pub(crate) use read::{BadRow, json_bytes, read_csv, read_json_lines, read_values};
 pub(crate) use table::Table;
 pub(crate) use window::{Stream, WINDOW};
 

@@ -10,7 +10,7 @@ use crate::draw::{Choice, mixed};
 use crate::finding::{Findings, inside};
 use crate::pool::{
     BadRow, CsvFile, Indexed, Indexing, Keep, Lots, Numbers, Pool, PoolFile, Stream, Table, WINDOW,
-    read_csv, read_json_lines, read_values, weight_of,
+    json_bytes, read_csv, read_json_lines, read_values, weight_of,
 };
 use model::quote::quote;
 
@@ -169,11 +169,7 @@ fn rows_of(
         "jsonl" | "ndjson" => Some(FileFormat::Jsonl),
         _ => None,
     });
-    let opened = match format {
-        Some(FileFormat::Jsonl) => (inputs.file)(file).map(PoolFile::Small),
-        _ => (inputs.rows)(file),
-    };
-    let opened = match opened {
+    let opened = match (inputs.rows)(file) {
         Ok(opened) => opened,
         Err(what) => {
             findings.add(&at, format!("{}: {what}", quote(file)));
@@ -191,6 +187,9 @@ fn rows_of(
     Some(match opened {
         PoolFile::Small(bytes) if format == FileFormat::Jsonl => {
             read_json_lines(&bytes).map(Found::Table)
+        }
+        PoolFile::Large(rows) if format == FileFormat::Jsonl => {
+            json_bytes(&*rows).and_then(|bytes| read_json_lines(&bytes)).map(Found::Table)
         }
         PoolFile::Small(bytes) => read_csv(&bytes, separator, columns).map(Found::Table),
         PoolFile::Large(rows) => CsvFile::open(file, rows, separator, columns).map(Found::Large),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::cursor::Place;
 use super::drawn::Cells;
-use super::read::{BadRow, column_names};
-use super::split::{Splitter, lines};
+use super::read::{BadRow, column_names, never_closed};
+use super::split::{Splitter, lines, open_quote};
 
 /// Bytes of a row at most, in a file that is not read into memory: 1 MiB.
 pub(crate) const LONGEST_ROW: usize = 1 << 20;
@@ -71,7 +71,7 @@ impl CsvFile {
         }
         let mut splitter = Splitter::new(separator);
         let mut piece = Vec::new();
-        let bytes = first_row(&*file, mark, &mut splitter, &mut piece)?;
+        let bytes = first_row(&*file, mark, separator, &mut splitter, &mut piece)?;
         piece.truncate(bytes);
         let mut cells = Cells::default();
         let Some((_, count)) = splitter.row(&piece, false, &mut cells) else {
@@ -103,6 +103,9 @@ impl CsvFile {
             let whole = left <= wanted as u64;
             piece.resize(wanted.min(left as usize), 0);
             self.read_exactly(from, piece)?;
+            if whole && let Some(open) = open_quote(piece, self.separator) {
+                return Err(self.never_closed(from, piece, open, "never closed"));
+            }
             let cut = splitter.cut(piece, whole);
             if cut.bytes > 0 || piece.is_empty() {
                 piece.truncate(cut.bytes);
@@ -111,7 +114,7 @@ impl CsvFile {
                 return Ok(Place { at, row: from.row + cut.rows, line });
             }
             if wanted >= LONGEST_ROW {
-                return Err(self.too_long(from));
+                return Err(self.too_long(from, piece));
             }
             wanted = (2 * wanted).min(LONGEST_ROW);
         }
@@ -143,14 +146,17 @@ impl CsvFile {
         Err(self.bad(from.line + lines(&piece[..bad]) + 1, &format!("row {row} is no UTF-8")))
     }
 
-    fn too_long(&self, from: Place) -> String {
-        format!(
-            "{}:{}: row {} is longer than 1 MiB (from byte {} on): is a quote left open there?",
-            self.name,
-            from.line + 1,
-            from.row + 1,
-            from.at
-        )
+    fn too_long(&self, from: Place, piece: &[u8]) -> String {
+        if let Some(open) = open_quote(piece, self.separator) {
+            return self.never_closed(from, piece, open, "not closed within 1 MiB");
+        }
+        let what = format!("row {} is longer than 1 MiB (from byte {} on)", from.row + 1, from.at);
+        self.bad(from.line + 1, &what)
+    }
+
+    fn never_closed(&self, from: Place, piece: &[u8], open: usize, how: &str) -> String {
+        let BadRow { line, what } = never_closed(piece, open, from.line, how);
+        self.bad(line.unwrap_or(from.line + 1), &what)
     }
 
     /// What is wrong on a line, from 1.
@@ -172,6 +178,7 @@ fn mark(file: &dyn RowFile) -> Result<u64, String> {
 fn first_row(
     file: &dyn RowFile,
     offset: u64,
+    separator: u8,
     splitter: &mut Splitter,
     piece: &mut Vec<u8>,
 ) -> Result<usize, BadRow> {
@@ -182,11 +189,19 @@ fn first_row(
         piece.resize(wanted.min(left as usize), 0);
         file.read(offset, piece).map_err(BadRow::whole)?;
         let cut = splitter.cut(piece, whole);
-        if cut.rows > 0 || whole {
-            return Ok(splitter.skip(&piece[..cut.bytes], 1));
+        let end = splitter.skip(&piece[..cut.bytes], 1);
+        let too_long = cut.rows == 0 && wanted >= LONGEST_ROW;
+        let how = if whole { "never closed" } else { "not closed within 1 MiB" };
+        // A quote that is open in a later row is told when that row's turn comes.
+        let open = open_quote(piece, separator).filter(|open| too_long || *open < end);
+        if let Some(open) = open.filter(|_| whole || too_long) {
+            return Err(never_closed(piece, open, 0, how));
         }
-        if wanted >= LONGEST_ROW {
-            return Err(BadRow::at(1, "is longer than 1 MiB: is a quote left open there?"));
+        if cut.rows > 0 || whole {
+            return Ok(end);
+        }
+        if too_long {
+            return Err(BadRow::at(1, "the first row is longer than 1 MiB"));
         }
         wanted *= 2;
     }

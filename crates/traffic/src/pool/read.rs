@@ -1,9 +1,17 @@
 //! Rows out of CSV, JSON lines and inline values. Whatever is wrong is told with its row and line.
 
+use std::borrow::Borrow;
+
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+use memchr::memrchr;
 use model::workload::Literal;
 
+use super::file::RowFile;
+use super::split::{lines, open_quote};
 use super::{MOST_COLUMNS, Table};
+
+/// Bytes of a file of JSON lines at most: 1 GiB. They are held in memory, and their cells beside them.
+const MOST_JSON: u64 = 1 << 30;
 
 /// Why rows could not be read, and on which line of the file, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +40,12 @@ pub(crate) fn read_csv(
     separator: u8,
     columns: Option<&[String]>,
 ) -> Result<Table, BadRow> {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .delimiter(separator)
-        .from_reader(without_mark(bytes));
+    let text = without_mark(bytes);
+    // The reader takes all that follows for one value.
+    if let Some(open) = open_quote(text, separator) {
+        return Err(never_closed(text, open, 0, "never closed"));
+    }
+    let mut reader = ReaderBuilder::new().has_headers(false).delimiter(separator).from_reader(text);
     let mut record = ByteRecord::new();
     let mut table = columns.map(|columns| named(columns.to_vec(), 1)).transpose()?;
     let mut row = 0u64;
@@ -84,6 +94,19 @@ pub(super) fn column_names(columns: Vec<String>, line: u64) -> Result<Vec<String
     Ok(columns)
 }
 
+/// What is wrong with a quote that was opened at a byte of a piece; `before` lines lie before the piece.
+pub(super) fn never_closed(piece: &[u8], open: usize, before: u64, how: &str) -> BadRow {
+    let start = memrchr(b'\n', &piece[..open]).map_or(0, |end| end + 1);
+    let line = before + lines(&piece[..start]) + 1;
+    let first_of_a_character = |byte: &&u8| **byte & 0xc0 != 0x80;
+    let column = piece[start..open].iter().filter(first_of_a_character).count() + 1;
+    let what = format!(
+        "a quote opened in line {line}, column {column} is {how}: close it; one that belongs to the \
+         value is written twice, inside of quotes"
+    );
+    BadRow::at(line, what)
+}
+
 fn unequal(line: u64, row: u64, has: usize, wanted: usize) -> BadRow {
     BadRow::at(line, uneven(row, has, wanted))
 }
@@ -105,44 +128,81 @@ fn ragged(error: &csv::Error) -> BadRow {
     }
 }
 
+/// The bytes of a file of JSON lines.
+pub(crate) fn json_bytes(file: &dyn RowFile) -> Result<Vec<u8>, BadRow> {
+    if file.size() > MOST_JSON {
+        return Err(BadRow::whole(format!(
+            "has {} bytes, and JSON lines are held in memory, {MOST_JSON} bytes (1 GiB) at most: make \
+             it CSV, which is read a piece at a time whatever its size, or use a part of it",
+            file.size()
+        )));
+    }
+    let mut bytes = vec![0; file.size() as usize];
+    file.read(0, &mut bytes).map_err(BadRow::whole)?;
+    Ok(bytes)
+}
+
 /// Reads a JSON value on each line.
 pub(crate) fn read_json_lines(bytes: &[u8]) -> Result<Table, BadRow> {
     let text = str::from_utf8(without_mark(bytes)).map_err(|error| {
         let before = &bytes[..error.valid_up_to().min(bytes.len())];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        BadRow::at(line, "is no UTF-8")
+        BadRow::at(1 + lines(before), "is no UTF-8")
     })?;
-    let mut values = Vec::new();
-    for (line, text) in (1..).zip(text.lines()) {
-        if text.trim().is_empty() {
-            continue;
-        }
-        let value: Literal = serde_json::from_str(text).map_err(|error| {
-            let what = error.to_string();
-            let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
-            BadRow::at(line, format!("is no JSON: {what} (column {})", error.column()))
-        })?;
-        values.push(value);
-    }
-    read_values(&values)
+    // Twice, a line at a time: values take several times the memory of their text.
+    read_rows(|| {
+        let filled = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
+        filled.map(|(line, text)| json_value(line, text))
+    })
+}
+
+fn json_value(line: u64, text: &str) -> Result<Literal, BadRow> {
+    serde_json::from_str(text).map_err(|error| {
+        let what = error.to_string();
+        let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
+        BadRow::at(line, format!("is no JSON: {what} (column {})", error.column()))
+    })
 }
 
 /// Reads values: single ones, whose column is `value`, or objects of columns.
 pub(crate) fn read_values(values: &[Literal]) -> Result<Table, BadRow> {
-    let objects = values.iter().filter(|value| matches!(value, Literal::Object(_))).count();
-    if objects == 0 {
+    read_rows(|| values.iter().map(Ok))
+}
+
+/// Reads rows that can be gone over twice: for their columns, and for their cells.
+fn read_rows<L, I>(rows: impl Fn() -> I) -> Result<Table, BadRow>
+where
+    L: Borrow<Literal>,
+    I: Iterator<Item = Result<L, BadRow>>,
+{
+    let Some(columns) = columns_of(rows())? else {
         let mut table = Table::new(vec!["value".to_owned()]);
-        for value in values {
-            add(&mut table, Some(value))?;
+        for value in rows() {
+            add(&mut table, Some(value?.borrow()))?;
         }
         return Ok(table);
+    };
+    let mut table = Table::new(columns.clone());
+    for value in rows() {
+        let value = value?;
+        for column in &columns {
+            add(&mut table, value.borrow().member(column))?;
+        }
     }
-    if let Some(at) = values.iter().position(|value| !matches!(value, Literal::Object(_))) {
-        return Err(BadRow::whole(format!("row {} is no object, others are", at + 1)));
-    }
-    let mut columns: Vec<String> = Vec::new();
-    for value in values {
-        let Literal::Object(members) = value else { continue };
+    Ok(table)
+}
+
+/// The columns of objects; none where no row is one.
+fn columns_of<L: Borrow<Literal>>(
+    rows: impl Iterator<Item = Result<L, BadRow>>,
+) -> Result<Option<Vec<String>>, BadRow> {
+    let (mut columns, mut objects, mut single) = (Vec::<String>::new(), false, None);
+    for (row, value) in (1..).zip(rows) {
+        let value = value?;
+        let Literal::Object(members) = value.borrow() else {
+            single = single.or(Some(row));
+            continue;
+        };
+        objects = true;
         for (name, _) in members {
             if !columns.contains(name) {
                 columns.push(name.clone());
@@ -152,13 +212,10 @@ pub(crate) fn read_values(values: &[Literal]) -> Result<Table, BadRow> {
             return Err(BadRow::whole(format!("has more than {MOST_COLUMNS} columns")));
         }
     }
-    let mut table = Table::new(columns.clone());
-    for value in values {
-        for column in &columns {
-            add(&mut table, value.member(column))?;
-        }
+    match single {
+        Some(row) if objects => Err(BadRow::whole(format!("row {row} is no object, others are"))),
+        _ => Ok(objects.then_some(columns)),
     }
-    Ok(table)
 }
 
 fn add(table: &mut Table, value: Option<&Literal>) -> Result<(), BadRow> {

@@ -39,6 +39,33 @@ pub(crate) fn lines(piece: &[u8]) -> u64 {
     memchr_iter(b'\n', piece).count() as u64
 }
 
+/// The byte of the quote that is still open as a piece ends. The piece begins where a row does.
+pub(crate) fn open_quote(piece: &[u8], separator: u8) -> Option<usize> {
+    let mut at = 0;
+    while let Some(next) = memchr(b'"', &piece[at..]) {
+        let open = at + next;
+        let begins =
+            open == 0 || matches!(piece[open - 1], b'\n' | b'\r') || piece[open - 1] == separator;
+        // Elsewhere in a value a quote is a character like any other.
+        let behind = if begins { behind_quoted(piece, open + 1) } else { Some(open + 1) };
+        let Some(behind) = behind else { return Some(open) };
+        at = behind;
+    }
+    None
+}
+
+/// Behind the quote that closes what was opened just before a byte.
+fn behind_quoted(piece: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr(b'"', &piece[at..])? + 1;
+        // Two of them are one that belongs to the value.
+        if piece.get(at) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
 impl Splitter {
     pub(crate) fn new(separator: u8) -> Self {
         let mut reader = ReaderBuilder::new().delimiter(separator).build();

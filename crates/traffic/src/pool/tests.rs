@@ -38,6 +38,8 @@ fn bad_rows_are_told_with_their_line() {
         (&b"a,b\n1,2\n3\n"[..], Some(3), "has 1 value"),
         (b"a,b\n1,\"x\ny\"\n3,4,5\n", Some(4), "has 3 values"),
         (b"a,b\n1,\xff\n", Some(2), "row 1: `b` is no UTF-8"),
+        (b"a,b\n1,\"x\n2,y\n", Some(2), "a quote opened in line 2, column 3 is never closed"),
+        ("a,b\né,\"x\"\n\"é\n\",\"\"\"\n".as_bytes(), Some(4), "line 4, column 3 is never closed"),
         (b"a,\n", Some(1), "column 2 has no name"),
         (b"a,a\n", Some(1), "two columns"),
         (b"", None, "no row"),

@@ -45,15 +45,15 @@ pub(super) fn csv(bytes: &[u8], columns: Option<&[String]>) -> CsvFile {
 type Row = Vec<Vec<u8>>;
 
 /// All rows, windows of so many bytes after one another.
-fn by_windows(bytes: &[u8], window: usize) -> Vec<Row> {
+fn by_windows(bytes: &[u8], window: usize) -> Result<Vec<Row>, String> {
     let csv = csv(bytes, Some(&["a".to_owned()]));
     let (mut splitter, mut piece, mut cells) = (Splitter::new(b','), Vec::new(), Cells::default());
     let (mut rows, mut at) = (Vec::new(), csv.start);
     loop {
-        let next = csv.read(at, window, &mut splitter, &mut piece).unwrap();
+        let next = csv.read(at, window, &mut splitter, &mut piece)?;
         if next.at == at.at {
             assert_eq!((at.at, at.row), (bytes.len() as u64, rows.len() as u64));
-            return rows;
+            return Ok(rows);
         }
         let plain = split::is_plain(&piece);
         let (mut used, mut count) = (0, 0);
@@ -79,6 +79,19 @@ fn whole(bytes: &[u8]) -> Vec<Row> {
     rows.collect()
 }
 
+/// Whether a quote is open at the end: then another row's text belongs to the last cell.
+fn is_open(bytes: &[u8]) -> bool {
+    whole(&[bytes, b"\nX"].concat()).last() != Some(&vec![b"X".to_vec()])
+}
+
+/// Asserts that a text comes to the rows of the reader of whole files, unless a quote is open at its end.
+fn agree(text: &[u8], bytes: &[u8], window: usize) {
+    match by_windows(bytes, window) {
+        Ok(rows) => assert_eq!((rows, false), (whole(text), is_open(text)), "by {window}"),
+        Err(what) => assert!(is_open(text) && what.contains("is never closed"), "{what}"),
+    }
+}
+
 const TRICKY: &str =
     "a,b\r\n\"x\"\"y\",\"1\n2\"\n\n\r\n\"\",\r3,4\"5\n\"q\"r,s\n\"open\nto the, end";
 
@@ -86,14 +99,10 @@ const TRICKY: &str =
 fn windows_may_be_cut_anywhere() {
     for end in 0..=TRICKY.len() {
         let bytes = &TRICKY.as_bytes()[..end];
-        for window in 1..=end + 1 {
-            assert_eq!(by_windows(bytes, window), whole(bytes), "{end} bytes by {window}");
-        }
+        (1..=end + 1).for_each(|window| agree(bytes, bytes, window));
     }
     let marked = format!("\u{feff}{TRICKY}");
-    for window in 1..=TRICKY.len() {
-        assert_eq!(by_windows(marked.as_bytes(), window), whole(TRICKY.as_bytes()));
-    }
+    (1..=TRICKY.len()).for_each(|window| agree(TRICKY.as_bytes(), marked.as_bytes(), window));
 }
 
 proptest! {
@@ -102,7 +111,7 @@ proptest! {
         text in "([ab,\"\r\né]|,\"|\"\n|\r\n|\"\"){0,60}",
         window in 1usize..50,
     ) {
-        prop_assert_eq!(by_windows(text.as_bytes(), window), whole(text.as_bytes()));
+        agree(text.as_bytes(), text.as_bytes(), window);
     }
 }
 
@@ -192,6 +201,11 @@ fn what_is_wrong_in_a_stream_is_told_with_row_and_line() {
         (b"a,b\n1,2\n1,2,3\n", 1, "f.csv:3: row 2 has 3 values"),
         (b"a,b\n1,2\n1,\xff\n", 0, "f.csv:3: row 2 is no UTF-8"),
         (b"a,b\n\n\r\n", 0, "f.csv has no rows"),
+        (
+            b"a,b\n1,2\n3,x\"\n5,\"6\n7,8\n",
+            0,
+            "f.csv:4: a quote opened in line 4, column 3 is never closed",
+        ),
     ] {
         let (given, out) = given(&stream(text, false, WINDOW), 1, 9);
         let out = out.unwrap();
@@ -199,9 +213,19 @@ fn what_is_wrong_in_a_stream_is_told_with_row_and_line() {
     }
     let mut long = b"a\n1\n\"".to_vec();
     long.resize(3 << 20, b'x');
-    let (given, out) = given(&stream(&long, true, WINDOW), 1, 9);
+    let given_of = |text: &[u8]| given(&stream(text, true, WINDOW), 1, 9);
+    let (rows, out) = given_of(&long);
     let out = out.unwrap();
-    assert!(given == ["1"] && out.contains("f.csv:3: row 2 is longer than 1 MiB (from byte 4 on)"));
+    assert!(
+        rows == ["1"]
+            && out
+                .contains("f.csv:3: a quote opened in line 3, column 1 is not closed within 1 MiB"),
+        "{out}"
+    );
+    long[4] = b'x';
+    let (_, out) = given_of(&long);
+    let out = out.unwrap();
+    assert!(out.contains("f.csv:3: row 2 is longer than 1 MiB (from byte 4 on)"), "{out}");
 }
 
 #[test]
@@ -229,4 +253,5 @@ fn names_of_columns_come_from_the_first_row() {
     assert!(open(b"").contains("no row that names"));
     assert!(open(b"a,a\n").contains("two columns"));
     assert!(open(&[b'x'; 2 << 20]).contains("longer than 1 MiB"));
+    assert!(open(b"a,\"b\n1,2\n").contains("line 1, column 3 is never closed"));
 }
