@@ -18,11 +18,12 @@ use verdict::figures::{grouped, percent, rate};
 
 use crate::args::{CalibrateArgs, LoadArgs, TableFormat};
 use crate::environment;
-use crate::execute::{execute, now_rfc3339, stop_on_signal, stopped};
+use crate::execute::{execute, now_rfc3339};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::output;
 use crate::resolve::{Prepared, Shape};
+use crate::signals::{stop_on_signal, stopped};
 use crate::sweep::demo::BuiltIn;
 
 /// Connections for each worker: enough to keep it busy, few enough for its caches.

@@ -19,13 +19,14 @@ use verdict::objective::FOR_A_COURSE;
 
 use crate::args::{CapacityArgs, CapacityFormat};
 use crate::cursors;
-use crate::execute::{now_rfc3339, stop_on_signal};
+use crate::execute::now_rfc3339;
 use crate::failure::{Failure, usage};
 use crate::objectives;
 use crate::output;
 use crate::resolve::Prepared;
 use crate::secrets;
 use crate::sent::Sent;
+use crate::signals::stop_on_signal;
 use crate::sweep;
 use crate::sweep::demo::BuiltIn;
 

@@ -15,12 +15,12 @@ use verdict::comparison::{Word, likeness, rounds as judged};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 
 use crate::args::{CompareArgs, CompareFormat, ShapeArgs};
-use crate::execute::stop_on_signal;
 use crate::failure::{Failure, usage};
 use crate::output;
 use crate::resolve::{Prepared, Shape};
 use crate::sent::Sent;
 use crate::settings::{DEFAULT_DURATION, ShapeSettings};
+use crate::signals::stop_on_signal;
 use crate::sweep::{folder_name, unused};
 
 use files::Files;

@@ -1,12 +1,10 @@
 //! Carrying out one plan: the engine's intervals go to the journal, the live line and the run.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use engine::{Launch, Progress};
 use model::{Environment, Run, RunBuilder, RunHead};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use verdict::objective::AbortWatch;
 
 use crate::calibrate::store;
@@ -15,23 +13,8 @@ use crate::journal::Journal;
 use crate::live::Live;
 use crate::script_run::Steps;
 use crate::secrets;
+use crate::signals::stopped;
 use crate::watch::Watch;
-
-/// The flag that Ctrl-C raises; a second Ctrl-C ends the process at once.
-///
-/// # Errors
-/// When signals cannot be caught.
-pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let second = signal_hook::flag::register_conditional_shutdown(signal, 130, stop.clone());
-        let first = signal_hook::flag::register(signal, stop.clone());
-        if let Err(error) = second.and(first) {
-            return Err(Failure::CannotRun(format!("cannot catch signals: {error}")));
-        }
-    }
-    Ok(stop)
-}
 
 /// Where a run is written to as it comes, and what it will be judged by.
 #[derive(Debug)]
@@ -113,11 +96,6 @@ pub fn execute_sampled(
     store::compare(&mut run);
     run.validity = verdict::judge(&run);
     Ok(run)
-}
-
-/// Whether Ctrl-C was pressed.
-pub fn stopped(stop: &AtomicBool) -> bool {
-    stop.load(Ordering::Relaxed)
 }
 
 /// The time in nanoseconds since 1970, in UTC.

@@ -32,6 +32,7 @@ mod secrets;
 mod sent;
 mod series;
 mod settings;
+mod signals;
 mod sweep;
 mod target_command;
 mod tls;

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use traffic::{IndexHead, Indexing, RowFile, RowIndex};
 
-use crate::execute::{stop_on_signal, stopped};
 use crate::live::Live;
 use crate::output::make_folder;
 use crate::pool_file::Stamp;
+use crate::signals::{stop_at_once, stop_on_signal, stopped};
 use crate::user_folder;
 
 const SCHEMA: &str = "plimsoll.index/1";
@@ -112,6 +112,7 @@ fn make(kept: &Path, mut head: Head, wanted: &Indexing<'_>) -> Result<RowIndex, 
     out.into_inner().map_err(|error| wrong(error.into_error()))?;
     fs::rename(&partial.0, kept).map_err(wrong)?;
     told.end();
+    stop_at_once();
     let wanted = Head { index: None, ..head };
     open(kept, &wanted).map_err(|why| format!("its index {why} just after it was made"))
 }

@@ -12,7 +12,7 @@ use model::Run;
 use crate::args::{Format, RunArgs};
 use crate::cursors;
 use crate::environment;
-use crate::execute::{JournalIn, execute_sampled, stop_on_signal};
+use crate::execute::{JournalIn, execute_sampled};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::{Objectives, watch};
@@ -21,6 +21,7 @@ use crate::resolve::{Prepared, Shape, check_shape, threads};
 use crate::script_run::{ScriptRun, Steps};
 use crate::sent::Sent;
 use crate::settings::{Origin, Settings, ShapeSettings};
+use crate::signals::stop_on_signal;
 
 /// Runs the command; the exit code.
 ///

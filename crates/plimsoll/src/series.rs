@@ -15,11 +15,12 @@ use model::{Nanos, Run};
 use verdict::objective::AbortWatch;
 
 use crate::environment;
-use crate::execute::{execute_sampled, stopped};
+use crate::execute::execute_sampled;
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::resolve::{Prepared, Shape};
 use crate::script_run::Steps;
+use crate::signals::stopped;
 
 /// How often a rest looks for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -19,7 +19,7 @@ use verdict::exit::COULD_NOT_RUN;
 
 use crate::args::SweepArgs;
 use crate::cursors;
-use crate::execute::{now_rfc3339, stop_on_signal};
+use crate::execute::now_rfc3339;
 use crate::failure::{Failure, usage};
 use crate::objectives::{Objectives, watch};
 use crate::output;
@@ -27,6 +27,7 @@ use crate::resolve::Prepared;
 use crate::secrets;
 use crate::sent::Sent;
 use crate::settings::DEFAULT_DURATION;
+use crate::signals::stop_on_signal;
 
 use course::Course;
 use demo::BuiltIn;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use target::{Options, Server, Stall, Tls};
 
 use crate::args::{IoArg, TargetArgs};
-use crate::execute::{stop_on_signal, stopped};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::output;
+use crate::signals::{stop_on_signal, stopped};
 
 /// How often the end is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -16,12 +16,13 @@ use verdict::objective::AbortWatch;
 
 use crate::args::{LoadArgs, TlsArgs};
 use crate::environment;
-use crate::execute::{execute_sampled, stop_on_signal};
+use crate::execute::execute_sampled;
 use crate::failure::{Failure, usage};
 use crate::live::Live;
 use crate::output;
 use crate::resolve::{Prepared, Shape, Shortage};
 use crate::script_run::{ScriptRun, Steps};
+use crate::signals::stop_on_signal;
 
 /// wrk's exit code for whatever kept it from running.
 const FAILED: u8 = 1;

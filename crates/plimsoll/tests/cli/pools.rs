@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -283,4 +283,88 @@ fn an_index_is_made_once_and_anew_when_it_will_not_do() {
     assert!(stderr.contains("users.csv:40002: row 20001 has 3 values"), "{stderr}");
     assert_eq!((output.status.code(), seen(&server).len()), (Some(2), 0));
     assert_eq!(kept(), std::slice::from_ref(index));
+}
+
+/// Presses Ctrl-C once the folder of indexes holds a file that ends so; how the command ended, and what
+/// that folder holds then.
+fn interrupt_at(ending: &str) -> (Option<i32>, String, Vec<String>) {
+    let (folder, server) = (Folder::new(), Recorder::start());
+    users(&folder, 20_000, 3_500);
+    // Nobody writes into it, so that the command waits when the index is made.
+    assert!(Command::new("mkfifo").arg(folder.path().join("wait.csv")).status().unwrap().success());
+    folder.put(
+        "w.yaml",
+        format!(
+            "target: {}\nload: {{concurrency: 1, duration: 60s}}\npools:\n\
+             \x20 a: {{file: users.csv, order: random}}\n\
+             \x20 b: {{file: wait.csv, order: sequential}}\n\
+             endpoints: [{{path: '/u/${{a.id}}${{b.id}}'}}]\n",
+            server.url("")
+        ),
+    );
+    let mut command = folder.command(Path::new(PLIMSOLL), "run w.yaml");
+    command.env("XDG_CACHE_HOME", folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let kept = || -> Vec<String> {
+        let Ok(files) = fs::read_dir(folder.path().join("plimsoll/pools")) else {
+            return Vec::new();
+        };
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let until = Instant::now() + Duration::from_secs(30);
+    while !kept().iter().any(|name| name.ends_with(ending)) {
+        assert!(Instant::now() < until, "no {ending}: {:?}", kept());
+        thread::sleep(Duration::from_millis(1));
+    }
+    folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > until {
+            child.kill().unwrap();
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(server.take().is_empty());
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), kept())
+}
+
+#[test]
+fn ctrl_c_while_an_index_is_made_leaves_no_half_of_one() {
+    let (code, stderr, kept) = interrupt_at(".partial");
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stderr.contains("plimsoll: interrupted"), "{stderr}");
+    assert!(kept.iter().all(|name| name.ends_with(".index")), "{kept:?}");
+}
+
+#[test]
+fn ctrl_c_after_an_index_is_made_ends_the_command_and_keeps_the_index() {
+    let (code, stderr, kept) = interrupt_at(".index");
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted before the load began: nothing was sent"), "{stderr}");
+    assert_eq!(kept.len(), 1, "{kept:?}");
+}
+
+#[test]
+fn a_quote_that_is_never_closed_is_told_with_its_place() {
+    let folder = Folder::new();
+    let pool = "target: http://127.0.0.1:9\npools: {u: {file: u.csv, order: sequential}}\n\
+                endpoints: [{path: '/${u.id}'}]\n";
+    folder.put("w.yaml", pool);
+    folder.put("u.csv", "id,name\n1,ann\n2,\"bob\n3,eve\n");
+    let told = "u.csv:3: a quote opened in line 3, column 3 is never closed";
+    folder.plimsoll("plan w.yaml").refuses(2, told);
+}
+
+#[test]
+fn json_lines_that_are_too_large_are_refused_with_the_limit() {
+    let folder = Folder::new();
+    let pool = "target: http://127.0.0.1:9\npools: {u: {file: u.jsonl}}\n\
+                endpoints: [{path: '/${u.id}'}]\n";
+    folder.put("w.yaml", pool);
+    folder.put("u.jsonl", "");
+    let file = File::options().write(true).open(folder.path().join("u.jsonl")).unwrap();
+    // It has no bytes on the disk.
+    file.set_len((1 << 30) + 1).unwrap();
+    let told = "u.jsonl has 1073741825 bytes, and JSON lines are held in memory, 1073741824 bytes";
+    folder.plimsoll("plan w.yaml").refuses(2, told);
 }

@@ -1,0 +1,79 @@
+//! Ctrl-C, and SIGTERM, which is taken for it.
+//!
+//! Owns the one flag that they raise, and ending the process where nobody looks at it: a signal that
+//! was asked for once stays asked for, so between two stretches of work that look at the flag
+//! somebody else must. What an interrupted load leaves behind is the commands'.
+
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use verdict::exit::INTERRUPTED;
+
+use crate::failure::Failure;
+
+/// How often the flag is looked at while nobody else does.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// Whether nobody looks at the flag.
+static UNWATCHED: AtomicBool = AtomicBool::new(false);
+
+/// The flag that Ctrl-C raises, for who looks at it from now on; a second Ctrl-C ends the process at
+/// once. One that came while nobody looked ends it here.
+///
+/// # Errors
+/// When signals cannot be caught.
+pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = caught()?;
+    if UNWATCHED.swap(false, Ordering::SeqCst) && stopped(&stop) {
+        end_before_the_load();
+    }
+    Ok(stop)
+}
+
+/// Says that whoever had the flag looks at it no more: until the next [`stop_on_signal`], Ctrl-C ends the
+/// process, as it would if it had never been caught.
+pub fn stop_at_once() {
+    // Nothing was caught: the kernel's own way.
+    let Some(stop) = STOP.get() else { return };
+    if UNWATCHED.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    thread::spawn(move || {
+        while UNWATCHED.load(Ordering::SeqCst) {
+            if stopped(stop) && UNWATCHED.swap(false, Ordering::SeqCst) {
+                end_before_the_load();
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn stopped(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
+}
+
+fn caught() -> Result<Arc<AtomicBool>, Failure> {
+    if let Some(stop) = STOP.get() {
+        return Ok(stop.clone());
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let second = signal_hook::flag::register_conditional_shutdown(signal, 130, stop.clone());
+        let first = signal_hook::flag::register(signal, stop.clone());
+        if let Err(error) = second.and(first) {
+            return Err(Failure::CannotRun(format!("cannot catch signals: {error}")));
+        }
+    }
+    Ok(STOP.get_or_init(|| stop).clone())
+}
+
+fn end_before_the_load() -> ! {
+    eprintln!("plimsoll: interrupted before the load began: nothing was sent");
+    process::exit(INTERRUPTED.into());
+}
