@@ -173,8 +173,13 @@ pub fn print(curve: &Curve) -> String {
     text
 }
 
+/// Below one with more decimals, unless they round to nothing or to one: what is read again is printed
+/// the same.
 fn decimal(value: f64) -> String {
-    if value > 0.0 && value < 1.0 { format!("{value:.5}") } else { format!("{value:.2}") }
+    let small = Some(value).filter(|value| *value > 0.0 && *value < 1.0);
+    let fine = small.map(|value| format!("{value:.5}"));
+    let fine = fine.filter(|fine| !["0.00000", "1.00000"].contains(&fine.as_str()));
+    fine.unwrap_or_else(|| format!("{value:.2}"))
 }
 
 fn success_percent(ratio: f64) -> String {

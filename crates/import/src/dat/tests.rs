@@ -119,6 +119,19 @@ fn small_figures_keep_their_digits_and_success_is_not_flattered() {
     assert_eq!(print(&curve), "1 0.10000 0.00512 0.00\n");
 }
 
+#[test]
+fn figures_that_round_to_nothing_or_to_one_print_the_same_when_read_again() {
+    for (row, printed) in [
+        ("1 5.9e-29 0 0", "1 0.00 0.00 0.00\n"),
+        ("1 .999999 .000004 0", "1 1.00 0.00 0.00\n"),
+        ("1 .99999 .00001 0", "1 0.99999 0.00001 0.00\n"),
+    ] {
+        let text = print(&parse("x", row.as_bytes()).unwrap());
+        assert_eq!(text, printed, "{row}");
+        assert_eq!(print(&parse("x", text.as_bytes()).unwrap()), text);
+    }
+}
+
 fn curves() -> impl Strategy<Value = Curve> {
     let row = (0..100_000_000u32, 0..100_000u32, 0..=10_000u16);
     prop::collection::btree_map(1..1_000_000u32, row, 1..30).prop_map(|rows| Curve {
