@@ -158,23 +158,27 @@ fn never_met(search: &Search) -> String {
         let note = note.map(|note| format!(": {note}")).unwrap_or_default();
         return format!("nothing succeeded, not even one request at a time{note}");
     }
-    let objectives = search.speaking().next_back();
-    let broke = objectives
+    // Lower levels than the best seen may miss others, for want of anything to count.
+    let broke = nearest(search)
         .and_then(|fed| fed.judged.margins.iter().find(|margin| margin.outcome == Outcome::Broke));
     let why = broke.map_or_else(String::new, |margin| format!(" ({})", margin.objective));
     format!("the objectives are never met{why}: {}", best_seen(search))
 }
 
-/// The level that came nearest, with the objective that kept it from holding.
-fn best_seen(search: &Search) -> String {
-    let nearest = search.speaking().min_by(|a, b| {
+/// The level that came nearest to holding.
+fn nearest(search: &Search) -> Option<&super::Fed> {
+    search.speaking().min_by(|a, b| {
         let of = |fed: &super::Fed| {
             let broke = fed.judged.margins.iter().filter(|m| m.outcome == Outcome::Broke);
             broke.map(|m| (m.value.max(1e-9) / m.limit.max(1e-9)).ln().abs()).fold(0.0, f64::max)
         };
         of(a).total_cmp(&of(b))
-    });
-    let Some(fed) = nearest else { return "no level was tried".to_owned() };
+    })
+}
+
+/// The level that came nearest, with the objective that kept it from holding.
+fn best_seen(search: &Search) -> String {
+    let Some(fed) = nearest(search) else { return "no level was tried".to_owned() };
     let at = level_of(search.settings().kind, fed.step.level);
     match fed.judged.margins.first() {
         Some(margin) => format!(
