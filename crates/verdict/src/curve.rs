@@ -6,7 +6,7 @@
 use model::units::{Nanos, show_duration};
 use model::{Curve, CurveRow, Knee, LevelKind, Scaling, Usl, Verdict};
 
-use crate::figures::{level as show_level, level_of, percent, rate, share};
+use crate::figures::{level as show_level, level_of, levels_of, percent, rate, share};
 use crate::usl;
 
 /// A level with less success is not eligible as the best: errors that look like capacity.
@@ -267,7 +267,7 @@ fn notes(curve: &Curve) -> Vec<String> {
     let mut notes = Vec::new();
     let levels = |verdict| {
         let rows = curve.rows.iter().filter(move |row| row.verdict == Some(verdict));
-        rows.map(|row| level_of(curve.kind, row.level)).collect::<Vec<_>>()
+        rows.map(|row| row.level).collect::<Vec<_>>()
     };
     for (verdict, means) in [
         (Verdict::LowerBound, "the generator was the limit there, so read \"at least\""),
@@ -275,7 +275,7 @@ fn notes(curve: &Curve) -> Vec<String> {
     ] {
         let held = levels(verdict);
         if !held.is_empty() {
-            notes.push(format!("{} at {}: {means}", verdict.name(), held.join(", ")));
+            notes.push(format!("{} at {}: {means}", verdict.name(), levels_of(curve.kind, &held)));
         }
     }
     notes.extend(dip(curve));
@@ -290,12 +290,12 @@ fn dip(curve: &Curve) -> Option<String> {
         let highest = |part: &[&CurveRow]| part.iter().map(|r| r.qps).fold(0.0, f64::max);
         row.qps < FALLEN * highest(&rows[..at]).min(highest(&rows[at + 1..]))
     });
-    let levels: Vec<String> = dips.map(|(_, row)| level_of(curve.kind, row.level)).collect();
+    let levels: Vec<f64> = dips.map(|(_, row)| row.level).collect();
     (!levels.is_empty() && curve.kind == LevelKind::Concurrency).then(|| {
         format!(
             "QPS dips at {} although both fewer and more connections reach more: repeat before \
              reading anything into it",
-            levels.join(", ")
+            levels_of(curve.kind, &levels)
         )
     })
 }

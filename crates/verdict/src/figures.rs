@@ -56,6 +56,21 @@ pub fn level_of(kind: LevelKind, value: f64) -> String {
     }
 }
 
+/// Levels with their unit said once, `4, 8 and 16 connections`; more than eight by their ends.
+pub fn levels_of(kind: LevelKind, values: &[f64]) -> String {
+    match values {
+        [] => String::new(),
+        [one] => level_of(kind, *one),
+        [first, .., last] if values.len() > 8 => {
+            format!("{} levels, from {} to {}", values.len(), level(*first), level_of(kind, *last))
+        }
+        [before @ .., last] => {
+            let before: Vec<String> = before.iter().map(|value| level(*value)).collect();
+            format!("{} and {}", before.join(", "), level_of(kind, *last))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +99,16 @@ mod tests {
         assert_eq!(level_of(LevelKind::Concurrency, 3000.0), "3,000 connections");
         assert_eq!(level_of(LevelKind::Concurrency, 1.0), "1 connection");
         assert_eq!(level_of(LevelKind::Rate, 0.5), "0.5/s");
+        let many: Vec<f64> = (0..9).map(f64::from).map(|n| n * 1000.0 + 1.0).collect();
+        for (values, words) in [
+            (&[][..], ""),
+            (&[1.0], "1 connection"),
+            (&[4.0, 8.0], "4 and 8 connections"),
+            (&[4.0, 8.0, 1600.0], "4, 8 and 1,600 connections"),
+            (&many, "9 levels, from 1 to 8,001 connections"),
+        ] {
+            assert_eq!(levels_of(LevelKind::Concurrency, values), words);
+        }
         assert_eq!(rate(12.5), "12.50");
     }
 }

@@ -146,8 +146,8 @@ pub const RULES: &[Rule] = &[
         condition: "the server listens on this machine and may run on the generator's processors",
         consequence: "a note, with what it cost: server and generator take processors from each \
                       other, so that either alone does more",
-        advice: "Keep them apart (taskset -c 0-3 for one and the rest for the other), or measure \
-                 from another machine; compare only with runs made the same way.",
+        advice: "Keep them apart (taskset gives each processors of its own), or measure from another \
+                 machine; compare only with runs made the same way.",
         check: machine::shared_cores,
     },
     Rule {

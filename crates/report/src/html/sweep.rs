@@ -53,20 +53,16 @@ fn subtitle(sweep: &Sweep) -> String {
 fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
     let best = reading.best.and_then(|at| sweep.levels.get(at));
     let validity = best.map_or_else(Validity::not_judged, |level| level.run.validity.clone());
-    let doubtful: Vec<String> = sweep
-        .levels
-        .iter()
-        .filter(|held| held.run.validity.verdict != Verdict::Valid)
-        .map(|held| format!("{} ({})", level(held.level), held.run.validity.verdict.name()))
-        .collect();
+    let in_doubt = |held: &&model::sweep::Level| held.run.validity.verdict != Verdict::Valid;
+    let doubtful = sweep.levels.iter().filter(in_doubt).count();
     let early = best.and_then(|held| parts::early(&held.run));
     html! {
         (parts::verdict(&validity, early))
         @if let Some(best) = best {
             p.soft { "The verdict is on the level of the highest QPS, " (level(best.level)) "." }
         }
-        @if !doubtful.is_empty() {
-            p { "Levels in doubt: " (doubtful.join(", ")) "." }
+        @if doubtful > 0 {
+            p { "Levels in doubt: " (doubtful) " of " (sweep.levels.len()) "; the table below says which." }
         }
     }
 }
