@@ -5,7 +5,7 @@
 //! independent samples. What validity leaves undecided is [`super::doubt`]'s.
 
 use model::units::{Nanos, SECOND};
-use model::{Judgement, Ruling, Run};
+use model::{Judgement, Mix, Ruling, Run};
 
 use super::doubt::{doubt, doubt_of_course};
 use super::figures::{Endpoint, Figures, Measured, Spread};
@@ -44,7 +44,7 @@ pub fn judge(run: &Run, endpoints: &[Endpoint], objectives: &[Objective]) -> Vec
                 continue;
             }
             (Ok(whole), Goal::Bound(bound)) => {
-                (subjects(&objective.subject, whole, endpoints), bound)
+                (subjects(&objective.subject, whole, endpoints, &run.plan.mix), bound)
             }
         };
         match subjects {
@@ -101,6 +101,7 @@ fn subjects<'a>(
     subject: &Subject,
     whole: &'a Figures,
     endpoints: &'a [Endpoint],
+    mix: &Mix,
 ) -> Result<Vec<Named<'a>>, String> {
     let named = |endpoint: &'a Endpoint| (Some(endpoint.name.as_str()), &endpoint.figures);
     match subject {
@@ -114,11 +115,23 @@ fn subjects<'a>(
             })
         }
         Subject::Busiest(count) => {
-            let mut busiest: Vec<&Endpoint> = endpoints.iter().collect();
-            busiest.sort_by_key(|endpoint| std::cmp::Reverse(endpoint.figures.attempts));
-            Ok(busiest.into_iter().take(*count as usize).map(named).collect())
+            Ok(busiest(endpoints, mix).into_iter().take(*count as usize).map(named).collect())
         }
     }
+}
+
+/// Endpoints by their part of the load, the largest first: the part that was planned, so that runs of one load agree
+/// on the busiest however short they are; or, where parts were not known before, the part that was seen.
+fn busiest<'a>(endpoints: &'a [Endpoint], mix: &Mix) -> Vec<&'a Endpoint> {
+    let planned = |endpoint: &Endpoint| {
+        mix.endpoints.iter().find(|planned| planned.name == endpoint.name)?.share
+    };
+    let planned: Option<Vec<f64>> = endpoints.iter().map(planned).collect();
+    let seen = || endpoints.iter().map(|endpoint| endpoint.figures.attempts as f64).collect();
+    let parts = planned.unwrap_or_else(seen);
+    let mut by_part: Vec<(&Endpoint, f64)> = endpoints.iter().zip(parts).collect();
+    by_part.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    by_part.into_iter().map(|(endpoint, _)| endpoint).collect()
 }
 
 fn ruled(run: &Run, figures: &Figures, bound: Bound, empty: Judgement) -> Judgement {

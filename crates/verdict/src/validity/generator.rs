@@ -101,10 +101,15 @@ pub(super) fn late(run: &Run) -> Option<Finding> {
 
 pub(super) fn below_offered(run: &Run) -> Option<Finding> {
     let unsent = shortfall(run)?;
-    if at_cap(run) && !behind_schedule(run) {
+    let turned_away = turned_away(run);
+    if at_cap(run) && (turned_away.is_some() || !behind_schedule(run)) {
         return None;
     }
-    let why = if behind_schedule(run) { "the generator ran late" } else { "connections were free" };
+    let why = match &turned_away {
+        Some(sign) => sign,
+        None if behind_schedule(run) => "the generator ran late",
+        None => "connections were free",
+    };
     let evidence = format!(
         "{} of the {}/s offered were sent as {}/s: {} arrivals not sent in the window, and {why}",
         share(run.rates.achieved_per_s / run.rates.offered_per_s),
@@ -112,7 +117,8 @@ pub(super) fn below_offered(run: &Run) -> Option<Finding> {
         rate(run.rates.achieved_per_s),
         grouped(unsent, 0)
     );
-    Some((Verdict::LowerBound, evidence))
+    let verdict = if turned_away.is_some() { Verdict::Valid } else { Verdict::LowerBound };
+    Some((verdict, evidence))
 }
 
 pub(super) fn exhausted(run: &Run) -> Option<Finding> {
@@ -192,6 +198,17 @@ fn behind_schedule(run: &Run) -> bool {
     late(run).is_some() || (busy && !run.plan.spin)
 }
 
+/// That the server let nobody in, in words: connects failed, and not for want of anything on this side.
+fn turned_away(run: &Run) -> Option<String> {
+    /// Share of attempts whose connection was refused, reset or never came about.
+    const TURNED_AWAY: f64 = 0.01;
+    let (failed, attempts) = (run.totals.errors.connect as f64, run.totals.attempts as f64);
+    let told = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
+    told.then(|| {
+        format!("{} of the attempts could not connect to the server", share(failed / attempts))
+    })
+}
+
 /// Signs, from the server's answers alone, that it could not have carried more.
 fn server_saturated(run: &Run) -> Option<String> {
     /// Share of answers that refuse.
@@ -202,6 +219,9 @@ fn server_saturated(run: &Run) -> Option<String> {
     /// server that only takes its time, however unevenly, does not show both.
     const QUEUED: (f64, f64) = (10.0, 1.0 / 3.0);
 
+    if let Some(sign) = turned_away(run) {
+        return Some(sign);
+    }
     let (totals, service) = (&run.totals, &run.service_ns);
     let refused = [429, 503].iter().filter_map(|status| totals.statuses.get(status));
     let refused = refused.fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;

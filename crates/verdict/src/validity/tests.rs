@@ -248,6 +248,40 @@ fn arrivals_held_back_by_the_connections() {
 }
 
 #[test]
+fn a_server_that_lets_nobody_in_is_not_the_generators_doing() {
+    check(vec![
+        (
+            "the server lets nobody in any more",
+            open(),
+            |run| {
+                held_back(run);
+                run.totals.errors.add(ErrorClass::Connect, 500);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "5.00 % of the attempts could not connect",
+        ),
+        (
+            "the same, and connections it closed stay closed",
+            open(),
+            |run| {
+                run.rates.achieved_per_s = 900.0;
+                run.totals.errors.add(ErrorClass::Connect, 500);
+            },
+            Verdict::Valid,
+            ReasonCode::AchievedBelowOffered,
+            "5.00 % of the attempts could not connect",
+        ),
+    ]);
+    let (verdict, codes, _) = judged(open(), |run| {
+        held_back(run);
+        run.generator.workers[0].busy_ratio = 1.0;
+        run.totals.errors.add(ErrorClass::Connect, 500);
+    });
+    assert_eq!(verdict, Verdict::Valid, "it is not for being busy that nobody got in: {codes:?}");
+}
+
+#[test]
 fn the_last_arrivals_in_hand_are_no_shortfall() {
     let (verdict, codes, _) = judged(open(), |run| run.rates.achieved_per_s = 999.2);
     assert_eq!((verdict, codes), (Verdict::Valid, vec![]));

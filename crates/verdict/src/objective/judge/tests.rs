@@ -1,6 +1,7 @@
 use model::units::MILLISECOND;
 use model::{
-    ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, RunHead, Tally, Validity, Verdict,
+    EndpointPlan, ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, RunHead, Tally,
+    Validity, Verdict,
 };
 
 use super::*;
@@ -342,6 +343,18 @@ fn endpoints_are_judged_by_their_own_figures() {
         of("top2: mean<=100ms").into_iter().map(|held| (held.objective, held.ruling)).collect();
     let wanted = [("GET /a: mean<=100ms", Ruling::Pass), ("GET /b: mean<=100ms", Ruling::Fail)];
     assert_eq!(busiest, wanted.map(|(name, ruling)| (name.to_owned(), ruling)));
+    // Of a plan that says how much of the load each is, chance has no part in who is busiest.
+    let mut planned = sound(20);
+    let plan = |name: &str, share| EndpointPlan {
+        name: name.to_owned(),
+        share: Some(share),
+        ..EndpointPlan::default()
+    };
+    planned.plan.mix.endpoints =
+        vec![plan("GET /rare", 0.5), plan("GET /a", 0.2), plan("GET /b", 0.3)];
+    let held = judge(&planned, &endpoints, &parse("top2: mean<=100ms").unwrap());
+    let names: Vec<&str> = held.iter().map(|held| held.objective.as_str()).collect();
+    assert_eq!(names, ["GET /rare: mean<=100ms", "GET /b: mean<=100ms"]);
 }
 
 #[test]
