@@ -85,8 +85,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::WorkersSaturated,
         condition: "a worker was busy for 95 % of the window or more, waiting for a processor \
-                    included unless the server shares it (not with --spin, where every worker \
-                    always is busy)",
+                    included unless the server shares it and took more of it than others did (not \
+                    with --spin, where every worker always is busy)",
         consequence: "LOWER_BOUND in a closed loop: the server carries at least this. A note in an \
                       open loop, where late sends and the achieved rate tell",
         advice: "Give the generator more workers (-t) and cores, or another machine; latencies \

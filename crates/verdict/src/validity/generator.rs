@@ -59,9 +59,7 @@ fn meaning(run: &Run, errno: &str) -> String {
 
 pub(super) fn saturated(run: &Run) -> Option<Finding> {
     let workers = &run.generator.workers;
-    // A processor shared with the server is a note of its own.
-    let shared = run.generator.machine.is_some_and(|machine| machine.shares_cores);
-    let queued = |worker: &WorkerShare| if shared { 0.0 } else { worker.queued_ratio };
+    let queued = |worker: &WorkerShare| queued_for_others(run, worker);
     let taken = |worker: &WorkerShare| worker.busy_ratio + queued(worker);
     let busy = workers.iter().filter(|worker| taken(worker) >= BUSY).count();
     if run.plan.spin || busy == 0 {
@@ -82,6 +80,16 @@ pub(super) fn saturated(run: &Run) -> Option<Finding> {
     }
     let qps = rate(run.rates.requests_per_s);
     Some((Verdict::LowerBound, format!("{of_workers}: the server carries at least {qps}/s")))
+}
+
+/// The share of the window that a worker waited for a processor, where it is not the server that it waited for: a
+/// processor shared with the server is a note of its own.
+fn queued_for_others(run: &Run, worker: &WorkerShare) -> f64 {
+    let waits_for_server = run.generator.machine.is_some_and(|machine| {
+        let mostly = machine.server_ratio.is_none_or(|server| server >= machine.neighbours_ratio);
+        machine.shares_cores && mostly
+    });
+    if waits_for_server { 0.0 } else { worker.queued_ratio }
 }
 
 pub(super) fn late(run: &Run) -> Option<Finding> {
@@ -194,7 +202,8 @@ pub(crate) fn at_cap(run: &Run) -> bool {
 }
 
 fn behind_schedule(run: &Run) -> bool {
-    let busy = run.generator.workers.iter().any(|worker| worker.busy_ratio >= BUSY);
+    let taken = |worker: &WorkerShare| worker.busy_ratio + queued_for_others(run, worker);
+    let busy = run.generator.workers.iter().any(|worker| taken(worker) >= BUSY);
     late(run).is_some() || (busy && !run.plan.spin)
 }
 

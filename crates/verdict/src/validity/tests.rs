@@ -248,6 +248,25 @@ fn arrivals_held_back_by_the_connections() {
 }
 
 #[test]
+fn a_worker_behind_for_its_neighbours_is_not_behind_for_the_server() {
+    let behind = |server_ratio, neighbours_ratio| {
+        judged(open(), |run| {
+            held_back(run);
+            let worker = &mut run.generator.workers[0];
+            (worker.busy_ratio, worker.queued_ratio) = (0.6, 0.39);
+            on(run, |machine| {
+                machine.shares_cores = true;
+                (machine.server_ratio, machine.neighbours_ratio) = (server_ratio, neighbours_ratio);
+            });
+        })
+        .1
+        .contains(&ReasonCode::AchievedBelowOffered)
+    };
+    assert!(behind(Some(0.2), 0.5), "the worker waited for neighbours");
+    assert!(!behind(Some(0.5), 0.2) && !behind(None, 0.5), "it waited for the server");
+}
+
+#[test]
 fn a_server_that_lets_nobody_in_is_not_the_generators_doing() {
     check(vec![
         (
