@@ -117,7 +117,13 @@ fn rows_by_windows_go_on_after_a_kill() {
 
 /// Waits until the folder's record of a series has so many levels or steps, and more rows were used
 /// after that.
-fn wait_into(folder: &Folder, server: &Recorder, file: &str, done: usize) -> Vec<u64> {
+fn wait_into(
+    child: &mut Child,
+    folder: &Folder,
+    server: &Recorder,
+    file: &str,
+    done: usize,
+) -> Vec<u64> {
     let until = Instant::now() + Duration::from_secs(40);
     let path = folder.path().join(file);
     let count = || {
@@ -128,6 +134,8 @@ fn wait_into(folder: &Folder, server: &Recorder, file: &str, done: usize) -> Vec
     };
     while count() < done {
         assert!(Instant::now() < until, "{file} has {} of {done}", count());
+        let ended = child.try_wait().expect("a process");
+        assert!(ended.is_none(), "{file} has {} of {done}, and it ended: {ended:?}", count());
         thread::sleep(Duration::from_millis(5));
     }
     let mut rows = seen(server);
@@ -158,7 +166,7 @@ fn kill_a_series(rows: u64, filling: usize, line: &str, kills: [usize; 2]) {
     for (nth, done) in kills.into_iter().enumerate() {
         let begin = format!("{line} -t {WORKERS} -q --out out");
         let mut child = start(&folder, if nth == 0 { &begin } else { &resume });
-        let mut came = wait_into(&folder, &server, record, done);
+        let mut came = wait_into(&mut child, &folder, &server, record, done);
         child.kill().expect("a process to kill");
         child.wait().expect("its end");
         // What was on its way then.

@@ -35,8 +35,6 @@ pub fn judge(run: &Run, objectives: Vec<Margin>, idle_mean_ns: Option<f64>) -> J
     let broke: Vec<&Margin> = margins.iter().filter(|m| m.outcome == Outcome::Broke).collect();
     let blamed = if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
     let outcome = match () {
-        // A step so short at so low a rate that nothing fell due: the server was asked nothing.
-        () if run.totals.attempts == 0 => Outcome::Unclear,
         () if run.totals.requests == 0 && blamed.is_none() => Outcome::Broke,
         () if blamed.is_some() => Outcome::Generator,
         () if all(Outcome::Broke) => Outcome::Broke,
@@ -189,14 +187,6 @@ mod tests {
         let names: Vec<&str> = judged.margins.iter().map(|m| m.objective.as_str()).collect();
         assert_eq!(names, ["mean<=500ms", "answered>=99%", "success>=99%"]);
         assert_eq!(judged.margins[1].value, 0.9);
-    }
-
-    #[test]
-    fn a_step_in_which_nothing_fell_due_says_nothing() {
-        let mut run = open();
-        (run.totals.attempts, run.totals.requests, run.totals.succeeded) = (0, 0, 0);
-        run.rates = Default::default();
-        assert_eq!(judged(&run).outcome, Outcome::Unclear);
     }
 
     #[test]

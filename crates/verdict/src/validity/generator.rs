@@ -5,6 +5,7 @@ use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{Run, Verdict};
 
 use super::Finding;
+use super::machine::COUNTED_NS;
 use crate::figures::{grouped, percent, rate, share};
 
 /// A worker this busy has no time left to take answers up at once.
@@ -87,7 +88,7 @@ pub(super) fn saturated(run: &Run) -> Option<Finding> {
 fn queued_for_others(run: &Run, worker: &WorkerShare) -> f64 {
     let waits_for_server = run.generator.machine.is_some_and(|machine| {
         let mostly = machine.server_ratio.is_none_or(|server| server >= machine.neighbours_ratio);
-        machine.shares_cores && mostly
+        machine.shares_cores && (mostly || run.totals.duration_ns < COUNTED_NS)
     });
     if waits_for_server { 0.0 } else { worker.queued_ratio }
 }

@@ -11,7 +11,7 @@ use crate::figures::{grouped, percent, rate};
 const TAKEN: f64 = 0.05;
 /// Window from which on that share can be told: the kernel counts processor time in ticks, of 10 ms on
 /// many machines, and a few of them are no share of anything.
-const COUNTED_NS: u64 = SECOND;
+pub(super) const COUNTED_NS: u64 = SECOND;
 /// Share of the window that a worker may wait for a processor.
 const WAITED: f64 = 0.10;
 /// A worker that was busy or waiting for this much of the window had no time left.

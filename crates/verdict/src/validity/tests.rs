@@ -249,9 +249,10 @@ fn arrivals_held_back_by_the_connections() {
 
 #[test]
 fn a_worker_behind_for_its_neighbours_is_not_behind_for_the_server() {
-    let behind = |server_ratio, neighbours_ratio| {
+    let behind = |server_ratio, neighbours_ratio, duration_ns| {
         judged(open(), |run| {
             held_back(run);
+            run.totals.duration_ns = duration_ns;
             let worker = &mut run.generator.workers[0];
             (worker.busy_ratio, worker.queued_ratio) = (0.6, 0.39);
             on(run, |machine| {
@@ -262,8 +263,13 @@ fn a_worker_behind_for_its_neighbours_is_not_behind_for_the_server() {
         .1
         .contains(&ReasonCode::AchievedBelowOffered)
     };
-    assert!(behind(Some(0.2), 0.5), "the worker waited for neighbours");
-    assert!(!behind(Some(0.5), 0.2) && !behind(None, 0.5), "it waited for the server");
+    assert!(behind(Some(0.2), 0.5, 10 * SECOND), "the worker waited for neighbours");
+    for (server, neighbours, duration_ns) in
+        [(Some(0.5), 0.2, 10 * SECOND), (None, 0.5, 10 * SECOND), (Some(0.0), 0.5, SECOND / 2)]
+    {
+        let behind = behind(server, neighbours, duration_ns);
+        assert!(!behind, "it waited for the server, or that cannot be told: {server:?}");
+    }
 }
 
 #[test]
