@@ -203,17 +203,22 @@ pub(crate) fn at_cap(run: &Run) -> bool {
 }
 
 fn behind_schedule(run: &Run) -> bool {
-    let taken = |worker: &WorkerShare| worker.busy_ratio + queued_for_others(run, worker);
-    let busy = run.generator.workers.iter().any(|worker| taken(worker) >= BUSY);
-    late(run).is_some() || (busy && !run.plan.spin)
+    late(run).is_some() || no_time_left(run)
 }
 
-/// That the server let nobody in, in words: connects failed, and not for want of anything on this side.
+fn no_time_left(run: &Run) -> bool {
+    let taken = |worker: &WorkerShare| worker.busy_ratio + queued_for_others(run, worker);
+    !run.plan.spin && run.generator.workers.iter().any(|worker| taken(worker) >= BUSY)
+}
+
+/// That the server let nobody in, in words: connects failed, and not for want of anything on this side. A generator
+/// without time left may have been the limit all the same, so then nothing is said.
 fn turned_away(run: &Run) -> Option<String> {
     /// Share of attempts whose connection was refused, reset or never came about.
     const TURNED_AWAY: f64 = 0.01;
     let (failed, attempts) = (run.totals.errors.connect as f64, run.totals.attempts as f64);
     let told = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
+    let told = told && !no_time_left(run);
     told.then(|| {
         format!("{} of the attempts could not connect to the server", share(failed / attempts))
     })
