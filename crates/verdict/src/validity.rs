@@ -97,8 +97,9 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::AchievedBelowOffered,
         condition: "over 0.1 % of an open loop's arrivals were not sent in the window, and not for \
                     want of a free connection",
-        consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note where the generator had time left and the server let one in \
-                      a hundred attempts or more not connect",
+        consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note where \
+                      the generator had time left and the server let one in a hundred attempts or \
+                      more not connect",
         advice: "Lower the rate, or give the generator more workers (-t) and cores.",
         check: generator::below_offered,
     },
