@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::Path;
 
 use model::Nanos;
 
@@ -76,17 +77,38 @@ fn holders(inodes: &[String]) -> Vec<u32> {
     if inodes.is_empty() {
         return Vec::new();
     }
-    let sockets: Vec<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
-    let holds = |pid: &u32| {
-        let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-        files.flatten().any(|file| {
-            fs::read_link(file.path())
-                .is_ok_and(|link| sockets.iter().any(|socket| link.as_os_str() == socket.as_str()))
-        })
-    };
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|&pid| pid != std::process::id()).filter(holds).collect()
+    let mut pids: Vec<u32> = pids.filter(|&pid| pid != std::process::id()).collect();
+    let shared: Vec<u32> = pids.iter().copied().filter(|&pid| process_holds(pid, inodes)).collect();
+    if !shared.is_empty() {
+        return shared;
+    }
+    // Only now: all threads of all processes are many.
+    pids.retain(|&pid| thread_holds(pid, inodes));
+    pids
+}
+
+fn process_holds(pid: u32, inodes: &[String]) -> bool {
+    table_holds(Path::new(&format!("/proc/{pid}")), inodes)
+}
+
+/// Threads may have file tables of their own, as the built-in API's have, which the process's does
+/// not show.
+fn thread_holds(pid: u32, inodes: &[String]) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().any(|thread| table_holds(&thread.path(), inodes))
+}
+
+fn table_holds(of: &Path, inodes: &[String]) -> bool {
+    let Ok(files) = fs::read_dir(of.join("fd")) else { return false };
+    files.flatten().any(|file| {
+        fs::read_link(file.path()).is_ok_and(|link| {
+            let socket = link.to_str().and_then(|link| link.strip_prefix("socket:["));
+            let inode = socket.and_then(|inode| inode.strip_suffix(']'));
+            inode.is_some_and(|inode| inodes.iter().any(|wanted| wanted == inode))
+        })
+    })
 }
 
 /// Whether one of its threads may run on one of `cpus`; where that cannot be read, it may.
@@ -131,6 +153,26 @@ mod tests {
         let wanted = ["127.0.0.1:8080".parse().expect("an address")];
         assert_eq!(listening(table, &wanted), ["4711"]);
         assert_eq!(listening("", &wanted), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_socket_in_a_threads_own_file_table_is_found() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let holder = std::thread::spawn(move || {
+            net::limits::unshare_files().expect("a file table of its own");
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+            tell.send(listener.local_addr().expect("an address")).expect("somebody listens");
+            wait.recv().expect_err("nothing is sent");
+        });
+        let address = told.recv().expect("it listens");
+        let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
+        let inodes = listening(&table, &[address]);
+        assert_eq!(inodes.len(), 1);
+        let pid = std::process::id();
+        assert!(!process_holds(pid, &inodes) && thread_holds(pid, &inodes));
+        drop(done);
+        holder.join().expect("it ended");
     }
 
     #[test]
