@@ -3,13 +3,14 @@
 #![expect(clippy::disallowed_methods, reason = "a test reads and writes files; the crate does not")]
 
 #[path = "../src/sample.rs"]
-#[expect(dead_code, reason = "the runs of the unit tests; not all are needed here")]
 mod sample;
 
 use std::path::Path;
 use std::process::Command;
 
+use model::curve::Curve;
 use report::html;
+use verdict::comparison::{Comparison, Effect, Measure, Word};
 
 /// What a page became once its scripts had run, and what the browser logged.
 struct Loaded {
@@ -71,4 +72,134 @@ fn hostile_text_runs_nothing_and_loads_nothing() {
     assert_eq!(loaded.log, "");
     assert!(!loaded.page.contains("<img") && !loaded.page.contains("<b>"));
     assert_eq!(loaded.page.matches("<script").count(), 2);
+}
+
+/// Widths a page is read at: a wide window, half a screen, a telephone.
+const WIDTHS: [u32; 3] = [1200, 500, 360];
+
+#[test]
+fn no_page_is_wider_than_its_window() {
+    let frame = |(name, page): &(&str, String), width: u32| {
+        let inside = page.replace('&', "&amp;").replace('"', "&quot;");
+        format!(
+            "<iframe data-of='{name} at {width}' style='width:{width}px' srcdoc=\"{inside}\"></iframe>"
+        )
+    };
+    let pages = pages();
+    let frames: String =
+        pages.iter().flat_map(|page| WIDTHS.map(|width| frame(page, width))).collect();
+    let loaded = load(&format!("<body>{frames}<script>{MEASURE}</script></body>"));
+    let (_, told) = loaded.page.split_once("<pre id=\"measured\">").expect("it was measured");
+    let (told, _) = told.split_once("</pre>").expect("the element ends");
+    let wanted: Vec<String> = pages
+        .iter()
+        .flat_map(|(name, _)| WIDTHS.map(|width| format!("{name} at {width}: fits")))
+        .collect();
+    assert_eq!(told.lines().collect::<Vec<_>>(), wanted);
+}
+
+/// Says of each frame which elements reach beyond it, whose content spills over them, and which
+/// scroll and cannot be reached by keyboard.
+const MEASURE: &str = "
+addEventListener('load', () => {
+  const complaints = frame => {
+    const { documentElement: root, body } = frame.contentDocument;
+    const style = element => frame.contentWindow.getComputedStyle(element);
+    const named = element => element.tagName + '.' + element.getAttribute('class');
+    const scrolls = element => ['auto', 'scroll'].includes(style(element).overflowX);
+    const held = element => element && (scrolls(element) || held(element.parentElement));
+    const all = [...body.querySelectorAll('*')];
+    const free = all.filter(element => !held(element));
+    const beyond = free.filter(element =>
+      element.getBoundingClientRect().right > root.clientWidth + 1);
+    const spills = free.filter(element => !element.closest('svg') && !element.querySelector('svg')
+      && element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1);
+    const unreachable = all.filter(element => scrolls(element)
+      && element.scrollWidth > element.clientWidth && element.tabIndex < 0);
+    const wide = root.scrollWidth > root.clientWidth ? ['scrolls sideways'] : [];
+    return [...wide, ...beyond.map(element => 'beyond: ' + named(element)),
+      ...spills.map(element => 'spills: ' + named(element)),
+      ...unreachable.map(element => 'no keyboard: ' + named(element))];
+  };
+  const told = [...document.querySelectorAll('iframe')].map(frame =>
+    frame.dataset.of + ': ' + (complaints(frame).join(', ') || 'fits'));
+  const pre = document.createElement('pre');
+  pre.id = 'measured';
+  pre.textContent = told.join('\\n');
+  document.body.replaceChildren(pre);
+});";
+
+/// A page of every kind.
+fn pages() -> Vec<(&'static str, String)> {
+    let runs = [
+        ("closed", sample::closed_loop()),
+        ("open", sample::open_loop()),
+        ("endpoints", sample::mixed()),
+        ("objectives", sample::judged_run()),
+        ("aborted", sample::aborted()),
+        ("hostile", sample::hostile()),
+    ];
+    let runs = runs.iter().map(|(name, run)| (*name, html::run(run)));
+    runs.chain([
+        ("sweep", sweep_page()),
+        ("diff", diff_page()),
+        ("comparison", comparison_page()),
+        ("capacity", capacity_page()),
+    ])
+    .collect()
+}
+
+fn sweep_page() -> String {
+    let swept = sample::sweep("api", 50_000.0, &[1, 10, 100, 1_000, 30_000]);
+    let curve = Curve::from_sweep(&swept).expect("no level twice");
+    html::sweep(&swept, &curve, &verdict::curve::read(&curve, swept.objective_mean_ns))
+}
+
+fn diff_page() -> String {
+    let names = ["before_without_any_spaces_in_a_name_of_some_length", "after", "native"];
+    let curves = names.map(|name| {
+        let swept = sample::sweep(name, 14e3, &[1, 100, 1_000, 30_000]);
+        Curve::from_sweep(&swept).expect("no level twice")
+    });
+    let diff = verdict::Diff::of(&curves).expect("they are alike");
+    let command = ["plimsoll", "diff"].map(String::from);
+    let page =
+        html::Comparison { curves: &curves, diff: &diff, judgements: &[], command: &command };
+    html::diff(&page)
+}
+
+fn comparison_page() -> String {
+    let effect = |measure, ratio, word| Effect {
+        measure,
+        a: 8e6,
+        b: 8e6 * ratio,
+        ratio,
+        low: ratio - 0.03,
+        high: ratio + 0.03,
+        word,
+        smallest_seen: 0.031,
+        rounds_needed: Some(9),
+    };
+    let url = |port| format!("http://a-rather-long-host-name.example.org:{port}/and/a/long/path");
+    let comparison = Comparison {
+        names: [url(8080), url(8081)],
+        margin: 0.02,
+        by: "6 interleaved rounds".into(),
+        effects: vec![
+            effect(Measure::Qps, 0.9, Word::Slower),
+            effect(Measure::P99, 1.01, Word::CannotTell),
+        ],
+        word: Word::Slower,
+        withheld: Vec::new(),
+        notes: vec!["the machine was busy".into()],
+    };
+    let rounds = [("round 1, A".into(), "rounds/01-a/report.html".into())];
+    let command = ["plimsoll", "compare"].map(String::from);
+    let page = html::Compared { comparison: &comparison, command: &command, rounds: &rounds };
+    html::comparison(&page)
+}
+
+fn capacity_page() -> String {
+    let (search, reading) = sample::search();
+    html::capacity(&search, &reading, Some(&sample::open_loop()))
 }

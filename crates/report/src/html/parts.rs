@@ -106,7 +106,7 @@ fn figure(chart: &Chart, over_time: bool) -> Markup {
     let headers: Vec<&str> = table.headers.iter().map(String::as_str).collect();
     html! {
         figure.chart data-timeline[over_time] {
-            div.plot { (PreEscaped(chart.to_svg(Theme::Inline))) }
+            div.plot tabindex="0" role="region" aria-label="Chart" { (PreEscaped(chart.to_svg(Theme::Inline))) }
             details {
                 summary { "Data of this chart, " (rows_of(table.rows.len())) }
                 (rows(&headers, table.rows.iter().map(|row| row.iter().map(|c| html! { (c) }).collect())))
