@@ -78,6 +78,10 @@ pub enum Command {
 
 /// `plimsoll run`.
 #[derive(Debug, Clone, PartialEq, Args)]
+#[command(
+    after_help = "Exit codes: 0 done; 98 cannot be believed, or an objective is undecided; 99 an \
+objective was missed; 1, 2 and 130 as everywhere (`plimsoll --help`)."
+)]
 pub struct RunArgs {
     /// URL to load, such as http://127.0.0.1:8080/healthz, or a workload file
     #[arg(value_name = "URL|FILE", required_unless_present = "resume")]
@@ -123,8 +127,15 @@ pub enum Format {
     Json,
 }
 
+/// What a sweep's files are called unless told otherwise; the founding script's word.
+pub const DEFAULT_NAME: &str = "apiserver";
+
 /// `plimsoll sweep`.
 #[derive(Debug, Clone, PartialEq, Args)]
+#[command(
+    after_help = "Exit codes: 0 done; 98 no level can be believed, or whether one holds the \
+objectives is undecided; 99 none holds them, or --abort-on ended it; 1, 2 and 130 as everywhere (`plimsoll --help`)."
+)]
 pub struct SweepArgs {
     /// URL or workload file to load; without one the built-in API is started and swept
     #[arg(value_name = "URL|FILE")]
@@ -158,7 +169,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub load: LoadArgs,
     /// Name of the result files
-    #[arg(long, value_name = "NAME", default_value = "apiserver", help_heading = "Output")]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Output")]
     pub name: String,
     /// Folder for the results [default: plimsoll-out/NAME/DATE-TIME]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -179,6 +190,10 @@ pub struct SweepArgs {
 
 /// `plimsoll diff`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 99 a result is SLOWER than the last at some level; else 98 that cannot \
+be told at some level that was judged; else 0. A .dat is never judged. 1 and 2 as everywhere."
+)]
 pub struct DiffArgs {
     /// .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without
     /// any: the last two sweeps of the same target
@@ -219,7 +234,7 @@ pub struct WrktestArgs {
     #[arg(required = true)]
     pub url: Option<String>,
     /// Name of the job and of its files
-    #[arg(short, value_name = "NAME", default_value = "apiserver")]
+    #[arg(short, value_name = "NAME", default_value = DEFAULT_NAME)]
     pub name: String,
     /// Folder for the results
     #[arg(short, value_name = "DIR", default_value = "_output/wrk")]

@@ -288,7 +288,7 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--quiet[Print nothing while searching]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'::url -- URL to load; without one the built-in API is started and searched:_default' \
+'::url -- URL or workload file to load; without one the built-in API is started and searched:_default' \
 '*::script_args -- Arguments for the script:_default' \
 && ret=0
 ;;
@@ -406,7 +406,7 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--quiet[Print nothing while running]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'*::urls -- URL of the server to compare with, and URL of the one to judge; with --baseline the latter alone:_default' \
+'*::urls -- URL of the server to compare with, and URL of the one to judge, or workload files; with --baseline the latter alone:_default' \
 && ret=0
 ;;
 (wrktest)

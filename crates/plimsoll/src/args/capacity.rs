@@ -14,10 +14,12 @@ use super::LoadArgs;
     after_help = "A level holds when every objective of --slo does, when what was due was answered \
 (99 %), and when attempts succeed (99 %, unless an objective says otherwise).\nEvery level is \
 approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of --warmup \
-where that is longer."
+where that is longer.\nExit codes: 0 confirmed; 98 not confirmed; 99 the objectives are never met, or the \
+capacity is below a qps that was asked for; 1, 2 and 130 as everywhere."
 )]
 pub struct CapacityArgs {
-    /// URL to load; without one the built-in API is started and searched
+    /// URL or workload file to load; without one the built-in API is started and searched
+    #[arg(value_name = "URL|FILE")]
     pub url: Option<String>,
     /// Search for the highest concurrency in a closed loop, instead of the highest rate
     #[arg(long)]

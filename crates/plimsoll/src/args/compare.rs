@@ -19,9 +19,9 @@ hits both alike. Exit codes: 0 SAME or FASTER; 98 CANNOT_TELL, or judgement with
 and 130 as everywhere."
 )]
 pub struct CompareArgs {
-    /// URL of the server to compare with, and URL of the one to judge; with --baseline the latter
-    /// alone
-    #[arg(required = true, num_args = 1..=2, value_name = "URL")]
+    /// URL of the server to compare with, and URL of the one to judge, or workload files; with
+    /// --baseline the latter alone
+    #[arg(required = true, num_args = 1..=2, value_name = "URL|FILE")]
     pub urls: Vec<String>,
     /// Judge against this earlier run (run.json or its folder), under its connections, rate and
     /// window unless told otherwise

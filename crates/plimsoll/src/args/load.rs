@@ -89,7 +89,8 @@ pub struct LoadArgs {
     #[command(flatten)]
     pub tls: TlsArgs,
     /// Arguments for the script
-    #[arg(last = true, value_name = "ARGS")]
+    // With the other operands: the heading of the TLS flags above would hold it otherwise.
+    #[arg(last = true, value_name = "ARGS", help_heading = None::<&str>)]
     pub script_args: Vec<String>,
 }
 

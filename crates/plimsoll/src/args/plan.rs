@@ -26,7 +26,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub load: LoadArgs,
     /// What goes to standard output
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     pub format: PlanFormat,
 }
 
