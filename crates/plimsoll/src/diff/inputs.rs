@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use import::Kind;
 use model::{Curve, Run};
 
+use crate::args::DEFAULT_NAME;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::input::{self, RUN_JSON};
 use crate::sweep::files::SWEEP_JSON;
@@ -33,7 +34,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Inputs, Failure> {
     let files = paths.iter().map(|path| find(path)).collect::<Result<Vec<_>, _>>()?;
     let loaded = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
     let (mut curves, runs): (Vec<_>, Vec<_>) = loaded.into_iter().unzip();
-    for (curve, name) in curves.iter_mut().zip(names(&files)) {
+    let given: Vec<String> = curves.iter().map(|curve: &Curve| curve.name.clone()).collect();
+    for (curve, name) in curves.iter_mut().zip(names(&files, &given)) {
         curve.name = name;
     }
     let folder = files.first().map_or_else(PathBuf::new, |file| folder_of(file));
@@ -86,22 +88,21 @@ fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
     }
 }
 
-/// Names that tell the files apart: their stems; where two are alike, or say no more than that it
-/// is a result, the folder's; where that is not enough either, a number.
-fn names(files: &[PathBuf]) -> Vec<String> {
-    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
-    let mut names: Vec<String> = files
-        .iter()
-        .zip(&stems)
-        .map(|(file, stem)| {
-            let alike = stems.iter().filter(|other| *other == stem).count() > 1;
-            match (is_result(file), alike) {
-                (true, _) => folder_name(file),
-                (false, true) => format!("{}-{stem}", folder_name(file)),
-                (false, false) => stem.clone(),
-            }
-        })
-        .collect();
+/// Names that tell the files apart. A table has its file's name, a sweep the one it was `given`;
+/// where two are alike their folders' names tell more, and where those are alike a number. A sweep
+/// that nobody named, as a run, is called after its folder.
+fn names(files: &[PathBuf], given: &[String]) -> Vec<String> {
+    let own = files.iter().zip(given).map(|(file, given)| own_name(file, given));
+    let own: Vec<Option<String>> = own.collect();
+    let one = |(file, own_name): (&PathBuf, &Option<String>)| {
+        let Some(name) = own_name else { return folder_name(file) };
+        match (own.iter().filter(|other| *other == own_name).count(), is_result(file)) {
+            (1, _) => name.clone(),
+            (_, true) => folder_name(file),
+            (_, false) => format!("{}-{name}", folder_name(file)),
+        }
+    };
+    let mut names: Vec<String> = files.iter().zip(&own).map(one).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for name in &mut names {
         let times = seen.entry(name.clone()).or_default();
@@ -111,6 +112,16 @@ fn names(files: &[PathBuf]) -> Vec<String> {
         }
     }
     names
+}
+
+/// What a result calls itself, if anybody chose it.
+fn own_name(file: &Path, given: &str) -> Option<String> {
+    let is_sweep = file.file_name().is_some_and(|name| name == SWEEP_JSON);
+    match (is_result(file), is_sweep && given != DEFAULT_NAME) {
+        (false, _) => Some(stem(file)),
+        (true, true) => Some(given.to_owned()),
+        (true, false) => None,
+    }
 }
 
 fn is_result(file: &Path) -> bool {
@@ -154,15 +165,19 @@ mod tests {
 
     #[test]
     fn names_tell_files_apart() {
-        for (files, wanted) in [
-            (&["/x/a.dat", "/x/b.dat"][..], &["a", "b"][..]),
-            (&["/x/a.dat", "/y/a.dat"], &["x-a", "y-a"]),
-            (&["/x/sweep.json", "/y/sweep.json"], &["x", "y"]),
-            (&["/x/run.json", "/y/a.dat"], &["x", "a"]),
-            (&["/x/a.dat", "/x/a.dat"], &["x-a", "x-a-2"]),
+        let unnamed = DEFAULT_NAME;
+        for (files, given, wanted) in [
+            (["/x/a.dat", "/x/b.dat"], ["a", "b"], ["a", "b"]),
+            (["/x/a.dat", "/y/a.dat"], ["a", "a"], ["x-a", "y-a"]),
+            (["/x/sweep.json", "/y/sweep.json"], [unnamed, unnamed], ["x", "y"]),
+            (["/x/sweep.json", "/y/sweep.json"], ["old", unnamed], ["old", "y"]),
+            (["/x/sweep.json", "/y/sweep.json"], ["old", "new"], ["old", "new"]),
+            (["/x/sweep.json", "/y/sweep.json"], ["old", "old"], ["x", "y"]),
+            (["/x/sweep.json", "/y/old.dat"], ["old", "old"], ["x", "y-old"]),
+            (["/x/run.json", "/y/a.dat"], ["run", "a"], ["x", "a"]),
+            (["/x/a.dat", "/x/a.dat"], ["a", "a"], ["x-a", "x-a-2"]),
         ] {
-            let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-            assert_eq!(names(&files), wanted);
+            assert_eq!(names(&files.map(PathBuf::from), &given.map(String::from)), wanted);
         }
     }
 
