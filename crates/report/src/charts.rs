@@ -9,7 +9,7 @@ use model::histogram::Latencies;
 use model::run::Run;
 use model::sweep::{LevelKind, Sweep};
 use model::timeline::Point;
-use model::units::{Nanos, show_duration};
+use model::units::{Nanos, SECOND, show_duration};
 use model::validity::Verdict;
 use model::{Dip, Usl};
 use verdict::Reading;
@@ -99,24 +99,32 @@ pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
     }
 }
 
+/// A drain shorter than this is not drawn: a point a second apart from its neighbours would stand for
+/// a moment in which nothing was asked any more.
+const SHORT_DRAIN: Nanos = SECOND / 10;
+
 /// A run second by second.
 pub fn timeline(run: &Run) -> chart::Timeline {
-    let open_loop = run.plan.rate_per_s.is_some();
+    // Arrivals are no requests where one is a session of several.
+    let offered = run.plan.rate_per_s.is_some() && run.plan.mix.flows.is_empty();
+    let short = |point: &&Point| point.phase == "drain" && point.duration_ns < SHORT_DRAIN;
+    let drawn: Vec<&Point> = run.timeline.iter().filter(|point| !short(point)).collect();
     chart::Timeline {
         title: "Second by second".to_owned(),
         subtitle: None,
-        seconds: run.timeline.iter().map(|point| second(point, open_loop)).collect(),
-        spans: asides(&run.timeline).into_iter().chain(run.dips.iter().map(alarm)).collect(),
+        mean_per_s: Some(run.rates.requests_per_s),
+        seconds: drawn.iter().map(|point| second(point, offered)).collect(),
+        spans: asides(&drawn).into_iter().chain(run.dips.iter().map(alarm)).collect(),
     }
 }
 
-fn second(point: &Point, open_loop: bool) -> Second {
+fn second(point: &Point, offered: bool) -> Second {
     let latency = |nanos: Nanos| (nanos > 0).then(|| seconds(nanos));
     let length_s = seconds(point.duration_ns);
     Second {
         at_s: seconds(point.start_ns),
         achieved_per_s: point.requests_per_s,
-        offered_per_s: open_loop.then_some(point.offered_per_s),
+        offered_per_s: offered.then_some(point.offered_per_s),
         p50_s: latency(point.p50_ns),
         p99_s: latency(point.p99_ns),
         max_s: latency(point.max_ns),
@@ -126,7 +134,7 @@ fn second(point: &Point, open_loop: bool) -> Second {
 }
 
 /// Warm-up and drain as stretches to be passed over.
-fn asides(timeline: &[Point]) -> Vec<Span> {
+fn asides(timeline: &[&Point]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for (phase, label) in [("warmup", "warm-up"), ("drain", "drain")] {
         let mut points = timeline.iter().filter(|point| point.phase == phase);
@@ -267,6 +275,31 @@ mod tests {
         assert_eq!(timeline.seconds.len(), 62);
         assert_eq!((timeline.spans[0].from_s, timeline.spans[0].to_s), (0.0, 2.0));
         assert_eq!(timeline.seconds[5].offered_per_s, Some(20_000.0));
+    }
+
+    #[test]
+    fn the_timeline_speaks_of_the_window_alone() {
+        let mut run = sample::open_loop();
+        let drain = Point { phase: "drain".into(), start_ns: 62 * SECOND, ..Point::default() };
+        run.timeline.push(Point { duration_ns: SECOND / 50, p99_ns: 90 * SECOND, ..drain.clone() });
+        let with = timeline(&run);
+        assert_eq!((with.seconds.len(), with.spans.len()), (62, run.dips.len() + 1));
+        *run.timeline.last_mut().unwrap() =
+            Point { duration_ns: 2 * SECOND, p99_ns: 90 * SECOND, ..drain };
+        let with = timeline(&run);
+        assert_eq!(with.seconds.len(), 63);
+        assert_eq!(with.mean_per_s, Some(run.rates.requests_per_s));
+        let chart = with.chart();
+        let told = chart.subtitle();
+        let without = timeline(&sample::open_loop()).chart();
+        assert_eq!(told, without.subtitle(), "neither the drain's rate nor its latency is told");
+    }
+
+    #[test]
+    fn sessions_are_not_offered_as_requests() {
+        let mut run = sample::open_loop();
+        run.plan.mix.flows.push(model::FlowPlan::default());
+        assert!(timeline(&run).seconds.iter().all(|second| second.offered_per_s.is_none()));
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub struct Timeline {
     pub title: String,
     /// What to read from the chart; made where this is `None`.
     pub subtitle: Option<String>,
+    /// Requests per second over the measured window; the mean of its seconds where this is `None`.
+    pub mean_per_s: Option<f64>,
     /// The seconds in order.
     pub seconds: Vec<Second>,
     /// Stretches to shade.
@@ -203,15 +205,17 @@ impl Timeline {
 
     /// What the run looked like, in a sentence.
     fn reading(&self) -> String {
-        let sound: Vec<f64> =
-            self.seconds.iter().filter_map(|s| quantity(s.achieved_per_s)).collect();
+        let aside = |at_s: f64| {
+            let asides = self.spans.iter().filter(|span| span.kind == SpanKind::Aside);
+            asides.into_iter().any(|span| span.from_s <= at_s && at_s < span.to_s)
+        };
+        let measured = || self.seconds.iter().filter(|s| !aside(s.at_s));
+        let sound: Vec<f64> = measured().filter_map(|s| quantity(s.achieved_per_s)).collect();
         if sound.is_empty() {
             return "Nothing was measured.".into();
         }
-        let mean = sound.iter().sum::<f64>() / sound.len() as f64;
-        let worst = self
-            .seconds
-            .iter()
+        let mean = self.mean_per_s.unwrap_or(sound.iter().sum::<f64>() / sound.len() as f64);
+        let worst = measured()
             .filter_map(|s| Some((s.p99_s.and_then(quantity)?, s.at_s)))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let tail = worst.map_or_else(String::new, |(p99, at)| {

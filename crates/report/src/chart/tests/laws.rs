@@ -158,7 +158,7 @@ fn timeline() -> impl Strategy<Value = Chart> {
             if regular {
                 (0_u32..).zip(&mut seconds).for_each(|(i, s)| s.at_s = f64::from(i));
             }
-            Timeline { title, subtitle: None, seconds, spans }.chart()
+            Timeline { title, subtitle: None, mean_per_s: None, seconds, spans }.chart()
         })
 }
 
