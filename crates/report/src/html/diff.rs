@@ -58,7 +58,7 @@ pub fn diff(comparison: &Comparison) -> String {
 fn judged(comparison: &Comparison) -> Markup {
     html! {
         @for judged in comparison.judgements {
-            @if let [one] = judged.as_slice() {
+            @if let [one] = judged.as_slice() && !one.comparison.effects.is_empty() {
                 (parts::chart(&crate::comparison::chart(&one.comparison).chart()))
             }
             ul {
