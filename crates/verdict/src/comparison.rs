@@ -243,7 +243,8 @@ impl Comparison {
         let needed = self.effects.iter().filter_map(|effect| effect.rounds_needed).max();
         match needed {
             Some(rounds) => format!(
-                "{seen}; {rounds} rounds would tell a change of {} from none",
+                "{seen}; {} rounds would tell a change of {} from none",
+                crate::figures::grouped(rounds.into(), 0),
                 crate::figures::percent(2.0 * self.margin)
             ),
             None => seen,
