@@ -130,7 +130,16 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
     }
     let mean_ns = (mean_ms * MILLISECOND as f64).round() as Nanos;
     let success = Some(success / 100.0);
-    Ok(CurveRow { level, qps, mean_ns, p50_ns: None, p99_ns: None, success, verdict: None })
+    Ok(CurveRow {
+        level,
+        offered_per_s: None,
+        qps,
+        mean_ns,
+        p50_ns: None,
+        p99_ns: None,
+        success,
+        verdict: None,
+    })
 }
 
 /// A finite number, not negative. `inf`, `nan` and the like are words here, not numbers.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::loadline::LoadLine;
+use crate::plan::Arriving;
 use crate::run::Program;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
@@ -45,6 +46,9 @@ pub struct CapacitySearch {
 pub struct Settings {
     /// What is searched for: a rate, or a concurrency.
     pub kind: LevelKind,
+    /// What a rate counts.
+    #[serde(default)]
+    pub arriving: Arriving,
     /// Connections at most.
     pub connections: u32,
     /// No level above this one is run, where the user drew the line; above 0.

@@ -36,6 +36,10 @@ pub struct Curve {
 pub struct CurveRow {
     /// Connections, or arrivals per second.
     pub level: f64,
+    /// Requests that were due per second, where known. In a load of sessions, which arrive at the
+    /// level's rate, those are more than the level.
+    #[serde(default)]
+    pub offered_per_s: Option<f64>,
     /// Requests completed per second.
     pub qps: f64,
     /// Mean response time; in a table of another tool, its mean latency.
@@ -120,6 +124,7 @@ impl CurveRow {
     pub fn of(level: f64, run: &Run) -> Self {
         Self {
             level,
+            offered_per_s: Some(run.rates.offered_per_s),
             qps: run.rates.requests_per_s,
             mean_ns: run.response_ns.mean,
             p50_ns: Some(run.response_ns.p50),
@@ -142,6 +147,7 @@ mod tests {
     fn row(level: f64) -> CurveRow {
         CurveRow {
             level,
+            offered_per_s: None,
             qps: 2000.0,
             mean_ns: 5_000_000,
             p50_ns: None,

@@ -47,7 +47,7 @@ pub use loadline::LoadLine;
 pub use machine::{Machine, MachineUse};
 pub use objective::{Abort, Judgement, Ruling};
 pub use outcome::{ErrorClass, ErrorCounts};
-pub use plan::{Arrivals, EndpointPlan, FlowPlan, Io, Load, Mix, Plan, StatusRanges};
+pub use plan::{Arrivals, Arriving, EndpointPlan, FlowPlan, Io, Load, Mix, Plan, StatusRanges};
 pub use run::{Run, RunBuilder, RunHead};
 pub use scaling::{Knee, Peak, Scaling, Usl};
 pub use schedule::{Draw, Schedule, Shape, Share, Stages};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Answer;
 use crate::environment::Environment;
 use crate::histogram::Summary;
+use crate::plan::Arriving;
 use crate::run::Program;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
@@ -25,6 +26,12 @@ pub struct LoadLine {
     pub measured_at: String,
     /// What was searched for. Where it was a concurrency, rates are those that came of it.
     pub kind: LevelKind,
+    /// What the rates of a search for a rate count; those that came of a concurrency are of requests.
+    #[serde(default)]
+    pub arriving: Arriving,
+    /// Requests that an arrival made, mean at the capacity: 1 but where arrivals are sessions.
+    #[serde(default = "one")]
+    pub requests_per_arrival: f64,
     /// The capacity: the highest rate that held, approached from idle.
     pub rate_per_s: f64,
     /// The capacity is hardly below this.
@@ -58,6 +65,10 @@ pub struct LoadLine {
     pub environment: Environment,
     /// What was measured, so that another target is told apart.
     pub target: TargetPrint,
+}
+
+const fn one() -> f64 {
+    1.0
 }
 
 /// The objective that keeps the capacity from being higher.

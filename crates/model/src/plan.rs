@@ -195,6 +195,40 @@ impl Mix {
     pub fn is_empty(&self) -> bool {
         self.endpoints.is_empty()
     }
+
+    /// What a rate of this load counts.
+    pub fn arriving(&self) -> Arriving {
+        let steps: usize = self.flows.iter().map(|flow| flow.steps.len()).sum();
+        match (steps, self.endpoints.len()) {
+            (0, _) => Arriving::Requests,
+            (steps, endpoints) if steps == endpoints => Arriving::Sessions,
+            _ => Arriving::Both,
+        }
+    }
+}
+
+/// What the arrivals of an open loop are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arriving {
+    /// Single requests.
+    #[default]
+    Requests,
+    /// Sessions of a flow, each of several requests.
+    Sessions,
+    /// Some are requests, some are sessions.
+    Both,
+}
+
+impl Arriving {
+    /// The unit of their rate, as sentences print it.
+    pub const fn per_s(self) -> &'static str {
+        match self {
+            Self::Requests => "requests/s",
+            Self::Sessions => "sessions/s",
+            Self::Both => "arrivals/s",
+        }
+    }
 }
 
 /// One kind of request.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use model::capacity::{CapacitySearch, SCHEMA, Settings};
 use model::units::{MILLISECOND, SECOND, exact_duration};
-use model::{LevelKind, Nanos, Ruling, Run};
+use model::{Arriving, LevelKind, Nanos, Ruling, Run};
 use verdict::capacity::{Asked, Ending, words};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::objective::FOR_A_COURSE;
@@ -53,12 +53,13 @@ pub fn capacity(args: &CapacityArgs) -> Result<u8, Failure> {
 
 fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let built_in = args.url.is_none();
-    let settings = settings(args, built_in)?;
+    let mut settings = settings(args, built_in)?;
     objectives::read("--slo", &args.slo)?;
     let dir = folder(args)?;
     let built_in = if built_in { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
     let sent = Sent::of(url, &args.load)?;
+    settings.arriving = sent.arriving();
     let asked = asked(args, &sent, &settings)?;
     let record = empty(url, settings, asked.names());
     let course = course(sent, args, settings, asked)?;
@@ -105,6 +106,7 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
     let connections = u32::try_from(args.connections).unwrap_or(u32::MAX);
     Ok(Settings {
         kind,
+        arriving: Arriving::default(),
         connections,
         most: args.max,
         precision: args.precision,

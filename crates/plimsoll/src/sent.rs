@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::workload::Stage;
-use model::{Mix, Nanos};
+use model::{Arriving, Mix, Nanos};
 use traffic::{Always, Supply};
 use wire::RequestParts;
 
@@ -166,6 +166,14 @@ impl Sent {
             .chain(flows)
             .flat_map(|(name, all)| all.iter().map(move |text| format!("{name}: {text}")));
         file.workload().objectives.iter().cloned().chain(of_parts).collect()
+    }
+
+    /// What a rate of this load counts.
+    pub fn arriving(&self) -> Arriving {
+        match &self.what {
+            What::One { .. } => Arriving::Requests,
+            What::Workload(_, ready) => ready.compiled.mix().arriving(),
+        }
     }
 
     /// What is sent with so many connections. Users that endpoints have of their own become more or

@@ -11,7 +11,7 @@ use model::histogram::Latencies;
 use model::interval::{GaugeSum, Interval, Phase, Tally, WorkerUse};
 use model::objective::{Abort, Judgement, Ruling};
 use model::outcome::ErrorClass;
-use model::plan::{Arrivals, Io, Plan, StatusRanges};
+use model::plan::{Arrivals, Arriving, Io, Plan, StatusRanges};
 use model::run::{Program, Run, RunBuilder, RunHead};
 use model::sweep::{Level, LevelKind, Sweep};
 use model::units::SECOND;
@@ -388,6 +388,7 @@ fn empty_search() -> CapacitySearch {
         command: ["plimsoll", "capacity", url].map(String::from).into(),
         settings: Settings {
             kind: LevelKind::Rate,
+            arriving: Arriving::Requests,
             connections: 1000,
             most: None,
             precision: 0.05,

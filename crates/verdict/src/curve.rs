@@ -215,9 +215,12 @@ fn beyond(curve: &Curve, top: &CurveRow) -> String {
 }
 
 fn rates(curve: &Curve, best: usize) -> String {
-    let kept = |row: &&CurveRow| sound(row) && row.qps >= KEPT_UP * row.level;
-    let leading = curve.rows.iter().take_while(kept).last();
-    let first_missed = curve.rows.iter().find(|row| !kept(row));
+    let kept =
+        |row: &&CurveRow| sound(row) && row.qps >= KEPT_UP * row.offered_per_s.unwrap_or(row.level);
+    // What cannot be believed says neither that the server kept up nor that it did not.
+    let believable = || curve.rows.iter().filter(|row| row.verdict != Some(Verdict::Invalid));
+    let leading = believable().take_while(kept).last();
+    let first_missed = believable().find(|row| !kept(row));
     let missed = first_missed.map(|row| {
         let success = row.success.filter(|&ratio| ratio < SOUND);
         let success =

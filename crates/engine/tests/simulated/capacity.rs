@@ -1,9 +1,9 @@
 //! Searches for capacity by the real workers in virtual time: each step a world of its own, so each is
 //! approached from idle.
 
-use model::LevelKind;
 use model::capacity::{Outcome, Purpose, Settings, Step};
 use model::units::{MILLISECOND, SECOND};
+use model::{Arriving, LevelKind};
 use target::Options;
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Answer, Asked, Ending, Next, Search};
@@ -15,6 +15,7 @@ use crate::server::built_in;
 fn settings(kind: LevelKind) -> Settings {
     Settings {
         kind,
+        arriving: Arriving::Requests,
         connections: 400,
         most: None,
         precision: 0.05,

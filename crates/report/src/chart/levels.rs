@@ -19,7 +19,7 @@ impl LevelKind {
     pub(super) fn axis_title(self, log: bool) -> String {
         let name = match self {
             LevelKind::Concurrency => "concurrency (connections)",
-            LevelKind::Rate => "offered rate (requests/s)",
+            LevelKind::Rate => "offered rate (arrivals/s)",
         };
         format!("{name}{}", if log { ", log scale" } else { "" })
     }
@@ -38,7 +38,7 @@ impl LevelKind {
         match self {
             LevelKind::Concurrency if v == 1.0 => "1 connection".into(),
             LevelKind::Concurrency => format!("{amount} connections"),
-            LevelKind::Rate => format!("{amount} requests/s offered"),
+            LevelKind::Rate => format!("{amount} arrivals/s offered"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The page of one run.
 
 use maud::{Markup, html};
-use model::plan::Plan;
+use model::plan::{Arriving, Plan};
 use model::run::Run;
 use model::sweep::LevelKind;
 use model::units::{Nanos, exact_duration, show_duration};
@@ -55,7 +55,10 @@ fn subtitle(run: &Run) -> String {
 fn summary(run: &Run) -> Markup {
     let (totals, rates) = (&run.totals, &run.rates);
     let offered = match run.plan.rate_per_s {
-        Some(wanted) => format!("of {}/s wanted", rate(wanted)),
+        Some(wanted) => match run.plan.mix.arriving() {
+            Arriving::Requests => format!("of {}/s wanted", rate(wanted)),
+            arriving => format!("of {} {}", rate(wanted), arriving.per_s()),
+        },
         None => "requests per second".to_owned(),
     };
     let failed = totals.attempts.saturating_sub(totals.succeeded);

@@ -3,7 +3,7 @@
 
 use model::capacity::{CapacitySearch, Outcome, Purpose};
 use model::loadline::{EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt};
-use model::{EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
+use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
 
 use super::{Asked, Fed, Search, path, reverse};
 
@@ -101,11 +101,20 @@ pub fn load_line(search: &CapacitySearch, asked: &Asked, answer: &Answer, run: &
 /// The line before throughput is asked of it.
 fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLine {
     let (rate_low_per_s, rate_per_s, rate_high_per_s) = rates(search, answer, run);
+    let arriving = match search.settings.kind {
+        LevelKind::Rate => search.settings.arriving,
+        LevelKind::Concurrency => Arriving::Requests,
+    };
     LoadLine {
         schema: SCHEMA.to_owned(),
         plimsoll: search.plimsoll.clone(),
         measured_at: search.started_at.clone(),
         kind: search.settings.kind,
+        arriving,
+        requests_per_arrival: match arriving {
+            Arriving::Requests => 1.0,
+            _ => run.rates.requests_per_s / rate_per_s.max(f64::MIN_POSITIVE),
+        },
         rate_per_s,
         rate_low_per_s,
         rate_high_per_s,

@@ -79,7 +79,8 @@ impl Asked {
     pub fn throughput(&self, line: &LoadLine) -> Vec<(String, Ruling)> {
         let most = line.rate_high_per_s.filter(|_| !line.at_least).unwrap_or(f64::INFINITY);
         let ruled = |bound: Bound| {
-            let holds = |per_s| bound.relation.holds(per_s, bound.limit.value());
+            let requests = |arrivals_per_s| arrivals_per_s * line.requests_per_arrival;
+            let holds = |per_s| bound.relation.holds(requests(per_s), bound.limit.value());
             match () {
                 () if holds(line.rate_per_s) => Ruling::Pass,
                 () if holds(most) => Ruling::Inconclusive,

@@ -2,9 +2,9 @@
 
 mod simulated;
 
-use model::LevelKind;
 use model::capacity::{Judged, Margin, Outcome, Purpose, SearchStep, Settings, Step, Unit};
 use model::units::{MILLISECOND, SECOND};
+use model::{Arriving, LevelKind};
 
 use super::{Ending, Next, Search, words};
 
@@ -12,6 +12,7 @@ use super::{Ending, Next, Search, words};
 fn settings(kind: LevelKind) -> Settings {
     Settings {
         kind,
+        arriving: Arriving::Requests,
         connections: 1000,
         most: None,
         precision: 0.05,
@@ -324,4 +325,14 @@ fn concurrency_is_searched_in_whole_connections() {
     }
     let (search, ending) = search(settings(LevelKind::Concurrency), exact(0.0));
     assert_eq!(ending, Ending::NeverMet, "{:?}", search.fed);
+}
+
+#[test]
+fn sessions_are_no_requests() {
+    for (arriving, unit) in [(Arriving::Sessions, "sessions/s"), (Arriving::Both, "arrivals/s")] {
+        let settings = Settings { arriving, ..settings(LevelKind::Rate) };
+        let (search, ending) = search(settings, exact(12_400.0));
+        let text = words::sentence(&search, ending);
+        assert!(text.contains(unit) && !text.contains("requests/s"), "{text}");
+    }
 }

@@ -60,7 +60,7 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
 pub fn found(settings: &Settings, answer: &Answer) -> String {
     let value = level(rounded(settings, answer.level));
     let unit = match settings.kind {
-        LevelKind::Rate => "requests/s",
+        LevelKind::Rate => settings.arriving.per_s(),
         LevelKind::Concurrency if answer.level == 1.0 => "connection",
         LevelKind::Concurrency => "connections",
     };
@@ -82,13 +82,15 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
 /// What the capacity falls short of, or leaves open, of the throughput asked for: a sentence without
 /// the final full stop; none where it has all of it.
 pub fn throughput(rulings: &[(String, Ruling)], line: &LoadLine) -> Option<String> {
+    let requests = |arrivals_per_s: f64| rate(arrivals_per_s * line.requests_per_arrival);
     let most = line.rate_high_per_s.unwrap_or(line.rate_per_s);
     let of = |(name, ruling): &(String, Ruling)| match ruling {
         Ruling::Pass => None,
-        Ruling::Fail => Some(format!("{name} is missed: it carries {}/s at most", rate(most))),
-        Ruling::Inconclusive if line.at_least => {
-            Some(format!("{name} is undecided: more than {}/s was not seen", rate(line.rate_per_s)))
-        }
+        Ruling::Fail => Some(format!("{name} is missed: it carries {}/s at most", requests(most))),
+        Ruling::Inconclusive if line.at_least => Some(format!(
+            "{name} is undecided: more than {}/s was not seen",
+            requests(line.rate_per_s)
+        )),
         Ruling::Inconclusive => {
             Some(format!("{name} is undecided: the limit is inside the interval"))
         }

@@ -10,6 +10,7 @@ const OBJECTIVE: Nanos = 500 * MILLISECOND;
 fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
     let row = |&(level, qps, mean_ms, success): &(f64, f64, f64, f64)| CurveRow {
         level,
+        offered_per_s: None,
         qps,
         mean_ns: (mean_ms * 1e6) as Nanos,
         p50_ns: None,
@@ -163,4 +164,25 @@ fn the_founding_tables() {
         "{:?}",
         native.notes
     );
+}
+
+#[test]
+fn sessions_that_make_several_requests_are_held_against_what_was_due() {
+    let mut sweep = curve(LevelKind::Rate, &[(100.0, 300.0, 2.0, 1.0), (200.0, 410.0, 90.0, 1.0)]);
+    for row in &mut sweep.rows {
+        row.offered_per_s = Some(3.0 * row.level);
+    }
+    let told = "The server kept up with rates to 100/s, in 2.00ms on average; at 200/s it answered \
+                410 requests/s.";
+    assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
+}
+
+#[test]
+fn a_level_that_cannot_be_believed_is_no_sign_of_falling_behind() {
+    let rows = [(1000.0, 1000.0, 2.0, 1.0), (2000.0, 1500.0, 3.0, 1.0), (3000.0, 2999.0, 4.0, 1.0)];
+    let mut sweep = curve(LevelKind::Rate, &rows);
+    sweep.rows[1].verdict = Some(Verdict::Invalid);
+    let told = "The server kept up with every rate, the highest being 3,000/s in 4.00ms on \
+                average: its limit lies further up.";
+    assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
 }

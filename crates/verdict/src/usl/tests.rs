@@ -14,6 +14,7 @@ const REFERENCE: [f64; 32] = [
 fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
     let row = |(level, qps)| CurveRow {
         level,
+        offered_per_s: None,
         qps,
         mean_ns: 1,
         p50_ns: None,
