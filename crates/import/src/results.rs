@@ -53,8 +53,8 @@ impl fmt::Display for ResultError {
         match self {
             Self::CutShort { line } => write!(
                 f,
-                "ends in the middle at line {line}: the file was cut short; \
-                 `plimsoll report DIR` rebuilds it from run.journal"
+                "ends in the middle at line {line}: the file was cut short; where run.journal \
+                 lies beside it, `plimsoll report DIR` makes it anew"
             ),
             Self::Newer { schema, readable } => write!(
                 f,

@@ -182,7 +182,8 @@ pub fn ports_short(routes: &[Route], connections: u64) -> Option<String> {
     (have < connections).then(|| {
         format!(
             "{connections} connections need more local ports than the {have} there are \
-             ({first}-{last}, {} ways to the server): {} source addresses (--source) would do",
+             ({first}-{last} for each pair of addresses, of which there are {}): {} source \
+             addresses (--source) would do",
             routes.len(),
             connections.div_ceil(per_route)
         )

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use import::ResultError;
 use model::Run;
 
 use crate::args::{Format, ReportArgs};
@@ -50,8 +51,18 @@ fn judge_anew(run: &mut Run, what: &str) {
 fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     let (finished, journal) = (dir.join("run.json"), dir.join(journal::NAME));
     if let Ok(bytes) = fs::read(&finished) {
-        let run = import::load_run(&bytes).map_err(|error| unreadable(&finished, &error))?;
-        Ok(Replayed { run, objectives: Vec::new() })
+        match import::load_run(&bytes) {
+            Ok(run) => Ok(Replayed { run, objectives: Vec::new() }),
+            Err(error @ ResultError::CutShort { .. }) => {
+                let made = journal::replay(&journal);
+                if made.is_ok() {
+                    let (name, from) = (finished.display(), journal::NAME);
+                    eprintln!("plimsoll: {name} was cut short: made anew from {from}");
+                }
+                made.map_err(|_| unreadable(&finished, &error))
+            }
+            Err(error) => Err(unreadable(&finished, &error)),
+        }
     } else if journal.exists() {
         journal::replay(&journal)
     } else {

@@ -183,6 +183,14 @@ fn a_kill_leaves_a_journal_that_makes_the_results() {
     assert_eq!(judged, ["max<1us", "mean<=500ms", "success>=99%", "qps>=1000", "stable"]);
     assert_eq!(run.objectives[1].priority, Some(1));
     assert_ne!(run.objectives[0].ruling, model::Ruling::Pass, "{:?}", run.objectives[0]);
+    // A run.json that is cut short, as by a full disk, is made anew in the same way.
+    let json = dir.path().join("run.json");
+    let whole = fs::read(&json).expect("it was made");
+    fs::write(&json, &whole[..whole.len() / 2]).expect("a file");
+    let ended = plimsoll(&format!("report {}", dir.path().display()));
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(ended.stderr.contains("made anew from run.journal"), "{ended:?}");
+    assert_eq!(has_all_files(dir.path()).totals, run.totals);
 }
 
 /// Every count and time in it as high as a file can say.
