@@ -25,7 +25,7 @@ pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
-pub use plan::{PlanArgs, PlanFormat};
+pub use plan::PlanArgs;
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
 #[derive(Debug, Parser)]
@@ -219,6 +219,15 @@ pub enum TableFormat {
     Text,
     /// Comma-separated values
     Csv,
+    /// JSON
+    Json,
+}
+
+/// How what is no table of levels is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextOrJson {
+    /// Aligned columns
+    Text,
     /// JSON
     Json,
 }

@@ -16,7 +16,7 @@ use net::limits;
 use verdict::exit::INTERRUPTED;
 use verdict::figures::{grouped, percent, rate};
 
-use crate::args::{CalibrateArgs, LoadArgs, TableFormat};
+use crate::args::{CalibrateArgs, LoadArgs, TextOrJson};
 use crate::environment;
 use crate::execute::{execute, now_rfc3339};
 use crate::failure::{Failure, cannot_run, usage};
@@ -42,9 +42,6 @@ const SHORTEST_NS: u64 = 100 * MILLISECOND;
 pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     if args.duration < SHORTEST_NS {
         return usage("-d: a measurement must last 100ms or longer");
-    }
-    if args.format == TableFormat::Csv {
-        return usage("--format csv: a calibration is printed as text or json");
     }
     let all = limits::allowed_cpus();
     let built_in = BuiltIn::start()?;
@@ -86,8 +83,10 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         );
     }
     let printed = match args.format {
-        TableFormat::Json => output::print(&(output::json(&calibration) + "\n")),
-        _ => output::print(&format!("{}\nkept in {}\n", words(&calibration), kept.display())),
+        TextOrJson::Json => output::print(&(output::json(&calibration) + "\n")),
+        TextOrJson::Text => {
+            output::print(&format!("{}\nkept in {}\n", words(&calibration), kept.display()))
+        }
     };
     Ok(u8::from(!printed))
 }

@@ -7,7 +7,7 @@ use model::units::{exact_duration, show_duration};
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
-use crate::args::{PlanArgs, PlanFormat};
+use crate::args::{PlanArgs, TextOrJson};
 use crate::execute::now_unix_ns;
 use crate::failure::{Failure, usage};
 use crate::output;
@@ -34,8 +34,8 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     refuse_contradictions(&sent.settings, shape.shape())?;
     let preview = preview(args, &sent, &shape);
     let printed = output::print(&match args.format {
-        PlanFormat::Text => text(&preview, output::style()),
-        PlanFormat::Json => output::json(&preview) + "\n",
+        TextOrJson::Text => text(&preview, output::style()),
+        TextOrJson::Json => output::json(&preview) + "\n",
     });
     Ok(if printed { DONE } else { COULD_NOT_RUN })
 }

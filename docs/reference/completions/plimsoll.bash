@@ -187,7 +187,7 @@ _plimsoll() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "text csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -323,8 +323,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s d -l dur
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l format -d 'What goes to standard output: text or json' -r -f -a "text\t'Aligned columns'
-csv\t'Comma-separated values'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s q -l quiet -d 'Print nothing while measuring'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -485,8 +485,7 @@ _arguments "${_arguments_options[@]}" : \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
-'--format=[What goes to standard output\: text or json]:FORMAT:((text\:"Aligned columns"
-csv\:"Comma-separated values"
+'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
 '-q[Print nothing while measuring]' \
 '--quiet[Print nothing while measuring]' \

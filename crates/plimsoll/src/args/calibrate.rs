@@ -4,7 +4,7 @@ use clap::Args;
 use model::Nanos;
 use model::units::parse_duration;
 
-use super::{IoArg, TableFormat};
+use super::{IoArg, TextOrJson};
 
 /// `plimsoll calibrate`.
 #[derive(Debug, Args)]
@@ -18,9 +18,9 @@ pub struct CalibrateArgs {
     /// Kernel interface: io_uring where allowed, else epoll
     #[arg(long, value_enum, default_value = "auto")]
     pub io: IoArg,
-    /// What goes to standard output: text or json
+    /// What goes to standard output
     #[arg(long, value_enum, default_value = "text")]
-    pub format: TableFormat,
+    pub format: TextOrJson,
     /// Print nothing while measuring
     #[arg(short, long)]
     pub quiet: bool,

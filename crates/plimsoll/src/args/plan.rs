@@ -3,7 +3,7 @@
 use clap::Args;
 use model::units::parse_count;
 
-use super::{LoadArgs, ShapeArgs};
+use super::{LoadArgs, ShapeArgs, TextOrJson};
 
 /// `plimsoll plan`.
 #[derive(Debug, Args)]
@@ -27,14 +27,5 @@ pub struct PlanArgs {
     pub load: LoadArgs,
     /// What goes to standard output
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
-    pub format: PlanFormat,
-}
-
-/// How a plan is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum PlanFormat {
-    /// Aligned columns
-    Text,
-    /// JSON
-    Json,
+    pub format: TextOrJson,
 }

@@ -42,7 +42,7 @@ fn a_ceiling_is_measured_kept_and_told() {
 fn calibrating_too_short_or_as_csv_is_refused() {
     let state = tempfile::tempdir().expect("a folder");
     in_state("calibrate -d 1ms", state.path()).refuses(2, "100ms");
-    in_state("calibrate --format csv", state.path()).refuses(2, "text or json");
+    in_state("calibrate --format csv", state.path()).refuses(2, "csv");
 }
 
 #[test]
