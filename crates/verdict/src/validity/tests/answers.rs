@@ -1,0 +1,67 @@
+//! Rules about what was answered.
+
+use super::*;
+
+#[test]
+fn rules_about_answers() {
+    check(vec![
+        (
+            "nothing answered",
+            closed(),
+            |run| {
+                run.totals.requests = 0;
+                run.totals.succeeded = 0;
+                run.totals.errors.add(ErrorClass::Connect, 10_000);
+                run.totals.error_samples.insert("connect".into(), "Connection refused".into());
+            },
+            Verdict::Invalid,
+            ReasonCode::NoAnswers,
+            "no answer came in 10.0s, of 10,000 attempts; 10,000 failed by connect (Connection refused)",
+        ),
+        (
+            "all 404",
+            closed(),
+            |run| {
+                run.totals.errors.add(ErrorClass::Status, 10_000);
+                run.totals.succeeded = 0;
+                run.totals.statuses = [(404, 10_000)].into();
+            },
+            Verdict::Invalid,
+            ReasonCode::FastErrors,
+            "10,000 of 10,000 answers (100.00 %) were failures, 10,000 of them with status 404: errors \
+             that look like capacity; 0.00/s were carried",
+        ),
+        (
+            "sheds two thirds",
+            closed(),
+            |run| {
+                run.totals.errors.add(ErrorClass::Status, 6_667);
+                run.totals.statuses = [(200, 3_333), (503, 6_667)].into();
+            },
+            Verdict::Valid,
+            ReasonCode::FastErrors,
+            "status 503",
+        ),
+        (
+            "closes after every answer",
+            closed(),
+            |run| run.totals.server_closes = 10_000,
+            Verdict::Valid,
+            ReasonCode::KeepaliveRefused,
+            "connecting anew took 200us",
+        ),
+    ]);
+}
+
+#[test]
+fn an_overloaded_server_is_a_result() {
+    let (verdict, codes, text) = judged(closed(), |run| {
+        run.totals.errors.add(ErrorClass::Timeout, 2_000);
+        run.totals.errors.add(ErrorClass::Status, 3_000);
+        run.totals.statuses = [(200, 5_000), (503, 3_000)].into();
+        run.totals.requests = 8_000;
+        run.response_ns = around(5 * SECOND, 100_000);
+    });
+    let expected = (Verdict::Valid, vec![ReasonCode::FastErrors]);
+    assert_eq!((verdict, codes), expected, "{text}");
+}

@@ -1,0 +1,235 @@
+//! Rules about the generator.
+
+use super::*;
+
+/// Half of 10,000 arrivals not sent, with all ten connections in use.
+fn held_back(run: &mut Run) {
+    run.rates.achieved_per_s = 500.0;
+    run.rates.requests_per_s = 500.0;
+    run.totals.unsent = 5_000;
+    run.totals.requests = 5_000;
+    run.totals.succeeded = 5_000;
+    run.concurrency.in_flight_max = 10;
+    run.service_ns = around(20 * MILLISECOND, 5_000);
+    run.response_ns = around(SECOND, 100_000);
+    run.wait_ns = around(SECOND, 5_000);
+}
+
+#[test]
+fn rules_about_the_generator() {
+    check(vec![
+        (
+            "busy worker, closed loop",
+            closed(),
+            |run| run.generator.workers[1].busy_ratio = 0.99,
+            Verdict::LowerBound,
+            ReasonCode::WorkersSaturated,
+            "1 of 2 workers had no time left (busy 99.00 % of the window): the server carries at least 1,000/s",
+        ),
+        (
+            "busy worker on time, open loop",
+            open(),
+            |run| run.generator.workers[1].busy_ratio = 0.99,
+            Verdict::Valid,
+            ReasonCode::WorkersSaturated,
+            "no time left",
+        ),
+        (
+            "late by a fifth",
+            open(),
+            |run| (run.late_ns.p99, run.response_ns.p99) = (2 * MILLISECOND, 10 * MILLISECOND),
+            Verdict::LowerBound,
+            ReasonCode::LateSends,
+            "p99 2.00ms, of a response p99 of 10.0ms",
+        ),
+        (
+            "late by most",
+            open(),
+            |run| (run.late_ns.p99, run.response_ns.p99) = (9 * MILLISECOND, 10 * MILLISECOND),
+            Verdict::Invalid,
+            ReasonCode::LateSends,
+            "requests left late",
+        ),
+        (
+            "fewer sent than offered",
+            open(),
+            |run| run.rates.achieved_per_s = 990.0,
+            Verdict::LowerBound,
+            ReasonCode::AchievedBelowOffered,
+            "99.00 % of the 1,000/s offered were sent as 990/s: 100 arrivals",
+        ),
+        (
+            "files ran out now and then",
+            closed(),
+            |run| {
+                run.totals.limits.insert("EMFILE".into(), 90_000);
+                run.totals.errors.add(ErrorClass::Connect, 100);
+            },
+            Verdict::LowerBound,
+            ReasonCode::LimitsHit,
+            "EMFILE 90,000 times (open files of a process: 1,024 allowed, 4,096 at most",
+        ),
+        (
+            "most attempts found no port",
+            closed(),
+            |run| {
+                run.totals.limits.insert("EADDRNOTAVAIL".into(), 7_000);
+                run.totals.errors.add(ErrorClass::Connect, 7_000);
+            },
+            Verdict::Invalid,
+            ReasonCode::LimitsHit,
+            "--source",
+        ),
+    ]);
+}
+
+#[test]
+fn spinning_workers_are_not_called_saturated() {
+    let (verdict, codes, _) = judged(open(), |run| {
+        run.plan.spin = true;
+        run.generator.workers.iter_mut().for_each(|worker| worker.busy_ratio = 1.0);
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]));
+}
+
+#[test]
+fn arrivals_held_back_by_the_connections() {
+    check(vec![
+        (
+            "server takes its time",
+            open(),
+            held_back,
+            Verdict::LowerBound,
+            ReasonCode::ConnectionsExhausted,
+            "5,000 of 10,000 arrivals (50.00 %) found no free connection",
+        ),
+        (
+            "how many would do",
+            open(),
+            held_back,
+            Verdict::LowerBound,
+            ReasonCode::ConnectionsExhausted,
+            "at a mean service time of 20.0ms the rate takes -c 20 or more",
+        ),
+        (
+            "one queue behind them",
+            open(),
+            |run| {
+                held_back(run);
+                (run.service_ns.min, run.service_ns.stdev) = (MILLISECOND, 3 * MILLISECOND);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "its service time grew from 1.00ms to a steady 20.0ms",
+        ),
+        (
+            "the server sheds",
+            open(),
+            |run| {
+                held_back(run);
+                run.totals.statuses = [(200, 4_900), (503, 100)].into();
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "2.00 % of its answers were 429 or 503",
+        ),
+        (
+            "the server lets them time out",
+            open(),
+            |run| {
+                held_back(run);
+                run.totals.errors.add(ErrorClass::Timeout, 2_000);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "20.00 % of the attempts timed out",
+        ),
+    ]);
+    let (verdict, codes, _) = judged(open(), |run| {
+        held_back(run);
+        run.generator.workers[0].busy_ratio = 1.0;
+    });
+    assert_eq!(verdict, Verdict::LowerBound);
+    assert!(codes.contains(&ReasonCode::AchievedBelowOffered), "{codes:?}");
+    assert!(codes.contains(&ReasonCode::ConnectionsExhausted), "{codes:?}");
+}
+
+#[test]
+fn a_worker_behind_for_its_neighbours_is_not_behind_for_the_server() {
+    let behind = |server_ratio, neighbours_ratio, duration_ns| {
+        judged(open(), |run| {
+            held_back(run);
+            run.totals.duration_ns = duration_ns;
+            let worker = &mut run.generator.workers[0];
+            (worker.busy_ratio, worker.queued_ratio) = (0.6, 0.39);
+            on(run, |machine| {
+                machine.shares_cores = true;
+                (machine.server_ratio, machine.neighbours_ratio) = (server_ratio, neighbours_ratio);
+            });
+        })
+        .1
+        .contains(&ReasonCode::AchievedBelowOffered)
+    };
+    assert!(behind(Some(0.2), 0.5, 10 * SECOND), "the worker waited for neighbours");
+    for (server, neighbours, duration_ns) in
+        [(Some(0.5), 0.2, 10 * SECOND), (None, 0.5, 10 * SECOND), (Some(0.0), 0.5, SECOND / 2)]
+    {
+        let behind = behind(server, neighbours, duration_ns);
+        assert!(!behind, "it waited for the server, or that cannot be told: {server:?}");
+    }
+}
+
+#[test]
+fn a_server_that_lets_nobody_in_is_not_the_generators_doing() {
+    check(vec![
+        (
+            "the server lets nobody in any more",
+            open(),
+            |run| {
+                held_back(run);
+                run.totals.errors.add(ErrorClass::Connect, 500);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "5.00 % of the attempts could not connect",
+        ),
+        (
+            "the same, and connections it closed stay closed",
+            open(),
+            |run| {
+                run.rates.achieved_per_s = 900.0;
+                run.totals.errors.add(ErrorClass::Connect, 500);
+            },
+            Verdict::Valid,
+            ReasonCode::AchievedBelowOffered,
+            "5.00 % of the attempts could not connect",
+        ),
+    ]);
+    let (verdict, codes, _) = judged(open(), |run| {
+        held_back(run);
+        run.generator.workers[0].busy_ratio = 1.0;
+        run.totals.errors.add(ErrorClass::Connect, 500);
+    });
+    assert_eq!(verdict, Verdict::LowerBound, "the generator had no time left either: {codes:?}");
+}
+
+#[test]
+fn the_last_arrivals_in_hand_are_no_shortfall() {
+    let (verdict, codes, _) = judged(open(), |run| run.rates.achieved_per_s = 999.2);
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]));
+}
+
+#[test]
+fn users_held_back_by_the_cap_are_a_lower_bound() {
+    check(vec![(
+        "cap below the users",
+        closed(),
+        |run| {
+            (run.plan.max_inflight, run.concurrency.in_flight_max) = (2, 2);
+            run.service_ns = around(MILLISECOND, 10_000);
+        },
+        Verdict::LowerBound,
+        ReasonCode::ConnectionsExhausted,
+        "10 users were held to 2 requests at once (--max-inflight)",
+    )]);
+}

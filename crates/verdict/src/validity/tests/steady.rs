@@ -1,0 +1,106 @@
+//! Rules about the course of a run.
+
+use super::*;
+
+/// Gives a run a window of points with this QPS and median (ms), a second each.
+fn went(run: &mut Run, course: impl Fn(usize) -> (f64, f64)) {
+    run.timeline = (0..30)
+        .map(|at| {
+            let (requests_per_s, p50_ms) = course(at);
+            model::timeline::Point {
+                start_ns: at as u64 * SECOND,
+                duration_ns: SECOND,
+                phase: "window".into(),
+                requests_per_s,
+                p50_ns: (p50_ms * 1e6) as u64,
+                ..Default::default()
+            }
+        })
+        .collect();
+    let sum: f64 = run.timeline.iter().map(|point| point.requests_per_s).sum();
+    run.rates.requests_per_s = sum / 30.0;
+}
+
+#[test]
+fn rules_about_the_course() {
+    check(vec![
+        (
+            "warm-up that lowers QPS",
+            closed(),
+            |run| went(run, |at| if at < 8 { (400.0, 5.0) } else { (1000.0, 2.0) }),
+            Verdict::LowerBound,
+            ReasonCode::NotSteady,
+            "the first 8.00s of the window were warm-up: p50 5.00ms there and 2.00ms later; warm, it \
+             answered 1,000/s, 19.05 % more than the whole window shows",
+        ),
+        (
+            "warm-up under a schedule",
+            open(),
+            |run| went(run, |at| if at < 3 { (1000.0, 9.0) } else { (1000.0, 2.0) }),
+            Verdict::Valid,
+            ReasonCode::NotSteady,
+            "the first 3.00s of the window were warm-up",
+        ),
+        (
+            "a queue that grows",
+            open(),
+            |run| went(run, |at| (1000.0, 2.0 + 0.1 * at as f64)),
+            Verdict::Valid,
+            ReasonCode::NotSteady,
+            "the median response time never settled",
+        ),
+        (
+            "dips",
+            closed(),
+            |run| {
+                run.dips = vec![model::Dip {
+                    start_ns: 3 * SECOND,
+                    duration_ns: 2 * SECOND,
+                    throughput: Some(model::Departure { course: 1e3, typical: 400.0, worst: 0.0 }),
+                    ..Default::default()
+                }];
+            },
+            Verdict::Valid,
+            ReasonCode::Dips,
+            "left its own course once, for 2.00s of 10.0s; longest: at 3.00s for 2.00s, QPS 400 \
+             instead of 1,000",
+        ),
+    ]);
+}
+
+#[test]
+fn a_steady_run_is_stable_and_a_short_one_cannot_be_told() {
+    let mut run = closed();
+    assert_eq!(stability(&run), Stability::TooShort);
+    went(&mut run, |at| (1000.0 + (at % 3) as f64, 2.0 + 0.1 * (at % 2) as f64));
+    assert_eq!((judge(&run).reasons, stability(&run)), (vec![], Stability::Stable));
+    run.dips = vec![model::Dip { throughput: None, ..Default::default() }];
+    assert!(matches!(stability(&run), Stability::Unstable(_)));
+}
+
+/// A run of three hours: points of two seconds, and a last one of one.
+fn folded(figures: impl Fn(usize) -> (f64, f64)) -> Run {
+    let mut run = closed();
+    went(&mut run, figures);
+    let last = run.timeline.len() - 1;
+    for (at, point) in run.timeline.iter_mut().enumerate() {
+        point.start_ns *= 2;
+        point.duration_ns = if at == last { SECOND - 1 } else { 2 * SECOND };
+    }
+    run
+}
+
+#[test]
+fn folded_timelines_are_read_as_those_of_seconds_are() {
+    let steady = |at: usize| (1000.0 + (at % 3) as f64, 2.0);
+    // The stub at the end brings fewer answers and says nothing of the server.
+    let stub = |at: usize| if at == 29 { (100.0, 900.0) } else { steady(at) };
+    assert_eq!(
+        (judge(&folded(stub)).reasons, stability(&folded(stub))),
+        (vec![], Stability::Stable)
+    );
+    let warming = |at: usize| if at < 8 { (400.0, 5.0) } else { steady(at) };
+    let reasons = judge(&folded(warming)).reasons;
+    assert_eq!(reasons[0].code, ReasonCode::NotSteady);
+    assert!(reasons[0].text.contains("the first 16.0s of the window were warm-up"), "{reasons:?}");
+}

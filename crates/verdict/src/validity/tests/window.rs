@@ -1,0 +1,78 @@
+//! Rules about the window.
+
+use super::*;
+
+#[test]
+fn rules_about_the_window() {
+    check(vec![
+        (
+            "more in flight than connections",
+            closed(),
+            |run| run.service_ns = around(20 * MILLISECOND, 10_000),
+            Verdict::Invalid,
+            ReasonCode::LittleLaw,
+            "1,000 answers/s x 20.0ms mean service time is 20.0 requests in flight, where 10 connections x 1 allow 10",
+        ),
+        (
+            "few answers",
+            closed(),
+            |run| run.response_ns.count = 999,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "999 attempts in 10.0s are too few to quote p99 or above: 9 of them are above it",
+        ),
+        (
+            "few answers for p99.9",
+            closed(),
+            |run| run.response_ns.count = 9_999,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "9,999 attempts in 10.0s are too few to quote p99.9 or above: 9 of them are above it",
+        ),
+        (
+            "few answers for p99.99",
+            closed(),
+            |run| run.response_ns.count = 99_999,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "99,999 attempts in 10.0s are too few to quote p99.99 or above: 9 of them are above it",
+        ),
+        (
+            "interrupted",
+            closed(),
+            |run| {
+                run.interrupted = true;
+                run.totals.duration_ns = 3 * SECOND;
+            },
+            Verdict::Valid,
+            ReasonCode::Interrupted,
+            "ended after 3.00s of 10.0s",
+        ),
+    ]);
+}
+
+/// (QPS, mean ms, longest ms, window s) at 10 connections, and whether that is impossible.
+#[test]
+fn little_allows_what_the_windows_ends_explain() {
+    for (qps, mean_ms, max_ms, window_s, impossible) in [
+        (1000.0, 10, 12, 10, false),
+        (1000.0, 10, 12, 1, false),
+        (1040.0, 10, 12, 10, false),
+        (1100.0, 10, 12, 10, true),
+        (12.0, 1000, 1100, 1, false),
+        (1100.0, 100, 130, 10, true),
+    ] {
+        let (verdict, _, text) = judged(closed(), |run| {
+            run.rates.requests_per_s = qps;
+            run.totals.duration_ns = window_s * SECOND;
+            run.service_ns = around(mean_ms * MILLISECOND, (qps * window_s as f64) as u64);
+            run.service_ns.max = max_ms * MILLISECOND;
+        });
+        assert_eq!(verdict == Verdict::Invalid, impossible, "{qps} x {mean_ms}: {text}");
+    }
+    let (verdict, codes, _) = judged(closed(), |run| {
+        (run.plan.pipeline, run.plan.max_inflight) = (4, 40);
+        run.service_ns = around(20 * MILLISECOND, 10_000);
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]));
+}
