@@ -15,6 +15,8 @@ use crate::validity;
 pub const LEAST_SUCCESS: f64 = 0.99;
 /// Share of what was due that must be answered inside the window.
 pub const LEAST_ANSWERED: f64 = 0.99;
+/// What the guard on the pace is called, before its limit.
+const ANSWERED: &str = "answered>=";
 /// Mean service time over that at rest from which on a server that took every connection is taken
 /// to stand in a queue of its own.
 const QUEUED: f64 = 3.0;
@@ -82,7 +84,7 @@ fn answered(run: &Run) -> Option<Margin> {
     let least = LEAST_ANSWERED - at_ends;
     let sent = offered > 0.0 && run.rates.achieved_per_s >= (least * offered).min(offered);
     let held = value >= least && sent;
-    let name = format!("answered>={}%", LEAST_ANSWERED * 100.0);
+    let name = format!("{ANSWERED}{}%", LEAST_ANSWERED * 100.0);
     Some(margin(name, value.min(1.0), LEAST_ANSWERED, held))
 }
 
@@ -97,8 +99,7 @@ fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> 
         return None;
     }
     let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
-    // A time that would be too long without the generator's own part in it is the server's.
-    let late_explains = |m: &&Margin| within_without(m, run.late_ns.p99);
+    let late_explains = |m: &&Margin| lateness_explains(run, m);
     let blames = |code| match code {
         ReasonCode::AchievedBelowOffered | ReasonCode::LimitsHit => true,
         ReasonCode::LateSends => broke.iter().all(late_explains),
@@ -128,7 +129,7 @@ fn connections_fault(run: &Run, broke: &[&Margin]) -> Option<String> {
     let failed = run.totals.errors.total() > 0;
     let explains = |m: &&Margin| match m.unit {
         Unit::Nanoseconds => within_without(m, run.wait_ns.p99),
-        Unit::Ratio => m.objective.starts_with("answered") || !failed,
+        Unit::Ratio => m.objective.starts_with(ANSWERED) || !failed,
         Unit::Count => false,
     };
     let waited = run.wait_ns.p99 > 0 && validity::at_cap(run) && broke.iter().all(explains);
@@ -137,6 +138,17 @@ fn connections_fault(run: &Run, broke: &[&Margin]) -> Option<String> {
         let wanted = validity::connections_for(run);
         format!("every connection was in use, and waiting for one took {waited} at p99; {wanted}")
     })
+}
+
+/// Whether what broke may be the work of requests that left late. A time that would be too long without their
+/// lateness is the server's; so are answers that lag behind their requests by more of the window than the
+/// generator ever lagged behind its schedule.
+fn lateness_explains(run: &Run, margin: &Margin) -> bool {
+    if margin.objective.starts_with(ANSWERED) {
+        let lag_ns = (1.0 - margin.value) * run.totals.duration_ns as f64;
+        return lag_ns <= run.late_ns.max as f64;
+    }
+    within_without(margin, run.late_ns.p99)
 }
 
 /// Whether a time would keep its limit without a part of it; what is no time always would.
@@ -260,6 +272,18 @@ mod tests {
             let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
             run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
             assert_eq!(judged(&run).outcome, outcome, "{mean_ns}");
+        }
+    }
+
+    #[test]
+    fn lateness_is_blamed_for_no_more_answers_than_came_due_in_it() {
+        for (answered_per_s, outcome) in [(970.0, Outcome::Broke), (988.0, Outcome::Generator)] {
+            let mut run = open();
+            run.rates.requests_per_s = answered_per_s;
+            run.late_ns = around(40_000_000, 10_000);
+            let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
+            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+            assert_eq!(judged(&run).outcome, outcome, "{answered_per_s}");
         }
     }
 
