@@ -4,12 +4,13 @@
 //! does, and draws with those handed back.
 
 use std::collections::BTreeSet;
-use std::env::var_os;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use report::chart::OtherFont;
+
+use crate::user_folder;
 
 /// Files looked at most, folders deep, and bytes of a file: a bound for folders that somebody put
 /// something else into. The largest fonts in use, those of Chinese, have 20 to 40 MB.
@@ -41,11 +42,8 @@ pub fn having(chars: &BTreeSet<char>) -> Vec<OtherFont> {
 
 /// The folders that fontconfig searches by default.
 fn folders() -> Vec<PathBuf> {
-    let set = |name: &str| var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = set("HOME");
-    let under_home = |folder: &str| home.as_ref().map(|home| home.join(folder));
-    let data = set("XDG_DATA_HOME").or_else(|| under_home(".local/share"));
-    let own = [data.map(|data| data.join("fonts")), under_home(".fonts")];
+    let data = user_folder::base("XDG_DATA_HOME", ".local/share");
+    let own = [data.map(|data| data.join("fonts")), user_folder::under_home(".fonts")];
     let shared = ["/usr/local/share/fonts", "/usr/share/fonts"].map(PathBuf::from);
     own.into_iter().flatten().chain(shared).collect()
 }

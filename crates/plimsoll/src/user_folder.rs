@@ -9,9 +9,22 @@ use sha2::{Digest, Sha256};
 /// The program's own folder in the one that `variable` names, or else in `under_home`; none where neither
 /// it nor HOME is set.
 pub fn find(variable: &str, under_home: &str) -> Option<PathBuf> {
-    let set = |name: &str| var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = set(variable).or_else(|| Some(set("HOME")?.join(under_home)))?;
-    Some(folder.join("plimsoll"))
+    Some(base(variable, under_home)?.join("plimsoll"))
+}
+
+/// The folder that `variable` names, or else `under_home`; none where neither it nor HOME is set.
+pub fn base(variable: &str, under_home: &str) -> Option<PathBuf> {
+    set(variable).or_else(|| self::under_home(under_home))
+}
+
+/// This path in the user's home, where HOME is set.
+pub fn under_home(path: &str) -> Option<PathBuf> {
+    Some(set("HOME")?.join(path))
+}
+
+/// A variable that is there and not empty.
+fn set(variable: &str) -> Option<PathBuf> {
+    var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// A name for what these facts tell from anything else: the first 16 digits of their SHA-256.
