@@ -10,6 +10,7 @@ mod golang;
 mod interrupt;
 mod needs;
 mod repo;
+mod rerun;
 mod table;
 mod test;
 mod tidy;
