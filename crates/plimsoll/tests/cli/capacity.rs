@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Folder, PLIMSOLL, Target};
+use crate::harness::{Ended, Folder, PLIMSOLL, Target};
 
 /// A search short enough for a test. What it finds in so little time is not asserted closely.
 const SHORT: &str = "--budget 40s --step 500ms --hold 1s --rest 50ms --out out";
@@ -22,8 +22,11 @@ fn json(folder: &Folder, name: &str) -> Value {
 #[test]
 fn a_capacity_is_found_confirmed_explained_and_written_down() {
     let (folder, target) = (Folder::new(), Target::start());
-    folder
-        .plimsoll(&format!("capacity {} {SHORT}", target.url(QUEUE)))
+    let search = || folder.plimsoll(&format!("capacity {} {SHORT}", target.url(QUEUE)));
+    // A generator that was kept from its work says so, and what limits the server stays unknown.
+    let told = |ended: &Ended| !ended.stdout.contains("the generator was the limit");
+    let ended = (0..4).map(|_| search()).find(told).expect("a search that ends at the server");
+    ended
         .ok()
         .prints("limited by ")
         .prints("confirmed over 1.00s")

@@ -49,6 +49,11 @@ pub struct Recorder {
 
 impl Recorder {
     pub fn start() -> Self {
+        Self::taking(Duration::ZERO)
+    }
+
+    /// One that takes its time for each piece that it reads, so that connections bound what it answers.
+    pub fn taking(time: Duration) -> Self {
         let first = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = first.local_addr().expect("its address").port();
         let second = TcpListener::bind(("127.0.0.2", port)).expect("the same port again");
@@ -57,7 +62,7 @@ impl Recorder {
         let accept = |listener: TcpListener| {
             listener.set_nonblocking(true).expect("a listener that does not block");
             let (log, over, conns) = (log.clone(), over.clone(), conns.clone());
-            thread::spawn(move || accept(&listener, &log, &over, &conns))
+            thread::spawn(move || accept(&listener, &log, &over, &conns, time))
         };
         let threads = vec![accept(first), accept(second)];
         Self { port, log, over, threads }
@@ -83,7 +88,13 @@ impl Drop for Recorder {
     }
 }
 
-fn accept(listener: &TcpListener, log: &Log, over: &AtomicBool, conns: &Mutex<usize>) {
+fn accept(
+    listener: &TcpListener,
+    log: &Log,
+    over: &AtomicBool,
+    conns: &Mutex<usize>,
+    time: Duration,
+) {
     while !over.load(Ordering::Relaxed) {
         let Ok((stream, _)) = listener.accept() else {
             thread::sleep(Duration::from_millis(2));
@@ -93,11 +104,11 @@ fn accept(listener: &TcpListener, log: &Log, over: &AtomicBool, conns: &Mutex<us
         let (conn, log) = (*conns, log.clone());
         *conns += 1;
         drop(conns);
-        thread::spawn(move || serve(stream, conn, &log));
+        thread::spawn(move || serve(stream, conn, &log, time));
     }
 }
 
-fn serve(mut stream: TcpStream, conn: usize, log: &Log) {
+fn serve(mut stream: TcpStream, conn: usize, log: &Log, time: Duration) {
     stream.set_nonblocking(false).expect("a stream that blocks");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
     stream.set_nodelay(true).expect("no delay");
@@ -110,6 +121,7 @@ fn serve(mut stream: TcpStream, conn: usize, log: &Log) {
             Ok(n) => held.extend_from_slice(&piece[..n]),
         }
         let at = Instant::now();
+        thread::sleep(time);
         let mut answers = Vec::new();
         while let Some(text) = cut(&mut held) {
             let login = text.starts_with("GET /login ");
