@@ -62,7 +62,7 @@ pub struct Plan {
     pub io: Io,
     /// Workers burn their core instead of sleeping, for exact sends.
     pub spin: bool,
-    /// Arrivals closer than this are taken up together; 0: each on its own.
+    /// What an arrival waits at most for others to be taken up with it; 0: each on its own.
     pub granularity_ns: Nanos,
     /// Addresses connected to, used in turn.
     pub addresses: Vec<String>,

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Launch;
 use model::plan::{DEFAULT_LANES, TlsPlan};
-use model::units::MICROSECOND;
-use model::{Io, Mix, Nanos, Plan};
+use model::units::{MICROSECOND, SECOND};
+use model::{Arrivals, Io, Mix, Nanos, Plan};
 use net::limits::{self, FileLimit};
 
 use crate::address;
@@ -24,10 +24,10 @@ use crate::tls::{self, Tls};
 const MOST_CONNECTIONS: u64 = 1_000_000;
 /// Worker threads of one run at most.
 const MOST_THREADS: u64 = 512;
-/// Arrivals closer than this are taken up together unless workers spin: a timer of its own for each
-/// would cost more than the request.
+/// What an arrival waits at most for others to be taken up with it, unless workers spin: a timer of its own for
+/// each would cost more than the request.
 const GRANULARITY: Nanos = 110 * MICROSECOND;
-/// Arrivals a worker may have a second before they are taken up together.
+/// Independent arrivals a worker may have a second before enough of them fall that close together.
 const OWN_TIMER_BELOW_PER_S: f64 = 2000.0;
 
 /// What differs between the levels of a sweep.
@@ -221,7 +221,6 @@ impl Prepared {
             routes.iter().filter_map(|route| Some(route.from?.to_string())).collect();
         sources.dedup();
         let a_worker = shape.rate_per_s.unwrap_or(0.0) / threads as f64;
-        let together = a_worker > OWN_TIMER_BELOW_PER_S && !args.spin;
         Plan {
             url: secrets::mask_url(self.sent.destination.url.as_str()),
             method: self.sent.method.clone(),
@@ -251,7 +250,11 @@ impl Prepared {
                 net::Io::Epoll => Io::Epoll,
             },
             spin: args.spin,
-            granularity_ns: if together { GRANULARITY } else { 0 },
+            granularity_ns: if args.spin {
+                0
+            } else {
+                granularity(settings.arrivals.value, a_worker)
+            },
             addresses: self.addresses.iter().map(ToString::to_string).collect(),
             sources,
             tls: self.tls.as_ref().map(|tls| TlsPlan {
@@ -336,6 +339,16 @@ pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64,
     }
 }
 
+/// How long an arrival may wait for others, when a worker has so many a second. Evenly spaced ones that come
+/// further apart than that never meet, and would wait for nothing.
+fn granularity(arrivals: Arrivals, a_worker_per_s: f64) -> Nanos {
+    let meet_above_per_s = match arrivals {
+        Arrivals::Uniform => SECOND as f64 / GRANULARITY as f64,
+        Arrivals::Poisson => OWN_TIMER_BELOW_PER_S,
+    };
+    if a_worker_per_s > meet_above_per_s { GRANULARITY } else { 0 }
+}
+
 fn choose_io(asked: IoArg) -> Result<net::Io, Failure> {
     match asked {
         IoArg::Epoll => Ok(net::Io::Epoll),
@@ -360,4 +373,23 @@ fn proxy_notice(tls: bool) -> Vec<String> {
     set.map(|name| format!("{name} is set and ignored: requests go straight to the server"))
         .into_iter()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_wait_for_others_only_where_others_come() {
+        use Arrivals::{Poisson, Uniform};
+        for (arrivals, per_s, wait) in [
+            (Uniform, 9_000.0, 0),
+            (Uniform, 10_000.0, GRANULARITY),
+            (Poisson, 2_000.0, 0),
+            (Poisson, 2_001.0, GRANULARITY),
+            (Uniform, 0.0, 0),
+        ] {
+            assert_eq!(granularity(arrivals, per_s), wait, "{arrivals:?} {per_s}");
+        }
+    }
 }

@@ -32,13 +32,14 @@ impl Worker {
     /// Takes up the arrivals that are due, if it is time to, and serves as many as connections allow.
     ///
     /// Together or not at all: an arrival taken up at every answer would make the next wake-up, and a
-    /// wake-up costs more than a request.
+    /// wake-up costs more than a request. One for answers that comes when the timer is half over saves
+    /// the timer's, so it takes up what is there.
     pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let Pace::Open { arrivals, .. } = &self.pace else { return };
         if self.ended || !self.started {
             return;
         }
-        let together = self.job.plan.granularity_ns;
+        let together = self.job.plan.granularity_ns / 2;
         if arrivals.next_due().is_some_and(|due| due.saturating_add(together) <= now) {
             self.take_up(now.min(self.ledger.window_end().saturating_sub(1)), now);
         }
