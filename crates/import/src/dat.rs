@@ -2,7 +2,7 @@
 //! success rate in per cent, separated by blanks. Read into a [`Curve`] and printed from one.
 //!
 //! Besides the script's own form, `#` comments, blank lines, CRLF and a byte order mark are
-//! accepted. Levels may come in any order, but each only once. A table of an open-loop sweep has
+//! accepted. Levels rise from line to line, as in a table that was not put together by hand. A table of an open-loop sweep has
 //! rates in its first column; such tables of ours open with [`RATE_HEADING`], a comment to gnuplot.
 
 use std::collections::BTreeMap;
@@ -54,12 +54,12 @@ impl std::error::Error for DatError {}
 ///
 /// # Errors
 /// On text that is not UTF-8, a line without exactly four numbers, a number out of its column's
-/// range, a level that comes twice, and a file without levels.
+/// range, a level that comes twice or after a higher one, and a file without levels.
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
     let text = std::str::from_utf8(bytes).map_err(|e| not_text(bytes, e.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut kind = LevelKind::Concurrency;
-    let mut rows = BTreeMap::new();
+    let mut rows: BTreeMap<u64, (usize, CurveRow)> = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if line == RATE_HEADING {
@@ -70,8 +70,17 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
         }
         let row = parse_line(number, line, kind)?;
         // Levels are above zero, and such floats sort as their bits do.
+        let highest = rows.last_entry().map(|last| (last.get().0, last.get().1.level));
         if let Some((first, _)) = rows.insert(row.level.to_bits(), (number, row)) {
             let what = format!("level {} was on line {first} already: remove one", row.level);
+            return Err(DatError::at(number, what));
+        }
+        if let Some((before, highest)) = highest.filter(|(_, highest)| *highest > row.level) {
+            let what = format!(
+                "level {} comes after {highest} on line {before}: levels rise; if the lines belong \
+                 together, put them in order with `sort -n`",
+                row.level
+            );
             return Err(DatError::at(number, what));
         }
         if rows.len() > MOST_LEVELS {

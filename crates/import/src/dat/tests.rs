@@ -66,7 +66,7 @@ fn the_published_tables_come_back_as_they_were() {
 
 #[test]
 fn forms_that_editors_leave_behind_are_accepted() {
-    let text = "\u{feff}# from the lab\r\n\r\n  500\t2.5  1.25 99\r\n200 1e3 0.5 100.00";
+    let text = "\u{feff}# from the lab\r\n\r\n  200\t1e3  0.5 100.00\r\n500 2.5 1.25 99";
     let curve = parse("x", text.as_bytes()).unwrap();
     let figures: Vec<_> = curve.rows.iter().map(|r| (r.level, r.qps, r.mean_ns)).collect();
     assert_eq!(figures, [(200.0, 1000.0, 500_000), (500.0, 2.5, 1_250_000)]);
@@ -81,6 +81,8 @@ fn refusals_name_line_column_and_word() {
         ("200", "line 1: 1 of four columns; QPS is missing"),
         ("200 1 2 3 4", "line 1: a fifth column, `4`"),
         ("# x\n200 1 2 3\n\n200 4 5 6", "line 4: level 200 was on line 2 already"),
+        ("500 1 2 3\n200 4 5 6", "line 2: level 200 comes after 500 on line 1: levels rise"),
+        ("200 1 2 3\n500 1 2 3\n200 4 5 6", "line 3: level 200 was on line 1 already"),
         ("200 -1 2 3", "line 1: `-1` in column 2 (QPS) is negative"),
         ("-0 1 2 3", "line 1: `-0` in column 1 (concurrency) is negative"),
         ("0 1 2 3", "line 1: `0` in column 1 (concurrency) is not above zero"),
