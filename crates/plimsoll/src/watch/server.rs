@@ -2,7 +2,8 @@
 //! `/proc/net/tcp`, then by who holds it. Processes of other users may not show what they hold; then
 //! the server is known to be here, and what it spends is not.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 
@@ -32,10 +33,10 @@ impl Server {
             .filter_map(|text| text.parse().ok())
             .filter(|address: &SocketAddr| is_ours(address.ip()))
             .collect();
-        let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
-            .iter()
-            .flat_map(|path| listening(&fs::read_to_string(path).unwrap_or_default(), &local))
-            .collect();
+        let tables =
+            ["/proc/net/tcp", "/proc/net/tcp6"].iter().filter_map(|path| File::open(path).ok());
+        let inodes: Vec<String> =
+            tables.flat_map(|table| listening(BufReader::new(table), &local)).collect();
         let (beside, apart): (Vec<u32>, Vec<u32>) =
             holders(&inodes).into_iter().partition(|&pid| may_run_on(pid, cpus));
         Self { here: !inodes.is_empty(), beside, apart: apart.len() }
@@ -58,14 +59,24 @@ fn is_ours(address: IpAddr) -> bool {
     address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// Inodes of the sockets that listen on a port of `wanted`.
-fn listening(table: &str, wanted: &[SocketAddr]) -> Vec<String> {
+/// Inodes of the sockets that listen on a port of `wanted`. Linux lists those that listen before all others, which
+/// may be tens of thousands, at two microseconds each: the first of these ends the reading, if anything was found.
+fn listening(table: impl BufRead, wanted: &[SocketAddr]) -> Vec<String> {
     let mut found = Vec::new();
-    for line in table.lines().skip(1) {
+    if wanted.is_empty() {
+        return found;
+    }
+    for line in table.lines().map_while(Result::ok).skip(1) {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let [_, local, _, state, _, _, _, _, _, inode, ..] = fields[..] else { continue };
+        if state != LISTEN {
+            if found.is_empty() {
+                continue;
+            }
+            break;
+        }
         let port = local.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
-        if state == LISTEN && port.is_some_and(|port| wanted.iter().any(|w| w.port() == port)) {
+        if port.is_some_and(|port| wanted.iter().any(|w| w.port() == port)) {
             found.push(inode.to_owned());
         }
     }
@@ -151,8 +162,12 @@ mod tests {
             1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000 0 0 4712 1 0\n\
             2: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4713 1 0\n";
         let wanted = ["127.0.0.1:8080".parse().expect("an address")];
-        assert_eq!(listening(table, &wanted), ["4711"]);
-        assert_eq!(listening("", &wanted), Vec::<String>::new());
+        let mut unread = table.as_bytes();
+        assert_eq!(listening(&mut unread, &wanted), ["4711"]);
+        assert!(unread.ends_with(b" 4713 1 0\n"), "what follows those that listen is left alone");
+        let other = ["127.0.0.1:22".parse().expect("an address")];
+        assert_eq!(listening(table.as_bytes(), &other), ["4713"]);
+        assert_eq!(listening(&b""[..], &wanted), Vec::<String>::new());
     }
 
     #[test]
@@ -167,7 +182,7 @@ mod tests {
         });
         let address = told.recv().expect("it listens");
         let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
-        let inodes = listening(&table, &[address]);
+        let inodes = listening(table.as_bytes(), &[address]);
         assert_eq!(inodes.len(), 1);
         let pid = std::process::id();
         assert!(!process_holds(pid, &inodes) && thread_holds(pid, &inodes));
