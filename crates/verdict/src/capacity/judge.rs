@@ -7,8 +7,10 @@
 
 use model::capacity::{Judged, Margin, Outcome, Unit};
 use model::units::show_duration;
-use model::{ReasonCode, Run, Verdict};
+use model::{Nanos, ReasonCode, Run, Summary, Verdict};
 
+use crate::objective::{Goal, Metric, Statistic, Subject, parse};
+use crate::statistics::Time;
 use crate::validity;
 
 /// Share of the attempts that must succeed where no objective says so.
@@ -95,7 +97,7 @@ fn margin(objective: String, value: f64, limit: f64, held: bool) -> Margin {
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
 fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> Option<String> {
-    if failed_by_server(run) {
+    if failed_by_server(run, broke) {
         return None;
     }
     let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
@@ -113,12 +115,28 @@ fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> 
     found.or_else(|| if queued { None } else { connections_fault(run, broke) })
 }
 
-/// Whether failures that only the server can have made are too many by themselves: it refused,
-/// reset, or answered with them.
-fn failed_by_server(run: &Run) -> bool {
+/// Whether failures that only the server can have made are more, by themselves, than an objective that broke
+/// allows: it refused, reset, or answered with them. Those that are allowed excuse nobody.
+fn failed_by_server(run: &Run, broke: &[&Margin]) -> bool {
     let errors = &run.totals.errors;
     let own = errors.total().saturating_sub(errors.timeout) as f64;
-    run.totals.limits.is_empty() && own > (1.0 - LEAST_SUCCESS) * run.totals.attempts as f64
+    let attempts = run.totals.attempts as f64;
+    let allowed = |m: &&Margin| match (asked(m)?, m.unit) {
+        ((Subject::Load, Metric::Success), _) => Some((1.0 - m.limit) * attempts),
+        ((Subject::Load, Metric::Errors(None)), Unit::Ratio) => Some(m.limit * attempts),
+        ((Subject::Load, Metric::Errors(None)), _) => Some(m.limit),
+        _ => None,
+    };
+    run.totals.limits.is_empty() && broke.iter().filter_map(allowed).any(|allowed| own > allowed)
+}
+
+/// What a margin is of, where that is a figure.
+fn asked(margin: &Margin) -> Option<(Subject, Metric)> {
+    let asked = parse(&margin.objective).ok()?.pop()?;
+    match asked.goal {
+        Goal::Bound(bound) => Some((asked.subject, bound.metric)),
+        Goal::Stable | Goal::Valid => None,
+    }
 }
 
 /// Near the cap of its own connections a run misses its objectives by a few arrivals, too few for the
@@ -128,7 +146,9 @@ fn connections_fault(run: &Run, broke: &[&Margin]) -> Option<String> {
     run.plan.rate_per_s?;
     let failed = run.totals.errors.total() > 0;
     let explains = |m: &&Margin| match m.unit {
-        Unit::Nanoseconds => within_without(m, run.wait_ns.p99),
+        // Who waits for a connection has not sent yet: a service time has none of it.
+        Unit::Nanoseconds if asked(m).is_some_and(|(_, of)| of_service(of)) => false,
+        Unit::Nanoseconds => within_without(m, &run.wait_ns),
         Unit::Ratio => m.objective.starts_with(ANSWERED) || !failed,
         Unit::Count => false,
     };
@@ -148,12 +168,40 @@ fn lateness_explains(run: &Run, margin: &Margin) -> bool {
         let lag_ns = (1.0 - margin.value) * run.totals.duration_ns as f64;
         return lag_ns <= run.late_ns.max as f64;
     }
-    within_without(margin, run.late_ns.p99)
+    within_without(margin, &run.late_ns)
 }
 
 /// Whether a time would keep its limit without a part of it; what is no time always would.
-fn within_without(margin: &Margin, part_ns: u64) -> bool {
-    margin.unit != Unit::Nanoseconds || margin.value - part_ns as f64 <= margin.limit
+fn within_without(margin: &Margin, part: &Summary) -> bool {
+    let of_part = asked(margin).map_or(part.p99, |(_, metric)| like(metric, part));
+    margin.unit != Unit::Nanoseconds || margin.value - of_part as f64 <= margin.limit
+}
+
+/// What a metric reads from the latencies of which it is one, read from others of the same requests; of a
+/// percentile that is not kept, the next above.
+fn like(metric: Metric, times: &Summary) -> Nanos {
+    let kept = [
+        (0.5, times.p50),
+        (0.75, times.p75),
+        (0.9, times.p90),
+        (0.95, times.p95),
+        (0.99, times.p99),
+        (0.999, times.p999),
+        (0.9999, times.p9999),
+    ];
+    match metric {
+        Metric::Latency(_, Statistic::Mean) => times.mean,
+        Metric::Latency(_, Statistic::Percentile(percentile)) => {
+            let above = kept.into_iter().find(|(share, _)| percentile.share() <= *share);
+            above.map_or(times.max, |(_, time)| time)
+        }
+        // No other has a time for its limit.
+        _ => times.max,
+    }
+}
+
+fn of_service(metric: Metric) -> bool {
+    matches!(metric, Metric::Latency(Time::Service, _))
 }
 
 /// A sample of the commonest failure in words.
@@ -169,6 +217,7 @@ fn failure(run: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use model::capacity::Purpose;
+    use model::units::MILLISECOND;
     use model::{Reason, Validity};
 
     use super::super::Asked;
@@ -273,6 +322,64 @@ mod tests {
             run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
             assert_eq!(judged(&run).outcome, outcome, "{mean_ns}");
         }
+    }
+
+    /// Of an open loop whose requests left late, or found no connection, one in a hundred by 20 ms and one in a
+    /// thousand by 200 ms; half of them at once.
+    #[test]
+    fn a_part_of_a_time_is_blamed_by_the_figure_that_is_limited() {
+        let outcome = |objective: &str, value_ms: u64, waited: bool| {
+            let mut run = open();
+            let (p99, p999) = (20 * MILLISECOND, 200 * MILLISECOND);
+            let mean = MILLISECOND;
+            let part = Summary { mean, p50: 0, p99, p999, ..around(p999, 10_000) };
+            *(if waited { &mut run.wait_ns } else { &mut run.late_ns }) = part;
+            run.concurrency.in_flight_max = run.plan.inflight_cap();
+            if !waited {
+                let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
+                run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+            }
+            let (value, limit) = ((value_ms * MILLISECOND) as f64, 5e8);
+            let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
+            let broke = Margin { objective, value, limit, unit, outcome: Outcome::Broke };
+            judge(&run, vec![broke], Some(2e6)).outcome
+        };
+        for (objective, value_ms, of_late, of_waited) in [
+            ("p99<500ms", 515, Outcome::Generator, Outcome::Generator),
+            ("p99<500ms", 525, Outcome::Broke, Outcome::Broke),
+            ("mean<500ms", 515, Outcome::Broke, Outcome::Broke),
+            ("p50<500ms", 515, Outcome::Broke, Outcome::Broke),
+            ("p99.5<500ms", 690, Outcome::Generator, Outcome::Generator),
+            ("GET /users/{id}: p99.9<500ms", 690, Outcome::Generator, Outcome::Generator),
+            // Who takes arrivals up late takes answers up late too, but waiting comes before sending.
+            ("service.p99<500ms", 515, Outcome::Generator, Outcome::Broke),
+        ] {
+            let got = [false, true].map(|waited| outcome(objective, value_ms, waited));
+            assert_eq!(got, [of_late, of_waited], "{objective} {value_ms}");
+        }
+    }
+
+    #[test]
+    fn failures_that_are_allowed_do_not_excuse_the_generator() {
+        let outcome = |asked: &str| {
+            let mut run = open();
+            run.totals.errors.status = 200;
+            run.totals.succeeded = 7_800;
+            run.rates.success_ratio = Some(0.78);
+            run.rates.achieved_per_s = 800.0;
+            run.rates.requests_per_s = 800.0;
+            let (code, consequence) = (ReasonCode::AchievedBelowOffered, Verdict::LowerBound);
+            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+            let asked = Asked::of(parse(asked).expect("an objective"));
+            judge(&run, asked.margins(&run, &[], Purpose::Search), Some(2e6)).outcome
+        };
+        assert_eq!(outcome("success>=70%"), Outcome::Generator);
+        assert_eq!(outcome("success>=95%"), Outcome::Generator);
+        assert_eq!(outcome("success>=98.5%"), Outcome::Broke);
+        assert_eq!(outcome("errors<1%"), Outcome::Broke);
+        assert_eq!(outcome("errors<5%"), Outcome::Generator);
+        assert_eq!(outcome("errors<100"), Outcome::Broke);
+        assert_eq!(outcome("errors<500"), Outcome::Generator);
     }
 
     #[test]
