@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use engine::Launch;
 use model::plan::{DEFAULT_LANES, TlsPlan};
 use model::units::{MICROSECOND, SECOND};
-use model::{Arrivals, Io, Mix, Nanos, Plan};
+use model::workload::Stage;
+use model::{Arrivals, Io, Mix, Nanos, Plan, Stages};
 use net::limits::{self, FileLimit};
 
 use crate::address;
@@ -220,7 +221,12 @@ impl Prepared {
         let mut sources: Vec<String> =
             routes.iter().filter_map(|route| Some(route.from?.to_string())).collect();
         sources.dedup();
-        let a_worker = shape.rate_per_s.unwrap_or(0.0) / threads as f64;
+        let granularity_ns = match (args.spin, &recorded) {
+            (true, _) => 0,
+            // Their spacing is their own: as likely to fall together as independent ones.
+            (_, Some(_)) => granularity(Arrivals::Poisson, densest(shape, &stages, threads)),
+            _ => granularity(settings.arrivals.value, densest(shape, &stages, threads)),
+        };
         Plan {
             url: secrets::mask_url(self.sent.destination.url.as_str()),
             method: self.sent.method.clone(),
@@ -250,11 +256,7 @@ impl Prepared {
                 net::Io::Epoll => Io::Epoll,
             },
             spin: args.spin,
-            granularity_ns: if args.spin {
-                0
-            } else {
-                granularity(settings.arrivals.value, a_worker)
-            },
+            granularity_ns,
             addresses: self.addresses.iter().map(ToString::to_string).collect(),
             sources,
             tls: self.tls.as_ref().map(|tls| TlsPlan {
@@ -339,6 +341,12 @@ pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64,
     }
 }
 
+/// Arrivals a second that fall to a worker where they are densest.
+fn densest(shape: Shape, stages: &[Stage], threads: u64) -> f64 {
+    let peak = Stages::new(stages).map(|course| course.peak()).ok();
+    peak.or(shape.rate_per_s).unwrap_or(0.0) / threads as f64
+}
+
 /// How long an arrival may wait for others, when a worker has so many a second. Evenly spaced ones that come
 /// further apart than that never meet, and would wait for nothing.
 fn granularity(arrivals: Arrivals, a_worker_per_s: f64) -> Nanos {
@@ -391,5 +399,20 @@ mod tests {
         ] {
             assert_eq!(granularity(arrivals, per_s), wait, "{arrivals:?} {per_s}");
         }
+    }
+
+    #[test]
+    fn a_worker_has_most_arrivals_at_the_peak_of_a_course() {
+        let shape = Shape {
+            connections: 1,
+            rate_per_s: Some(6_250.0),
+            duration_ns: Some(2 * SECOND),
+            requests: None,
+        };
+        let stages = r#"[{"hold":{"at":500,"for":"1s"}},{"hold":{"at":12000,"for":"1s"}}]"#;
+        let stages: Vec<Stage> = serde_json::from_str(stages).unwrap();
+        assert_eq!(densest(shape, &stages, 1), 12_000.0);
+        assert_eq!(densest(shape, &[], 2), 3_125.0);
+        assert_eq!(densest(Shape { rate_per_s: None, ..shape }, &[], 1), 0.0);
     }
 }
