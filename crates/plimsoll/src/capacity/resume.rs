@@ -53,6 +53,8 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         record.settings.budget_ns = wanted.budget_ns;
     }
     record.outcome = None;
+    // Searches of before they kept it have requests there.
+    record.settings.arriving = sent.arriving();
     Search::look_again(&mut record.steps);
     let course = course(sent, &args, record.settings, asked)?;
     let files = Files::new(dir)?;

@@ -84,6 +84,24 @@ fn a_kill_keeps_what_was_learnt_and_resume_goes_on() {
 }
 
 #[test]
+fn the_capacity_of_sessions_is_told_in_sessions_by_a_search_of_before_they_were_told_too() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let flow = "flows: [{name: visit, steps: [{path: /healthz}, {path: /bytes/1}]}]";
+    folder.put("visits.yaml", format!("target: {}\n{flow}\n", target.url("")));
+    folder.plimsoll(&format!("capacity visits.yaml --max 40 {SHORT}")).prints("sessions/s");
+    let mut search = json(&folder, "out/search.json");
+    search["outcome"].take();
+    search["settings"].as_object_mut().unwrap().remove("arriving").expect("what arrives");
+    search["steps"].as_array_mut().unwrap().truncate(3);
+    folder.put("out/search.json", search.to_string());
+    folder.plimsoll("capacity --resume out").prints("sessions/s");
+    let line = json(&folder, "out/capacity.json");
+    assert_eq!(line["arriving"], "sessions");
+    let made = line["requests_per_arrival"].as_f64().unwrap();
+    assert!((1.5..2.5).contains(&made), "{made}");
+}
+
+#[test]
 fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
     let (folder, target) = (Folder::new(), Target::start());
     let line = format!("capacity {} {SHORT}", target.url(QUEUE));
