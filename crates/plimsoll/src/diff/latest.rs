@@ -4,23 +4,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::failure::{Failure, usage};
 use crate::sweep::files::SWEEP_JSON;
 
 /// What of a stored sweep says which it is.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 struct Head {
     url: String,
     started_at: String,
     command: Vec<String>,
+    levels: Vec<IgnoredAny>,
 }
 
 impl Head {
-    /// What was swept. The built-in API listens on another port each time and is one target.
+    /// What was swept: the URL or workload file that was named. The built-in API, which nobody names, listens
+    /// on another port each time and is one target.
     fn target(&self) -> &str {
-        let named = self.command.iter().any(|arg| arg.contains("://"));
-        if named { &self.url } else { "the built-in API" }
+        if self.command.contains(&self.url) { &self.url } else { "the built-in API" }
     }
 }
 
@@ -57,9 +59,10 @@ fn folders(dir: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
-/// A sweep that cannot be read is not among the last two.
+/// A sweep that cannot be read, or was ended in its first level, is not among the last two.
 fn head(dir: &Path) -> Option<Head> {
-    serde_json::from_slice(&fs::read(dir.join(SWEEP_JSON)).ok()?).ok()
+    let head: Head = serde_json::from_slice(&fs::read(dir.join(SWEEP_JSON)).ok()?).ok()?;
+    (!head.levels.is_empty()).then_some(head)
 }
 
 #[cfg(test)]
@@ -68,7 +71,10 @@ mod tests {
 
     fn held(name: &str, url: &str, command: &str) -> (PathBuf, Head) {
         let command = command.split(' ').map(str::to_owned).collect();
-        (name.into(), Head { url: url.into(), started_at: String::new(), command })
+        (
+            name.into(),
+            Head { url: url.into(), started_at: String::new(), command, levels: Vec::new() },
+        )
     }
 
     #[test]
@@ -88,5 +94,28 @@ mod tests {
             held("first", "http://127.0.0.1:1/queue", "plimsoll sweep -q"),
         ];
         assert_eq!(pair(&built_in), Some(["second".into(), "first".into()]));
+        let others = [
+            held("built in", "http://127.0.0.1:2/queue", "plimsoll sweep -H Referer:http://a/"),
+            named("orders", "orders.toml"),
+            named("local", "localhost:8080"),
+            held("built in, too", "http://127.0.0.1:1/queue", "plimsoll sweep"),
+            named("local, too", "localhost:8080"),
+            named("orders, too", "orders.toml"),
+        ];
+        assert_eq!(pair(&others), Some(["built in".into(), "built in, too".into()]));
+        assert_eq!(pair(&others[1..]), Some(["orders".into(), "orders, too".into()]));
+        assert_eq!(pair(&others[1..4]), None);
+    }
+
+    #[test]
+    fn a_sweep_without_a_level_is_none_to_compare() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |levels: &str| {
+            let text =
+                format!(r#"{{"url":"a","started_at":"b","command":[],"levels":[{levels}]}}"#);
+            fs::write(folder.path().join(SWEEP_JSON), text).unwrap();
+            head(folder.path()).is_some()
+        };
+        assert!(!write("") && write("{}"));
     }
 }
