@@ -12,8 +12,10 @@ use report::chart::OtherFont;
 
 use crate::user_folder;
 
-/// Files looked at most, folders deep, and bytes of a file: a bound for folders that somebody put
-/// something else into. The largest fonts in use, those of Chinese, have 20 to 40 MB.
+/// Entries of folders looked at most, files read, folders deep, and bytes of a file: a bound for folders that
+/// somebody put something else into, or links that lead round. The largest fonts in use, those of Chinese, have 20 to
+/// 40 MB.
+const MOST_ENTRIES: usize = 50_000;
 const MOST_FILES: usize = 5_000;
 const DEEPEST: usize = 8;
 const LARGEST: u64 = 64 << 20;
@@ -50,11 +52,11 @@ fn folders() -> Vec<PathBuf> {
 
 /// The first fonts under `folders` that have characters of `wanted` which those before lack.
 fn search(folders: &[PathBuf], wanted: &BTreeSet<char>) -> Vec<OtherFont> {
-    let mut files = Vec::new();
-    folders.iter().for_each(|folder| gather(folder, DEEPEST, &mut files));
+    let (mut files, mut left) = (Vec::new(), MOST_ENTRIES);
+    folders.iter().for_each(|folder| gather(folder, DEEPEST, &mut left, &mut files));
     files.sort_by_cached_key(|path| (oddness(path), path.clone()));
     let (mut wanted, mut fonts) = (wanted.clone(), Vec::new());
-    for file in &files {
+    for file in files.iter().take(MOST_FILES) {
         if wanted.is_empty() {
             break;
         }
@@ -70,19 +72,16 @@ fn search(folders: &[PathBuf], wanted: &BTreeSet<char>) -> Vec<OtherFont> {
     fonts
 }
 
-/// Font files in `folder` and below.
-fn gather(folder: &Path, deep: usize, files: &mut Vec<PathBuf>) {
+/// Font files in `folder` and below, of as many entries as are `left` to look at.
+fn gather(folder: &Path, deep: usize, left: &mut usize, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
-        if files.len() == MOST_FILES {
-            return;
-        }
-        if path.is_dir() {
-            if deep > 0 {
-                gather(&path, deep - 1, files);
-            }
-        } else if is_font(&path) {
+        let Some(fewer) = left.checked_sub(1) else { return };
+        *left = fewer;
+        if is_font(&path) {
             files.push(path);
+        } else if deep > 0 && path.is_dir() {
+            gather(&path, deep - 1, left, files);
         }
     }
 }
@@ -141,6 +140,18 @@ mod tests {
         assert_eq!(found.len(), 1, "once, though the link leads round");
         assert!(found[0].draws('日') && !found[0].draws('本'));
         assert!(search(&folders, &['本'].into_iter().collect()).is_empty());
+    }
+
+    #[test]
+    fn links_that_lead_round_many_times_end() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in 0..20 {
+            let link = folder.path().join(name.to_string());
+            std::os::unix::fs::symlink(folder.path(), link).unwrap();
+        }
+        let (mut left, mut files) = (1_000, Vec::new());
+        gather(folder.path(), DEEPEST, &mut left, &mut files);
+        assert_eq!((left, files.len()), (0, 0));
     }
 
     #[test]
