@@ -26,13 +26,7 @@ pub fn test(cargo: impl Fn() -> Result<Command>) -> Result<Vec<String>> {
     if ended.success {
         return Ok(Vec::new());
     }
-    let names: Vec<String> = ended.failed.into_iter().collect();
-    if names.is_empty() || names.len() > AT_MOST || ended.targets.iter().any(Vec::is_empty) {
-        bail!(
-            "tests failed: {}",
-            if names.is_empty() { "no test is named".into() } else { names.join(", ") }
-        );
-    }
+    let names = to_try_again(&ended)?;
     println!("\n-- once more, alone: {}", names.join(", "));
     let mut passed = 0;
     for target in &ended.targets {
@@ -50,12 +44,29 @@ pub fn test(cargo: impl Fn() -> Result<Command>) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// The tests that failed, where a second try can tell all that failed: a program of tests that crashed names none
+/// of its own, and what others name would stand for it.
+fn to_try_again(ended: &Ended) -> Result<Vec<String>> {
+    let mut names: Vec<String> = ended.failed.iter().cloned().collect();
+    let all_named = !names.is_empty() && ended.failed_sums == ended.targets.len();
+    let chosen = ended.targets.iter().all(|target| !target.is_empty());
+    if all_named && chosen && names.len() <= AT_MOST {
+        return Ok(names);
+    }
+    if !all_named {
+        names.push("some that are not named".to_owned());
+    }
+    bail!("tests failed: {}", names.join(", "))
+}
+
 /// What a run of `cargo test` told.
 #[derive(Debug, Default)]
 struct Ended {
     success: bool,
     failed: BTreeSet<String>,
     passed: usize,
+    /// Test programs that ended by saying that something in them failed.
+    failed_sums: usize,
     /// The arguments that choose each target with failures; none for one that cannot be chosen.
     targets: Vec<Vec<String>>,
 }
@@ -75,6 +86,7 @@ fn run(cargo: &mut Command) -> Result<Ended> {
         success,
         failed: failed(&printed),
         passed: passed(&printed),
+        failed_sums: failed_sums(&printed),
         targets: told.iter().filter_map(|line| target(line)).collect(),
     })
 }
@@ -100,6 +112,10 @@ fn passed(printed: &[String]) -> usize {
     let sums = printed.iter().filter_map(|line| line.strip_prefix("test result: "));
     let count = |sum: &str| sum.split_once(". ")?.1.split_once(" passed")?.0.parse::<usize>().ok();
     sums.filter_map(count).sum()
+}
+
+fn failed_sums(printed: &[String]) -> usize {
+    printed.iter().filter(|line| line.starts_with("test result: FAILED.")).count()
 }
 
 /// The target that cargo says has failed, by what chooses it in the whole workspace: to choose it by its
@@ -130,6 +146,28 @@ mod tests {
         );
         assert_eq!(failed(&printed), BTreeSet::from(["c::d".to_owned()]));
         assert_eq!(passed(&printed), 100);
+        assert_eq!(failed_sums(&printed), 1);
+    }
+
+    #[test]
+    fn a_program_that_crashed_is_not_made_up_for_by_tests_of_others() {
+        let target = |name: &str| vec!["--test".to_owned(), name.to_owned()];
+        let ended = |failed: &[&str], failed_sums, targets| Ended {
+            failed: failed.iter().map(|name| (*name).to_owned()).collect(),
+            failed_sums,
+            targets,
+            ..Ended::default()
+        };
+        let names = to_try_again(&ended(&["a::b"], 1, vec![target("cli")])).expect("it is named");
+        assert_eq!(names, ["a::b"]);
+        for (failed, failed_sums, targets) in [
+            (&["a::b"][..], 1, vec![target("cli"), target("crashed")]),
+            (&[], 0, vec![target("crashed")]),
+            (&["a::b"], 1, vec![Vec::new()]),
+            (&["a", "b", "c", "d", "e", "f"], 1, vec![target("cli")]),
+        ] {
+            assert!(to_try_again(&ended(failed, failed_sums, targets)).is_err(), "{failed:?}");
+        }
     }
 
     #[test]
