@@ -23,6 +23,8 @@ const TOP: f64 = 1.25;
 const BEYOND: f64 = 2.0;
 /// While nothing broke, half of the belief is above this multiple of the highest level that held.
 const ONWARD: f64 = 1.4;
+/// Arrivals that a step waits for: where none is due, neither the server nor the objectives were asked.
+const FEWEST_ARRIVALS: f64 = 10.0;
 /// Levels tried before a hold, and between two holds, at most.
 const MOST_SEARCHES: usize = 9;
 /// Holds at most.
@@ -278,9 +280,13 @@ fn narrow(search: &Search, (low, high): (f64, f64)) -> bool {
     high - low <= if whole { allowed.max(1.2) } else { allowed }
 }
 
-/// A step from idle at a level.
+/// A step from idle at a level, of this length or as long as it takes for some arrivals to be due.
 pub(super) fn from_idle(search: &Search, purpose: Purpose, level: f64, window_ns: Nanos) -> Step {
     let Search { settings, .. } = search;
+    let window_ns = match settings.kind {
+        LevelKind::Rate => window_ns.max((FEWEST_ARRIVALS / level * SECOND as f64) as Nanos),
+        LevelKind::Concurrency => window_ns,
+    };
     Step { purpose, level, rest_ns: settings.rest_ns, warmup_ns: settings.warmup_ns, window_ns }
 }
 
