@@ -246,7 +246,7 @@ fn a_jtls_rows_come_in_any_order_and_from_several_engines() {
 
 #[test]
 fn tables_keep_their_levels_and_rates_are_open() {
-    let table = claims(b"500 2 3 99\n200 1 2 100\n").unwrap();
+    let table = claims(b"200 1 2 100\n500 2 3 99\n").unwrap();
     let levels: Vec<_> = table.rows.iter().map(|row| row.connections).collect();
     assert_eq!(levels, [Some(200.0), Some(500.0)]);
     let rates = format!("{}\n200 100 4 100\n", dat::RATE_HEADING);
