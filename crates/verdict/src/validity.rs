@@ -136,7 +136,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::BusyNeighbour,
         condition: "the host gave 5 % or more of the generator's processors to other guests; or \
                     other processes took 5 % or more of them while a worker waited for one for 10 % \
-                    of the window, or had no time left; in a window of a second or more",
+                    of the window, or had no time left, or 10 % or more where the server is on the \
+                    same processors and they were full; in a window of a second or more",
         consequence: "LOWER_BOUND in a closed loop: the generator was held up. A note in an open \
                       loop, where late sends tell",
         advice: "Stop what else runs there, or give the generator processors of its own (taskset, \

@@ -185,7 +185,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'The search is over by then [default: 5m; 1m without a URL]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step, longer where fewer than ten arrivals would be due [default: a thirtieth of the budget, at least 1s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step, longer where fewer than two arrivals would be due [default: a thirtieth of the budget, at least 1s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d 'Measured window of the confirming hold [default: a fifth of the budget]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l rest -d 'Rest between steps [default: a tenth of a step]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l precision -d 'Width of the interval that is narrow enough, in per cent of the capacity' -r

@@ -230,7 +230,7 @@ json\:"JSON"))' \
 (capacity)
 _arguments "${_arguments_options[@]}" : \
 '--budget=[The search is over by then \[default\: 5m; 1m without a URL\]]:TIME:_default' \
-'--step=[Measured window of a step, longer where fewer than ten arrivals would be due \[default\: a thirtieth of the budget, at least 1s\]]:TIME:_default' \
+'--step=[Measured window of a step, longer where fewer than two arrivals would be due \[default\: a thirtieth of the budget, at least 1s\]]:TIME:_default' \
 '--hold=[Measured window of the confirming hold \[default\: a fifth of the budget\]]:TIME:_default' \
 '--rest=[Rest between steps \[default\: a tenth of a step\]]:TIME:_default' \
 '--precision=[Width of the interval that is narrow enough, in per cent of the capacity]:PERCENT:_default' \

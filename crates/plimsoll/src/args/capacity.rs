@@ -27,7 +27,7 @@ pub struct CapacityArgs {
     /// The search is over by then [default: 5m; 1m without a URL]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub budget: Option<Nanos>,
-    /// Measured window of a step, longer where fewer than ten arrivals would be due [default: a
+    /// Measured window of a step, longer where fewer than two arrivals would be due [default: a
     /// thirtieth of the budget, at least 1s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub step: Option<Nanos>,

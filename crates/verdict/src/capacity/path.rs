@@ -24,7 +24,7 @@ const BEYOND: f64 = 2.0;
 /// While nothing broke, half of the belief is above this multiple of the highest level that held.
 const ONWARD: f64 = 1.4;
 /// Arrivals that a step waits for: where none is due, neither the server nor the objectives were asked.
-const FEWEST_ARRIVALS: f64 = 10.0;
+const FEWEST_ARRIVALS: f64 = 2.0;
 /// Levels tried before a hold, and between two holds, at most.
 const MOST_SEARCHES: usize = 9;
 /// Holds at most.

@@ -2,7 +2,7 @@
 
 use model::run::WorkerShare;
 use model::units::{MILLISECOND, SECOND, show_duration};
-use model::{Run, Verdict};
+use model::{Machine, Run, Verdict};
 
 use super::Finding;
 use crate::figures::{grouped, percent, rate};
@@ -16,6 +16,10 @@ pub(super) const COUNTED_NS: u64 = SECOND;
 const WAITED: f64 = 0.10;
 /// A worker that was busy or waiting for this much of the window had no time left.
 const NO_TIME_LEFT: f64 = 0.95;
+/// Share of the processors' time from which on they are full, and neighbours' share from which on it is then they who
+/// filled them.
+const FULL: f64 = 0.95;
+const FILLED: f64 = 0.10;
 /// Share of the memory that must be to be had.
 const MEMORY: f64 = 0.02;
 /// Step of the wall clock that is worth a word: above what is usual when it is disciplined.
@@ -32,7 +36,8 @@ pub(super) fn neighbours(run: &Run) -> Option<Finding> {
     let held_up = queued >= WAITED || (wanted >= NO_TIME_LEFT && queued > 0.0);
     // Where the server shares the processors and was not found, what it took is among this.
     let known = !machine.shares_cores || machine.server_ratio.is_some();
-    let crowded = machine.neighbours_ratio >= TAKEN && held_up;
+    let squeezed = server_squeezed(run, &machine);
+    let crowded = machine.neighbours_ratio >= TAKEN && (held_up || squeezed);
     let stolen = machine.steal_ratio >= TAKEN;
     if !(crowded && known || stolen) {
         return None;
@@ -45,14 +50,25 @@ pub(super) fn neighbours(run: &Run) -> Option<Finding> {
         ));
     }
     if crowded {
+        let server = if squeezed { "; the server, on the same ones, waited too" } else { "" };
         found.push(format!(
             "other processes took {} of the generator's processors, and a worker waited {} of the \
-             window for one",
+             window for one{server}",
             percent(machine.neighbours_ratio),
             percent(queued)
         ));
     }
     Some((in_closed_loop(run), found.join("; ")))
+}
+
+/// Whether neighbours left a server on the same processors no time: it waits then, while workers that have nothing
+/// to do until it answers do not.
+fn server_squeezed(run: &Run, machine: &Machine) -> bool {
+    let time_ns = run.totals.duration_ns as f64 * f64::from(run.environment.cpus_allowed.max(1));
+    let own = run.generator.cpu_ns as f64 / time_ns.max(1.0);
+    let server = machine.server_ratio.unwrap_or(0.0);
+    let used = own + server + machine.neighbours_ratio + machine.steal_ratio;
+    machine.shares_cores && machine.neighbours_ratio >= FILLED && used >= FULL
 }
 
 pub(super) fn shared_cores(run: &Run) -> Option<Finding> {

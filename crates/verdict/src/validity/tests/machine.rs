@@ -50,6 +50,30 @@ fn rules_about_neighbours() {
 }
 
 #[test]
+fn neighbours_that_leave_a_server_beside_the_generator_no_time_are_told() {
+    for (neighbours, shares_cores, told) in
+        [(0.9, true, true), (0.8, true, false), (0.9, false, false), (0.09, true, false)]
+    {
+        let mut run = closed();
+        run.generator.workers[0].queued_ratio = 0.07;
+        run.environment.cpus_allowed = 2;
+        run.generator.cpu_ns = run.totals.duration_ns / 25;
+        let server = if neighbours < 0.5 { 0.9 } else { 0.04 };
+        on(&mut run, |machine| {
+            machine.neighbours_ratio = neighbours;
+            machine.server_ratio = Some(server);
+            machine.shares_cores = shares_cores;
+        });
+        let reasons = judge(&run).reasons;
+        let found = reasons.iter().find(|held| held.code == ReasonCode::BusyNeighbour);
+        assert_eq!(found.is_some(), told, "{neighbours} {shares_cores}: {reasons:?}");
+        if let Some(found) = found {
+            assert!(found.text.contains("the server, on the same ones, waited too"), "{found:?}");
+        }
+    }
+}
+
+#[test]
 fn ticks_of_a_moment_accuse_no_neighbour() {
     for (window_ns, accused) in [(4 * MILLISECOND, false), (SECOND, true)] {
         let mut run = closed();
