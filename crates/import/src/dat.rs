@@ -2,10 +2,10 @@
 //! success rate in per cent, separated by blanks. Read into a [`Curve`] and printed from one.
 //!
 //! Besides the script's own form, `#` comments, blank lines, CRLF and a byte order mark are
-//! accepted. Levels rise from line to line, as in a table that was not put together by hand. A table of an open-loop sweep has
-//! rates in its first column; such tables of ours open with [`RATE_HEADING`], a comment to gnuplot.
+//! accepted. Levels rise from line to line, as in a table that was not put together by hand. A table
+//! of an open-loop sweep has rates in its first column; such tables of ours open with
+//! [`RATE_HEADING`], a comment to gnuplot.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write as _;
 
@@ -59,7 +59,8 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
     let text = std::str::from_utf8(bytes).map_err(|e| not_text(bytes, e.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut kind = LevelKind::Concurrency;
-    let mut rows: BTreeMap<u64, (usize, CurveRow)> = BTreeMap::new();
+    let mut rows: Vec<CurveRow> = Vec::new();
+    let mut before = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if line == RATE_HEADING {
@@ -69,20 +70,11 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
             continue;
         }
         let row = parse_line(number, line, kind)?;
-        // Levels are above zero, and such floats sort as their bits do.
-        let highest = rows.last_entry().map(|last| (last.get().0, last.get().1.level));
-        if let Some((first, _)) = rows.insert(row.level.to_bits(), (number, row)) {
-            let what = format!("level {} was on line {first} already: remove one", row.level);
-            return Err(DatError::at(number, what));
+        if let Some(last) = rows.last().filter(|last| last.level >= row.level) {
+            return Err(DatError::at(number, no_rise(row.level, last.level, before)));
         }
-        if let Some((before, highest)) = highest.filter(|(_, highest)| *highest > row.level) {
-            let what = format!(
-                "level {} comes after {highest} on line {before}: levels rise; if the lines belong \
-                 together, put them in order with `sort -n`",
-                row.level
-            );
-            return Err(DatError::at(number, what));
-        }
+        rows.push(row);
+        before = number;
         if rows.len() > MOST_LEVELS {
             return Err(DatError::at(number, format!("more than {MOST_LEVELS} levels")));
         }
@@ -94,11 +86,22 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
     Ok(Curve {
         name: name.to_owned(),
         kind,
-        rows: rows.into_values().map(|(_, row)| row).collect(),
+        rows,
         success_means: SuccessMeaning::Unstated,
         environment: None,
         answer: None,
     })
+}
+
+/// That a level is not above the one before it, on line `before`.
+fn no_rise(level: f64, last: f64, before: usize) -> String {
+    if level == last {
+        return format!("level {level} was on line {before} already: remove one");
+    }
+    format!(
+        "level {level} comes after {last} on line {before}: levels rise; if the lines belong \
+         together, put them in order with `sort -n`"
+    )
 }
 
 fn not_text(bytes: &[u8], valid: usize) -> DatError {
