@@ -36,7 +36,7 @@ pub struct Launch {
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// The kernel interface.
     pub io: Io,
-    /// Whether each worker needs a file table of its own.
+    /// Whether no worker can do without a file table of its own.
     pub own_files: bool,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
@@ -199,12 +199,15 @@ struct Seat {
 
 impl Seat {
     fn work(self, pages: Sender<(u32, Option<Page>)>, spares: Receiver<Sheet>) -> io::Result<()> {
-        let files = if self.launch.own_files { limits::unshare_files() } else { Ok(()) };
+        // Wanted even where there is room for all: the kernel counts each use of a file of a shared table.
+        let files = limits::unshare_files();
         let plan = self.launch.plan.clone();
         let traffic::Seat { worker, workers } = self.place;
         let connections = share_of(u64::from(plan.connections), worker, workers);
         let done = Done { worker, pages: pages.clone(), gate: self.gate.clone() };
-        files?;
+        if self.launch.own_files {
+            files?;
+        }
         let routes = self.routes();
         let mut worker = Worker::new(Job {
             worker,
