@@ -2,131 +2,139 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::process::{pinned, run_counted};
+use super::process::{Finished, Running, pinned};
 use super::server::Server;
 
-/// A load generator with its options.
-pub struct Client {
+/// A load generator with its options, and the server it drives.
+pub struct Client<'s> {
     pub name: String,
     cores: &'static str,
+    /// [`SECONDS`] stands for how long it is to run.
     command: Vec<OsString>,
-    seconds: u32,
     /// Whether it prints a `plimsoll.run/1`.
     reports: bool,
+    server: &'s Server,
 }
 
 /// Where the one worker of a client runs; its server has the other core.
 const CORE: &str = "0";
+/// In a command: for how many seconds.
+const SECONDS: &str = "{seconds}";
 
-impl Client {
-    pub fn wrk(connections: u32, seconds: u32, server: &Server) -> Client {
-        let options = format!("wrk -t1 -c{connections} -d{seconds}s {}", server.url);
-        Client {
-            name: "wrk".into(),
-            cores: CORE,
-            command: words(&options),
-            seconds,
-            reports: false,
-        }
+impl<'s> Client<'s> {
+    pub fn wrk(connections: u32, server: &'s Server) -> Self {
+        let options = format!("wrk -t1 -c{connections} -d{SECONDS}s {}", server.url);
+        Client::of_another("wrk".into(), words(&options), server)
     }
 
     /// With a script.
-    pub fn wrk_with(file: &Path, connections: u32, seconds: u32, server: &Server) -> Client {
-        let mut client = Client::wrk(connections, seconds, server);
+    pub fn wrk_with(file: &Path, connections: u32, server: &'s Server) -> Self {
+        let mut client = Client::wrk(connections, server);
         client.name = format!("wrk -s {}", file.display());
         client.command.extend(["-s".into(), file.into()]);
         client
     }
 
     /// ab without `-k`: a connection for every request.
-    pub fn ab(connections: u32, seconds: u32, server: &Server) -> Client {
+    pub fn ab(connections: u32, server: &'s Server) -> Self {
         // The time limit implies a limit of 50,000 requests unless another one follows it.
-        let options = format!("ab -q -c {connections} -t {seconds} -n 2000000 {}", server.url);
-        Client { name: "ab".into(), cores: CORE, command: words(&options), seconds, reports: false }
+        let options = format!("ab -q -c {connections} -t {SECONDS} -n 2000000 {}", server.url);
+        Client::of_another("ab".into(), words(&options), server)
     }
 
     /// What a closed loop costs without parsing, timing and counting.
-    pub fn bare_loop(
-        program: &Path,
-        io: &str,
-        connections: u32,
-        seconds: u32,
-        server: &Server,
-    ) -> Client {
+    pub fn bare_loop(program: &Path, io: &str, connections: u32, server: &'s Server) -> Self {
         let address = server.url.trim_start_matches("http://").trim_end_matches("/healthz");
         let mut command = vec![program.into()];
-        command.extend(words(&format!("{io} {connections} {seconds} {address} /healthz")));
-        let name = format!("bare loop -c{connections} --io {io}");
-        Client { name, cores: CORE, command, seconds, reports: false }
+        command.extend(words(&format!("{io} {connections} {SECONDS} {address} /healthz")));
+        Client::of_another(format!("bare loop -c{connections} --io {io}"), command, server)
     }
 
     /// k6 with the script in `file`, which it is told the URL as `URL`.
-    pub fn k6(program: &Path, file: &Path, users: u32, seconds: u32, server: &Server) -> Client {
+    pub fn k6(program: &Path, file: &Path, users: u32, server: &'s Server) -> Self {
         let mut command = vec![program.into()];
         // Of itself it would serve a page on a port of its own, and tell its makers of the run.
         command.extend(words(&format!(
-            "run --quiet --no-summary --no-usage-report --address= --vus {users} --duration {seconds}s -e URL={}",
+            "run --quiet --no-summary --no-usage-report --address= --vus {users} --duration {SECONDS}s -e URL={}",
             server.url
         )));
         command.push(file.into());
-        Client { name: format!("k6 -u{users}"), cores: CORE, command, seconds, reports: false }
-    }
-
-    /// One worker unless `options` or [`Client::on`] say otherwise.
-    pub fn plimsoll(binary: &Path, options: &str, seconds: u32, server: &Server) -> Client {
-        let name = format!("plimsoll {options}");
-        Client::of_run(binary, name, &format!("{options} {}", server.url), seconds)
-    }
-
-    /// The same with the workload in `file`, which says where to.
-    pub fn plimsoll_with(binary: &Path, file: &Path, options: &str, seconds: u32) -> Client {
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let name = format!("plimsoll {options} {stem}");
-        Client::of_run(binary, name, &format!("{options} {}", file.display()), seconds)
-    }
-
-    fn of_run(binary: &Path, name: String, line: &str, seconds: u32) -> Client {
-        let mut command = vec![binary.into()];
-        command.extend(words(&format!("run --quiet --format json -d{seconds}s {line}")));
-        Client { name, cores: CORE, command, seconds, reports: true }
+        Client::of_another(format!("k6 -u{users}"), command, server)
     }
 
     /// Two processes with the same options at once, counted as one client.
-    pub fn two_processes(binary: &Path, options: &str, seconds: u32, server: &Server) -> Client {
+    pub fn two_processes(binary: &Path, options: &str, server: &'s Server) -> Self {
         let one = format!(
-            "{} run --quiet -d{seconds}s {options} {} >/dev/null",
+            "{} run --quiet -d{SECONDS}s {options} {} >/dev/null",
             binary.display(),
             server.url
         );
         let command = ["sh", "-c", &format!("{one} & {one} & wait")].map(OsString::from);
-        Client {
-            name: format!("2 x plimsoll {options}"),
-            cores: CORE,
-            command: command.into(),
-            seconds,
-            reports: false,
-        }
+        Client::of_another(format!("2 x plimsoll {options}"), command.into(), server)
+    }
+
+    fn of_another(name: String, command: Vec<OsString>, server: &'s Server) -> Self {
+        Client { name, cores: CORE, command, reports: false, server }
+    }
+
+    /// One worker unless `options` or [`Client::on`] say otherwise.
+    pub fn plimsoll(binary: &Path, options: &str, server: &'s Server) -> Self {
+        let name = format!("plimsoll {options}");
+        Client::of_run(binary, name, &format!("{options} {}", server.url), server)
+    }
+
+    /// The same with the workload in `file`, which says where to: at `server`.
+    pub fn plimsoll_with(binary: &Path, file: &Path, options: &str, server: &'s Server) -> Self {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("plimsoll {options} {stem}");
+        Client::of_run(binary, name, &format!("{options} {}", file.display()), server)
+    }
+
+    fn of_run(binary: &Path, name: String, line: &str, server: &'s Server) -> Self {
+        let mut command = vec![binary.into()];
+        command.extend(words(&format!("run --quiet --format json -d{SECONDS}s {line}")));
+        Client { name, cores: CORE, command, reports: true, server }
     }
 
     /// Runs on these cores instead.
-    pub fn on(self, cores: &'static str) -> Client {
+    pub fn on(self, cores: &'static str) -> Self {
         Client { cores, ..self }
     }
 
-    /// Drives the load once.
-    pub fn run(&self, server: &Server) -> Result<Outcome> {
-        let before = server.served()?;
-        let mut command = pinned(self.cores, &self.command[0]);
-        command.args(&self.command[1..]);
-        let finished = run_counted(&mut command, Duration::from_secs(self.seconds.into()))
-            .with_context(|| self.name.clone())?;
+    /// Drives the load once, alone.
+    pub fn run(&self, seconds: u32) -> Result<Outcome> {
+        let before = self.server.served()?;
+        let running = Running::start(self.command(seconds)).with_context(|| self.name.clone())?;
+        let finished = running.to_its_end(Duration::from_secs(seconds.into()));
+        self.outcome(before, finished.with_context(|| self.name.clone())?)
+    }
+
+    /// What it runs for so many seconds.
+    pub fn command(&self, seconds: u32) -> Command {
+        let mut words = self.command.iter().map(|word| match word.to_str() {
+            Some(text) => text.replace(SECONDS, &seconds.to_string()).into(),
+            None => word.clone(),
+        });
+        let mut command = pinned(self.cores, words.next().unwrap_or_default());
+        command.args(words);
+        command
+    }
+
+    /// Requests that its server has answered so far, this question included.
+    pub fn served(&self) -> Result<u64> {
+        self.server.served()
+    }
+
+    /// What a run gave that began when the server had answered `before` requests.
+    pub fn outcome(&self, before: u64, finished: Finished) -> Result<Outcome> {
         // The page that is asked for counts itself.
-        let requests = server.served()? - before - 1;
+        let requests = self.server.served()? - before - 1;
         let told = || format!("{}\n{}\n{}", self.name, finished.stderr, finished.stdout);
         // 98: plimsoll itself says that its result may not be believed; then so does the round's line.
         let done =
@@ -141,7 +149,7 @@ impl Client {
             requests,
             cpu: finished.user + finished.system,
             user: finished.user,
-            wall: finished.wall,
+            awake: finished.awake,
             peak_bytes: finished.peak_bytes,
             believed: finished.status.success(),
             report,
@@ -158,7 +166,7 @@ pub struct Outcome {
     pub requests: u64,
     cpu: Duration,
     user: Duration,
-    wall: Duration,
+    awake: Duration,
     pub peak_bytes: u64,
     /// Whether the client itself stands by its result.
     pub believed: bool,
@@ -181,7 +189,7 @@ impl Outcome {
     }
 
     pub fn requests_per_s(&self) -> f64 {
-        self.requests as f64 / self.wall.as_secs_f64()
+        self.requests as f64 / self.awake.as_secs_f64()
     }
 
     /// A number that plimsoll reported, by its path in the run.

@@ -146,49 +146,42 @@ impl Bench {
         Ok(self.plimsoll.get().expect("set above"))
     }
 
-    fn client(&self, options: &str, server: &Server) -> Result<Client> {
-        Ok(Client::plimsoll(self.plimsoll()?, options, self.seconds, server))
+    fn client<'s>(&self, options: &str, server: &'s Server) -> Result<Client<'s>> {
+        Ok(Client::plimsoll(self.plimsoll()?, options, server))
     }
 
     /// The floor under a closed loop: the same net without a worker on it.
-    fn bare_loop(&self, io: &str, connections: u32, server: &Server) -> Result<Client> {
+    fn bare_loop<'s>(&self, io: &str, connections: u32, server: &'s Server) -> Result<Client<'s>> {
         if self.bare_loop.get().is_none() {
             let example = ["build", "--release", "--package", "net", "--example", "bare_loop"];
             self.bare_loop.set(repo::build(&example)?).ok();
         }
         let program = self.bare_loop.get().expect("set above");
-        Ok(Client::bare_loop(program, io, connections, self.seconds, server))
+        Ok(Client::bare_loop(program, io, connections, server))
     }
 
-    fn wrk(&self, connections: u32, server: &Server) -> Client {
-        Client::wrk(connections, self.seconds, server)
-    }
-
-    /// wrk with the script in `file`.
-    fn wrk_with(&self, file: &Path, connections: u32, server: &Server) -> Client {
-        Client::wrk_with(file, connections, self.seconds, server)
-    }
-
-    /// This program with the workload in `file`.
-    fn workload(&self, file: &Path, options: &str) -> Result<Client> {
-        Ok(Client::plimsoll_with(self.plimsoll()?, file, options, self.seconds))
+    /// This program with the workload in `file`, which is for `server`.
+    fn workload<'s>(&self, file: &Path, options: &str, server: &'s Server) -> Result<Client<'s>> {
+        Ok(Client::plimsoll_with(self.plimsoll()?, file, options, server))
     }
 
     /// k6 with the script in `file`.
-    fn k6(&self, file: &Path, users: u32, server: &Server) -> Result<Client> {
-        Ok(Client::k6(&Go::find()?.install(K6)?, file, users, self.seconds, server))
+    fn k6<'s>(&self, file: &Path, users: u32, server: &'s Server) -> Result<Client<'s>> {
+        Ok(Client::k6(&Go::find()?.install(K6)?, file, users, server))
     }
 
-    fn ab(&self, connections: u32, server: &Server) -> Client {
-        Client::ab(connections, self.seconds, server)
+    /// The program's own server on the second core, one for each of `N` clients.
+    fn targets<const N: usize>(&self) -> Result<[Server; N]> {
+        let plimsoll = self.plimsoll()?;
+        server::each(|| Server::target(plimsoll, "1", 1))
     }
 
-    fn interleave<const N: usize>(
-        &self,
-        clients: [Client; N],
-        server: &Server,
-    ) -> Result<[Series; N]> {
-        rounds::interleave(clients, server, self.rounds)
+    fn interleave<const N: usize>(&self, clients: [Client; N]) -> Result<[Series; N]> {
+        rounds::interleave(&clients, self.seconds, self.rounds)
+    }
+
+    fn take_turns<const N: usize>(&self, clients: [Client; N]) -> Result<[Series; N]> {
+        rounds::take_turns(&clients, self.seconds, self.rounds)
     }
 }
 
@@ -204,7 +197,7 @@ Cases (without names, all):
 {}
 Options:
       --rounds <N>   measured rounds of each comparison [default: 5]
-      --seconds <N>  duration of each run [default: 4]
+      --seconds <N>  time that each client runs in a round [default: 2]
       --quick        2 rounds of 1 second: does it work at all?
       --binary <P>   measure this plimsoll instead of building one
   -h, --help         print this
@@ -221,7 +214,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
         println!("{}", help());
         return Ok(());
     }
-    let (rounds, seconds) = if arguments.contains("--quick") { (2, 1) } else { (5, 4) };
+    let (rounds, seconds) = if arguments.contains("--quick") { (2, 1) } else { (5, 2) };
     let rounds = arguments.opt_value_from_str("--rounds")?.unwrap_or(rounds);
     let seconds = arguments.opt_value_from_str("--seconds")?.unwrap_or(seconds);
     ensure!(rounds > 0 && seconds > 0, "--rounds and --seconds must be at least 1");

@@ -5,14 +5,16 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 use wait4::{ResUse, Wait4};
 
 use crate::{interrupt, repo};
@@ -84,57 +86,169 @@ pub struct Finished {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
-    pub wall: Duration,
+    /// From its start to its end, without its pauses.
+    pub awake: Duration,
     pub user: Duration,
     pub system: Duration,
     /// The most memory it held at once. The kernel counts from before `exec`, so it is at least our own (some 4 MiB).
     pub peak_bytes: u64,
 }
 
-/// Runs a command that means to last `expected`, and tells what it used.
-pub fn run_counted(command: &mut Command, expected: Duration) -> Result<Finished> {
-    let what = repo::shown(command);
-    let folder = tempfile::tempdir()?;
-    let (out, err) = (folder.path().join("out"), folder.path().join("err"));
-    let started = Instant::now();
-    let mut child = command
-        .stdout(File::create(&out)?)
-        .stderr(File::create(&err)?)
-        .spawn()
-        .with_context(|| format!("`{what}` could not be started"))?;
-    let used = wait(&mut child, started + expected + GRACE)?;
-    let wall = started.elapsed();
-    interrupt::check()?;
-    ensure!(wall < expected + GRACE, "`{what}` was ended after {} s: it hung", wall.as_secs());
-    Ok(Finished {
-        status: used.status,
-        stdout: String::from_utf8_lossy(&fs::read(out)?).into_owned(),
-        stderr: String::from_utf8_lossy(&fs::read(err)?).into_owned(),
-        wall,
-        user: used.rusage.utime,
-        system: used.rusage.stime,
-        peak_bytes: used.rusage.maxrss,
-    })
+/// A client under way. Killed when dropped before its end.
+pub struct Running {
+    pid: Pid,
+    what: String,
+    output: TempDir,
+    ending: Receiver<io::Result<ResUse>>,
+    used: Option<ResUse>,
+    started: Instant,
+    awake_since: Instant,
+    awake: Duration,
 }
 
-/// Waits for the child; kills it at the deadline, or when we are told to end.
-fn wait(child: &mut Child, deadline: Instant) -> Result<ResUse> {
-    let pid = Pid::from_child(child);
-    let (tell, told) = mpsc::channel();
-    thread::scope(|scope| {
-        scope.spawn(move || tell.send(child.wait4()));
-        loop {
-            match told.recv_timeout(Duration::from_millis(100)) {
-                Ok(used) => return Ok(used?),
-                Err(RecvTimeoutError::Timeout) => {
-                    if interrupt::received() || Instant::now() > deadline {
-                        kill_process(pid, Signal::KILL).ok();
-                    }
+impl Running {
+    /// Starts it; what it prints and uses is kept.
+    pub fn start(mut command: Command) -> Result<Running> {
+        let what = repo::shown(&command);
+        let output = tempfile::tempdir()?;
+        let started = Instant::now();
+        let mut child = command
+            .stdout(File::create(output.path().join("out"))?)
+            .stderr(File::create(output.path().join("err"))?)
+            .spawn()
+            .with_context(|| format!("`{what}` could not be started"))?;
+        let pid = Pid::from_child(&child);
+        let (tell, ending) = mpsc::channel();
+        thread::spawn(move || tell.send(child.wait4()));
+        Ok(Running {
+            pid,
+            what,
+            output,
+            ending,
+            used: None,
+            started,
+            awake_since: started,
+            awake: Duration::ZERO,
+        })
+    }
+
+    /// Lets it run for `most`, or until it ends, or until we are told to end, which kills it.
+    ///
+    /// # Errors
+    /// When it has outlived `expected` by far.
+    fn watch(&mut self, most: Duration, expected: Duration) -> Result<()> {
+        let until = Instant::now() + most;
+        while !self.ended() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            match self.ending.recv_timeout(left.min(Duration::from_millis(100))) {
+                Ok(used) => {
+                    self.used = Some(used?);
+                    self.awake += self.awake_since.elapsed();
                 }
+                Err(RecvTimeoutError::Timeout) => interrupt::check()?,
                 Err(RecvTimeoutError::Disconnected) => bail!("the waiting thread died"),
             }
+            let age = self.started.elapsed();
+            ensure!(
+                self.ended() || age < expected + GRACE,
+                "`{}` was ended after {} s: it hung",
+                self.what,
+                age.as_secs()
+            );
         }
-    })
+        Ok(())
+    }
+
+    fn ended(&self) -> bool {
+        self.used.is_some()
+    }
+
+    fn pause_unless_ended(&mut self) {
+        if !self.ended() {
+            kill_process(self.pid, Signal::STOP).ok();
+            self.awake += self.awake_since.elapsed();
+        }
+    }
+
+    fn go_on(&mut self) {
+        self.awake_since = Instant::now();
+        kill_process(self.pid, Signal::CONT).ok();
+    }
+
+    /// Waits until it ends, which it means to do after `expected`.
+    ///
+    /// # Errors
+    /// When it hangs, or when we are told to end; it is dead then.
+    pub fn to_its_end(mut self, expected: Duration) -> Result<Finished> {
+        while !self.ended() {
+            self.watch(expected, expected)?;
+        }
+        self.finish()
+    }
+
+    fn finish(mut self) -> Result<Finished> {
+        interrupt::check()?;
+        let used = self.used.take().expect("it has ended");
+        let printed = |name: &str| -> Result<String> {
+            Ok(String::from_utf8_lossy(&fs::read(self.output.path().join(name))?).into_owned())
+        };
+        let finished = Finished {
+            status: used.status,
+            stdout: printed("out")?,
+            stderr: printed("err")?,
+            awake: self.awake,
+            user: used.rusage.utime,
+            system: used.rusage.stime,
+            peak_bytes: used.rusage.maxrss,
+        };
+        self.used = Some(used);
+        Ok(finished)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.ended() {
+            kill_process(self.pid, Signal::KILL).ok();
+            self.ending.recv_timeout(Duration::from_secs(3)).ok();
+        }
+    }
+}
+
+/// Runs them at the same time, but only one of them at any moment, each for `turn` and then the next, until all have
+/// ended, which they mean to do when `expected` has passed since their start.
+///
+/// # Errors
+/// As of [`Running::to_its_end`], for any of them; all are dead then.
+pub fn by_turns(
+    commands: Vec<Command>,
+    turn: Duration,
+    expected: Duration,
+) -> Result<Vec<Finished>> {
+    let mut all: Vec<Running> = Vec::new();
+    for command in commands {
+        let mut running = Running::start(command)?;
+        running.watch(turn, expected)?;
+        running.pause_unless_ended();
+        all.push(running);
+    }
+    let mut forth = true;
+    while all.iter().any(|running| !running.ended()) {
+        for position in 0..all.len() {
+            let index = if forth { position } else { all.len() - 1 - position };
+            let running = &mut all[index];
+            if !running.ended() {
+                running.go_on();
+                running.watch(turn, expected)?;
+                running.pause_unless_ended();
+            }
+        }
+        forth = !forth;
+    }
+    all.into_iter().map(Running::finish).collect()
 }
 
 #[cfg(test)]
@@ -146,12 +260,36 @@ mod tests {
         let mut command = pinned("0", "sh");
         command
             .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exit 3"]);
-        let finished = run_counted(&mut command, Duration::from_secs(60)).unwrap();
+        let finished =
+            Running::start(command).unwrap().to_its_end(Duration::from_secs(60)).unwrap();
         assert_eq!(finished.status.code(), Some(3));
         assert_eq!(finished.stdout, "done\n");
         assert!(finished.user + finished.system > Duration::ZERO);
-        assert!(finished.user + finished.system <= finished.wall * 2);
+        assert!(finished.user + finished.system <= finished.awake * 2);
         assert!(finished.peak_bytes > 100_000);
+    }
+
+    #[test]
+    fn turns_are_taken_and_pauses_do_not_count() {
+        // Each counts its own wakeful tenths of a second, and ends by the clock that goes on for both.
+        let count = "end=$(($(date +%s) + 2)); i=0; while [ $(date +%s) -lt $end ]; do i=$((i+1)); done; echo $i";
+        let commands = [0, 1].map(|_| {
+            let mut command = pinned("0", "sh");
+            command.args(["-c", count]);
+            command
+        });
+        let started = Instant::now();
+        let turn = Duration::from_millis(20);
+        let both = by_turns(commands.into(), turn, Duration::from_secs(60)).unwrap();
+        let took = started.elapsed();
+        let awake: Duration = both.iter().map(|finished| finished.awake).sum();
+        assert!(awake <= took, "{awake:?} of {took:?}: never both at once");
+        for finished in both {
+            assert!(
+                finished.status.success() && finished.stdout.trim().parse::<u32>().unwrap() > 0
+            );
+            assert!(finished.awake < took * 3 / 4, "{:?} of {took:?}", finished.awake);
+        }
     }
 
     #[test]

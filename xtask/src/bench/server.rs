@@ -114,6 +114,12 @@ http {{
     }
 }
 
+/// As many servers as are asked for, all alike.
+pub fn each<const N: usize>(start: impl Fn() -> Result<Server>) -> Result<[Server; N]> {
+    let servers: Vec<Server> = (0..N).map(|_| start()).collect::<Result<_>>()?;
+    Ok(servers.try_into().ok().expect("as many as were started"))
+}
+
 /// The third number of the line after `server accepts handled requests`.
 fn requests(page: &str) -> Option<u64> {
     let mut lines =

@@ -5,10 +5,10 @@ use std::fs;
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::bench::client::Outcome;
+use crate::bench::client::{Client, Outcome};
 use crate::bench::rounds::Series;
 use crate::bench::row::{Reach, Row, Unit};
-use crate::bench::server::Server;
+use crate::bench::server::{self, Server};
 use crate::bench::statistics::Spread;
 
 /// A client of another project, and what its rounds gave.
@@ -31,19 +31,19 @@ fn user_space(what: String, ours: &Series, (name, theirs): Other, reach: Reach) 
 /// Against the program's own server, which is faster than any client: the client is the limit. The bare loop's rows
 /// are the floor: what no client over the same kernel interface can be below, here and now.
 pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::target(bench.plimsoll()?, "1", 1)?;
+    let servers = bench.targets::<5>()?;
     let mut rows = Vec::new();
     for (connections, uring_reach, epoll_reach) in [(100, 0.78, 0.92), (500, 0.68, 0.75)] {
-        let ours = |io| bench.client(&format!("-t1 -c{connections} --io {io}"), &server);
-        let bare = |io| bench.bare_loop(io, connections, &server);
+        let ours = |io, at| bench.client(&format!("-t1 -c{connections} --io {io}"), &servers[at]);
+        let bare = |io, at| bench.bare_loop(io, connections, &servers[at]);
         let clients = [
-            bench.wrk(connections, &server),
-            ours("uring")?,
-            ours("epoll")?,
-            bare("uring")?,
-            bare("epoll")?,
+            Client::wrk(connections, &servers[0]),
+            ours("uring", 1)?,
+            ours("epoll", 2)?,
+            bare("uring", 3)?,
+            bare("epoll", 4)?,
         ];
-        let [wrk, uring, epoll, bare_uring, bare_epoll] = bench.interleave(clients, &server)?;
+        let [wrk, uring, epoll, bare_uring, bare_epoll] = bench.take_turns(clients)?;
         let wrk = ("wrk", &wrk);
         let what = |io, figure| format!("keep-alive, {io}, c={connections}: {figure}");
         rows.extend([
@@ -60,13 +60,13 @@ pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
 
 /// Against nginx, which is the limit: what the client saves, it sleeps.
 pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::nginx()?;
+    let [first, second, third] = server::each(Server::nginx)?;
     let mut rows = Vec::new();
     for connections in [100, 500] {
-        let ours = bench.client(&format!("-t1 -c{connections}"), &server)?;
-        let bare = bench.bare_loop("uring", connections, &server)?;
-        let clients = [bench.wrk(connections, &server), ours, bare];
-        let [wrk, ours, bare] = bench.interleave(clients, &server)?;
+        let ours = bench.client(&format!("-t1 -c{connections}"), &second)?;
+        let bare = bench.bare_loop("uring", connections, &third)?;
+        let clients = [Client::wrk(connections, &first), ours, bare];
+        let [wrk, ours, bare] = bench.take_turns(clients)?;
         let what = |figure| format!("keep-alive, nginx, c={connections}: {figure}");
         rows.extend([
             ratio(what("CPU over wrk's"), &ours, ("wrk", &wrk), Reach::AtMost(0.88)),
@@ -78,9 +78,9 @@ pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
 
 /// TLS 1.3 with the same cipher on both sides of the comparison.
 pub fn tls(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::nginx_tls()?;
-    let ours = bench.client("-t1 -c100 --insecure", &server)?;
-    let [wrk, ours] = bench.interleave([bench.wrk(100, &server), ours], &server)?;
+    let [first, second] = server::each(Server::nginx_tls)?;
+    let ours = bench.client("-t1 -c100 --insecure", &second)?;
+    let [wrk, ours] = bench.take_turns([Client::wrk(100, &first), ours])?;
     let what = "TLS 1.3 keep-alive, nginx, c=100: CPU over wrk's".into();
     Ok(vec![ratio(what, &ours, ("wrk", &wrk), Reach::AtMost(1.0))])
 }
@@ -102,7 +102,7 @@ end
 
 /// The same script under both: making every request, and looking at every answer besides.
 pub fn scripts(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::target(bench.plimsoll()?, "1", 1)?;
+    let [first, second] = bench.targets()?;
     let folder = tempfile::tempdir()?;
     let mut rows = Vec::new();
     for (name, text) in
@@ -110,9 +110,9 @@ pub fn scripts(bench: &Bench) -> Result<Vec<Row>> {
     {
         let file = folder.path().join(format!("{name}.lua"));
         fs::write(&file, text)?;
-        let ours = bench.client(&format!("-t1 -c100 -s {}", file.display()), &server)?;
-        let wrk = bench.wrk_with(&file, 100, &server);
-        let [wrk, ours] = bench.interleave([wrk, ours], &server)?;
+        let ours = bench.client(&format!("-t1 -c100 -s {}", file.display()), &second)?;
+        let wrk = Client::wrk_with(&file, 100, &first);
+        let [wrk, ours] = bench.take_turns([wrk, ours])?;
         let what = format!("script, {name}, c=100: CPU over wrk's");
         rows.push(ratio(what, &ours, ("wrk", &wrk), Reach::AtMost(1.0)));
     }
@@ -121,20 +121,20 @@ pub fn scripts(bench: &Bench) -> Result<Vec<Row>> {
 
 /// A connection for every request.
 pub fn no_keepalive(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::nginx()?;
-    let ours = bench.client("-t1 -c100 --no-keepalive", &server)?;
-    let [ab, ours] = bench.interleave([bench.ab(100, &server), ours], &server)?;
+    let [first, second] = server::each(Server::nginx)?;
+    let ours = bench.client("-t1 -c100 --no-keepalive", &second)?;
+    let [ab, ours] = bench.take_turns([Client::ab(100, &first), ours])?;
     let what = "no keep-alive, nginx, c=100: CPU over ab's".into();
     Ok(vec![ratio(what, &ours, ("ab", &ab), Reach::AtMost(0.9))])
 }
 
 /// wrk over wrk: how far from 1 the method itself strays here and now.
 pub fn noise(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::nginx()?;
+    let servers: [Server; 2] = server::each(Server::nginx)?;
     let mut rows = Vec::new();
     for connections in [100, 500] {
-        let clients = [bench.wrk(connections, &server), bench.wrk(connections, &server)];
-        let [first, second] = bench.interleave(clients, &server)?;
+        let clients = servers.each_ref().map(|server| Client::wrk(connections, server));
+        let [first, second] = bench.take_turns(clients)?;
         let what = format!("noise, nginx, c={connections}: wrk's CPU over wrk's");
         rows.push(ratio(what, &second, ("wrk", &first), Reach::Nothing));
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use crate::bench::Bench;
-use crate::bench::process::{pinned, run_counted};
+use crate::bench::process::{Running, pinned};
 use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::statistics::Spread;
 use crate::repo;
@@ -23,7 +23,8 @@ pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
     let count = |answers: u32| -> Result<u64> {
         let mut valgrind = pinned("0", "valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
-        let finished = run_counted(valgrind.arg(answers.to_string()), EXPECTED)?;
+        valgrind.arg(answers.to_string());
+        let finished = Running::start(valgrind)?.to_its_end(EXPECTED)?;
         collected(&finished.stderr).with_context(|| finished.stderr.clone())
     };
     let (short, long) = (count(SHORT)?, count(LONG)?);

@@ -22,7 +22,7 @@ pub fn open_loop(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::target(bench.plimsoll()?, "1", 1)?;
     let load = "-t1 -c100 -R20000 --arrivals uniform";
     let clients = [bench.client(load, &server)?, bench.client(&format!("{load} --spin"), &server)?];
-    let [sleeping, spinning] = bench.interleave(clients, &server)?;
+    let [sleeping, spinning] = bench.interleave(clients)?;
     let sleeps = Promise {
         mode: "default",
         late_p50_us: 100.0,

@@ -16,7 +16,7 @@ pub fn memory(bench: &Bench) -> Result<Vec<Row>> {
     const MANY: u32 = 19_000;
     let server = Server::target(bench.plimsoll()?, "1", 1)?;
     let at = |connections| bench.client(&format!("-t1 -c{connections}"), &server);
-    let [few, many] = bench.interleave([at(FEW)?, at(MANY)?], &server)?;
+    let [few, many] = bench.interleave([at(FEW)?, at(MANY)?])?;
     let bytes = |outcome: &Outcome| outcome.peak_bytes as f64;
     let mib = |bytes: &f64| bytes / f64::from(1 << 20);
     let (few, many) = (few.map(bytes), many.map(bytes));
@@ -48,10 +48,10 @@ pub fn memory(bench: &Bench) -> Result<Vec<Row>> {
 pub fn workers(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::target(bench.plimsoll()?, BOTH_CORES, 2)?;
     let client = |options| anyhow::Ok(bench.client(options, &server)?.on(BOTH_CORES));
-    let processes = Client::two_processes(bench.plimsoll()?, "-t1 -c50", bench.seconds, &server);
+    let processes = Client::two_processes(bench.plimsoll()?, "-t1 -c50", &server);
     let clients = [client("-t1 -c100")?, client("-t2 -c100")?, processes.on(BOTH_CORES)];
     let [one, two, processes] =
-        bench.interleave(clients, &server)?.map(|series| series.map(Outcome::cpu_us));
+        bench.interleave(clients)?.map(|series| series.map(Outcome::cpu_us));
     let row = |what: &str, other: &[f64], name, reach| Row {
         what: format!("two workers on two shared cores, same load: {what}"),
         unit: Unit::Ratio,
@@ -76,8 +76,8 @@ pub fn connections(bench: &Bench) -> Result<Vec<Row>> {
     // Opening takes seconds; a shorter run would end before the last connection is there.
     let seconds = bench.seconds.max(10);
     let options = format!("-t4 -c{ALL}");
-    let client = Client::plimsoll(bench.plimsoll()?, &options, seconds, &server).on(BOTH_CORES);
-    let outcome = client.run(&server)?;
+    let client = bench.client(&options, &server)?.on(BOTH_CORES);
+    let outcome = client.run(seconds)?;
     let once = |value| Spread::of(&[value]);
     Ok(vec![
         Row {

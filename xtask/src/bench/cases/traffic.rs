@@ -41,7 +41,7 @@ fn host(server: &Server) -> &str {
 
 /// Twenty endpoints with weights of 1 to 20, each with two parameters from pools, against the one URL.
 pub fn endpoints(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::target(bench.plimsoll()?, "1", 1)?;
+    let [first, second] = bench.targets()?;
     let files = Files::new()?;
     let users: Vec<Value> =
         (0..10_000).map(|n| json!({"id": n, "name": format!("user-{n}")})).collect();
@@ -51,13 +51,13 @@ pub fn endpoints(bench: &Bench) -> Result<Vec<Row>> {
         json!({"name": format!("e{n}"), "path": "/healthz", "query": query, "weight": n})
     };
     let workload = json!({
-        "target": host(&server),
+        "target": host(&second),
         "pools": {"users": {"values": users}, "shops": {"values": shops}},
         "endpoints": (1..=20).map(endpoint).collect::<Vec<_>>(),
     });
     let file = files.put("twenty.json", &workload.to_string())?;
-    let clients = [bench.client(LOAD, &server)?, bench.workload(&file, LOAD)?];
-    let [one, twenty] = bench.interleave(clients, &server)?;
+    let clients = [bench.client(LOAD, &first)?, bench.workload(&file, LOAD, &second)?];
+    let [one, twenty] = bench.take_turns(clients)?;
     let what = "20 weighted endpoints, 2 pool parameters each: CPU over one URL's".into();
     Ok(vec![ratio(what, &twenty, ("one URL", &one), Reach::AtMost(1.25))])
 }
@@ -68,12 +68,12 @@ pub fn token(bench: &Bench) -> Result<Vec<Row>> {
     const CLAIMS: &str = r#"{"sub":"${users.id}","iat":${unix()},"exp":${unix(3600)}}"#;
     const MADE: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI1MDAwIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDB9.\
                         dGhlIHNpZ25hdHVyZSBpcyAzMiBieXRlcyBsb25nISE";
-    let server = Server::target(bench.plimsoll()?, "1", 1)?;
+    let [first, second] = bench.targets()?;
     let files = Files::new()?;
     let users: Vec<Value> = (1000..10_000).map(|n| json!({"id": n})).collect();
-    let with = |token: &str| {
+    let with = |token: &str, server| {
         json!({
-            "target": host(&server),
+            "target": host(server),
             "pools": {"users": {"values": users.clone()}},
             "variables": {"claims": CLAIMS},
             "endpoints": [{
@@ -84,10 +84,10 @@ pub fn token(bench: &Bench) -> Result<Vec<Row>> {
         .to_string()
     };
     let signed = "${jwt_hs256(claims, 'a key of thirty-two bytes or more')}";
-    let before = files.put("token-made-before.json", &with(MADE))?;
-    let each = files.put("token-for-each.json", &with(signed))?;
-    let clients = [bench.workload(&before, LOAD)?, bench.workload(&each, LOAD)?];
-    let [before, each] = bench.interleave(clients, &server)?;
+    let before = files.put("token-made-before.json", &with(MADE, &first))?;
+    let each = files.put("token-for-each.json", &with(signed, &second))?;
+    let clients = [bench.workload(&before, LOAD, &first)?, bench.workload(&each, LOAD, &second)?];
+    let [before, each] = bench.take_turns(clients)?;
     let added = |figure: fn(&Outcome) -> f64| -> Vec<f64> {
         let (each, before) = (each.map(figure), before.map(figure));
         each.iter().zip(&before).map(|(each, before)| each - before).collect()
@@ -120,16 +120,16 @@ export default function () {
 
 /// One URL with a random number in it.
 pub fn k6(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::target(bench.plimsoll()?, "1", 1)?;
+    let [first, second] = bench.targets()?;
     let files = Files::new()?;
     let workload = json!({
-        "target": host(&server),
+        "target": host(&second),
         "endpoints": [{"name": "item", "path": "/healthz", "query": {"id": "${int(0, 999999)}"}}],
     });
     let file = files.put("random-id.json", &workload.to_string())?;
     let script = files.put("random-id.js", K6)?;
-    let clients = [bench.k6(&script, 100, &server)?, bench.workload(&file, LOAD)?];
-    let [k6, ours] = bench.interleave(clients, &server)?;
+    let clients = [bench.k6(&script, 100, &first)?, bench.workload(&file, LOAD, &second)?];
+    let [k6, ours] = bench.take_turns(clients)?;
     let what = "one URL with a random number, c=100: CPU over k6's".into();
     Ok(vec![ratio(what, &ours, ("k6", &k6), Reach::AtMost(1.0 / 15.0))])
 }
