@@ -1,10 +1,11 @@
-//! Reads one small answer N times with `wire`, for a tool that counts instructions: `read_answers N`.
+//! Reads one small answer N times with `wire`, for a tool that counts instructions: `read_answers N new|seen`,
+//! each time as if it were the first of its kind, or knowing its head again as a worker does.
 //!
 //! What starting costs is in every run; the caller takes the difference of two.
 
 use std::hint::black_box;
 
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser, SeenHead};
 
 /// As nginx answers, with all its headers.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\n\
@@ -12,25 +13,32 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\n\
     Content-Length: 15\r\nConnection: keep-alive\r\n\r\n{\"status\":\"ok\"}";
 
 fn main() {
-    let answers: u32 = std::env::args()
-        .nth(1)
-        .and_then(|word| word.parse().ok())
-        .expect("one argument: how many answers to read");
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [answers, how] = words.as_slice() else { panic!("read_answers N new|seen") };
+    let answers: u32 = answers.parse().expect("how many answers to read");
+    let mut seen = match how.as_str() {
+        "new" => None,
+        "seen" => Some(SeenHead::new()),
+        other => panic!("{other}: new or seen"),
+    };
     let mut parser = ResponseParser::new(Limits::default());
     for _ in 0..answers {
-        read(&mut parser);
+        read(&mut parser, seen.as_mut());
     }
 }
 
-fn read(parser: &mut ResponseParser) {
+fn read(parser: &mut ResponseParser, mut seen: Option<&mut SeenHead>) {
     parser.begin(AnswerTo::Other);
     let mut input = black_box(ANSWER);
-    while let Some(event) = parser.next(&mut input).expect("the answer is well formed") {
-        match event {
+    loop {
+        let next = match &mut seen {
+            Some(seen) => parser.next_seen(&mut input, seen),
+            None => parser.next(&mut input),
+        };
+        match next.expect("the answer is well formed").expect("the answer is complete") {
             ResponseEvent::Head(head) => _ = black_box(head.status),
             ResponseEvent::Body(bytes) => _ = black_box(bytes.len()),
             ResponseEvent::End { .. } => return,
         }
     }
-    unreachable!("the answer is complete");
 }

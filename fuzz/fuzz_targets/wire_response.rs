@@ -1,10 +1,10 @@
-//! Answers read the same however they are cut, and never without bound.
+//! Answers read the same however they are cut and whatever was seen before, and never without bound.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use plimsoll_fuzz::{case, replay};
-use wire::AnswerTo;
+use wire::{AnswerTo, SeenHead};
 
 fuzz_target!(|data: &[u8]| {
     let Some(case) = case(data) else { return };
@@ -13,6 +13,11 @@ fuzz_target!(|data: &[u8]| {
     let whole = replay::answers([case.bytes], &answers_to, case.limits);
     let cut = replay::pieces(case.bytes, &case.cuts);
     assert_eq!(replay::answers(cut, &answers_to, case.limits), whole);
+    let mut seen = SeenHead::new();
+    for _ in 0..2 {
+        let again = replay::answers_after(Some(&mut seen), [case.bytes], &answers_to, case.limits);
+        assert_eq!(again, whole);
+    }
     let dripped = case.bytes.chunks(1);
     assert_eq!(replay::answers(dripped, &answers_to, case.limits), whole);
 });

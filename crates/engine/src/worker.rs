@@ -20,6 +20,7 @@ use net::{BlobId, ConnId, Event, Net, Next, Party, Route};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use traffic::{Requests, Source};
+use wire::SeenHead;
 
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
@@ -114,6 +115,8 @@ pub struct Worker {
     ledger: Box<Ledger>,
     /// Whether the source may never return: the books lie on the desk while it is called.
     guarded: bool,
+    /// The last answer's head.
+    seen: SeenHead,
     sampler: Sampler,
     keeper: Keeper,
     /// The flow that each endpoint is a step of; empty without flows.
@@ -191,6 +194,7 @@ impl Worker {
             timeouts: Timeouts::new(plan.timeout_ns, 0),
             ledger: Box::new(ledger),
             guarded,
+            seen: SeenHead::new(),
             sampler: Sampler::default(),
             keeper: Keeper::of(&plan.mix),
             flow_of: flow_of(&plan.mix),

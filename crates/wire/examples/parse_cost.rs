@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use wire::{
     AnswerTo, Framing, Limits, RequestEvent, RequestParser, RequestParts, ResponseEvent,
-    ResponseParser, encode_request, encode_response_head,
+    ResponseParser, SeenHead, encode_request, encode_response_head,
 };
 
 const ROUNDS: usize = 15;
@@ -57,9 +57,14 @@ const REQUESTS: [(&str, &[u8]); 2] = [
 
 fn main() {
     for (name, bytes) in ANSWERS {
-        report(name, "read", bytes.len(), read_answers(bytes));
+        report(name, "read", bytes.len(), read_answers(&[bytes], false));
+        report(name, "read again", bytes.len(), read_answers(&[bytes], true));
         report(name, "httparse", bytes.len(), time(|| httparse_answer(black_box(bytes))));
     }
+    // Each head puts the other one out of mind: what remembering costs where it is of no use.
+    let turns = [ANSWERS[0].1, ANSWERS[2].1];
+    report("nginx and Go by turns", "read", ANSWERS[0].1.len(), read_answers(&turns, false));
+    report("nginx and Go by turns", "read again", ANSWERS[0].1.len(), read_answers(&turns, true));
     let pieces = time_split(ANSWERS[0].1);
     report("nginx, split in its head", "read", ANSWERS[0].1.len(), pieces);
     for (name, bytes) in REQUESTS {
@@ -94,22 +99,33 @@ fn time(mut one: impl FnMut()) -> Duration {
     (0..ROUNDS).map(round).min().expect("there are rounds")
 }
 
-fn read_answers(bytes: &[u8]) -> Duration {
+/// Of `answers` by turns, knowing the last head again or not.
+fn read_answers(answers: &[&[u8]], remember: bool) -> Duration {
     let mut parser = ResponseParser::new(Limits::default());
-    time(|| read_answer(&mut parser, &[black_box(bytes)]))
+    let mut seen = remember.then(SeenHead::new);
+    let mut turns = answers.iter().cycle();
+    time(|| {
+        let answer: &[u8] = turns.next().expect("an endless cycle");
+        read_answer(&mut parser, seen.as_mut(), &[black_box(answer)]);
+    })
 }
 
 fn time_split(bytes: &[u8]) -> Duration {
     let mut parser = ResponseParser::new(Limits::default());
     let (head, rest) = bytes.split_at(60);
-    time(|| read_answer(&mut parser, &[black_box(head), black_box(rest)]))
+    time(|| read_answer(&mut parser, None, &[black_box(head), black_box(rest)]))
 }
 
-fn read_answer(parser: &mut ResponseParser, pieces: &[&[u8]]) {
+fn read_answer(parser: &mut ResponseParser, mut seen: Option<&mut SeenHead>, pieces: &[&[u8]]) {
     parser.begin(AnswerTo::Other);
     for piece in pieces {
         let mut input = *piece;
-        while let Some(event) = parser.next(&mut input).expect("the answer is well formed") {
+        loop {
+            let next = match &mut seen {
+                Some(seen) => parser.next_seen(&mut input, seen),
+                None => parser.next(&mut input),
+            };
+            let Some(event) = next.expect("the answer is well formed") else { break };
             match event {
                 ResponseEvent::Head(head) => _ = black_box((head.status, head.keep_alive)),
                 ResponseEvent::Body(bytes) => _ = black_box(bytes.len()),

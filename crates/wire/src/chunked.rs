@@ -59,7 +59,7 @@ impl Chunked {
                 State::Data if input.is_empty() => return Ok(None),
                 State::Data => return Ok(Some(Part::Data(self.data(input)))),
                 State::Trailers => {
-                    let end = held.read(Section::Trailers, bounds, input)?;
+                    let end = held.read(Section::Trailers, bounds, input, None)?;
                     return Ok(end.map(|_| Part::End));
                 }
                 _ => {

@@ -2,11 +2,13 @@
 //!
 //! Owns the walk over the lines and what is kept of a head that has not arrived whole. A walk can be
 //! left at any byte and taken up again, so the price of a dripped head is linear. What a line says
-//! is for `start_line` and `framing`; what a head means is for `response` and `request`.
+//! is for `start_line` and `framing`; what a head means is for `response` and `request`; a head that
+//! was read before is known again by `seen`.
 
 use crate::bytes::{text_run, token_run};
 use crate::error::{Excerpt, WireError};
 use crate::framing::Facts;
+use crate::seen::SeenHead;
 use crate::start_line::{StartLine, check_protocol, request_line, status_line};
 
 /// How much of a peer's message is put up with.
@@ -26,7 +28,7 @@ impl Default for Limits {
 }
 
 /// [`Limits`] as a parser keeps them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
     head_bytes: u32,
     headers: u16,
@@ -260,21 +262,31 @@ impl Held {
         section: Section,
         bounds: Bounds,
         input: &mut &'i [u8],
+        seen: Option<&mut SeenHead>,
     ) -> Result<Option<(Head, Place<'i>)>, WireError> {
         if !self.is_empty() {
             return self.resume(bounds, input);
         }
-        let mut walk = Walk::new(section);
-        let bytes = &input[..input.len().min(bounds.head_bytes as usize)];
         if input.is_empty() {
             return Ok(None);
         }
-        if let Some(head) = walk.advance(bytes, bounds)? {
-            let (bytes, rest) = input.split_at(head.len);
-            *input = rest;
-            return Ok(Some((head, Place::Input(bytes))));
-        }
-        self.hold(walk, bounds, input)
+        let head = match seen.as_ref().and_then(|seen| seen.known(section, bounds, input)) {
+            Some(head) => head,
+            None => {
+                let mut walk = Walk::new(section);
+                let bytes = &input[..input.len().min(bounds.head_bytes as usize)];
+                let Some(head) = walk.advance(bytes, bounds)? else {
+                    return self.hold(walk, bounds, input);
+                };
+                if let Some(seen) = seen {
+                    seen.keep(section, bounds, head, &input[..head.len]);
+                }
+                head
+            }
+        };
+        let (bytes, rest) = input.split_at(head.len);
+        *input = rest;
+        Ok(Some((head, Place::Input(bytes))))
     }
 
     #[cold]

@@ -37,6 +37,7 @@ mod headers;
 mod reason;
 mod request;
 mod response;
+mod seen;
 mod start_line;
 
 pub use encode::{
@@ -50,3 +51,4 @@ pub use headers::{Headers, HeadersIter};
 pub use reason::reason;
 pub use request::{RequestEvent, RequestHead, RequestParser};
 pub use response::{AnswerTo, Eof, ResponseEvent, ResponseHead, ResponseParser};
+pub use seen::SeenHead;

@@ -148,7 +148,7 @@ impl RequestParser {
         if self.blank != Blank::Past {
             self.skip_blank(input)?;
         }
-        self.held.read(Section::Request, self.bounds, input)
+        self.held.read(Section::Request, self.bounds, input, None)
     }
 
     /// One empty line before the request line is ignored (RFC 9112 section 2.2).

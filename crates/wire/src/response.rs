@@ -8,6 +8,7 @@ use crate::error::WireError;
 use crate::framing::Framing;
 use crate::head::{Bounds, Head, Held, Limits, Place, Section};
 use crate::headers::Headers;
+use crate::seen::SeenHead;
 
 /// Interim answers to one request; no server has a reason to send half as many.
 const INTERIM_ANSWERS: u8 = 32;
@@ -150,8 +151,31 @@ impl ResponseParser {
         &'a mut self,
         input: &mut &'i [u8],
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
+        self.event(input, None)
+    }
+
+    /// As [`next`](Self::next), knowing the head that it or another parser has read last if it comes again.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    #[inline]
+    pub fn next_seen<'a, 'i: 'a>(
+        &'a mut self,
+        input: &mut &'i [u8],
+        seen: &mut SeenHead,
+    ) -> Result<Option<ResponseEvent<'a>>, WireError> {
+        self.event(input, Some(seen))
+    }
+
+    #[inline]
+    fn event<'a, 'i: 'a>(
+        &'a mut self,
+        input: &mut &'i [u8],
+        seen: Option<&mut SeenHead>,
+    ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         match self.phase {
-            Phase::Head => self.head(input),
+            Phase::Head => self.head(input, seen),
             Phase::Body => self.body(input),
             Phase::Idle if input.is_empty() => Ok(None),
             Phase::Idle => Err(self.fail(WireError::unsolicited(input))),
@@ -162,8 +186,9 @@ impl ResponseParser {
     fn head<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
+        seen: Option<&mut SeenHead>,
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
-        let (head, place) = match self.final_head(input) {
+        let (head, place) = match self.final_head(input, seen) {
             Ok(Some(found)) => found,
             Ok(None) => return Ok(None),
             Err(error) => return Err(self.fail(error)),
@@ -193,8 +218,11 @@ impl ResponseParser {
     fn final_head<'i>(
         &mut self,
         input: &mut &'i [u8],
+        mut seen: Option<&mut SeenHead>,
     ) -> Result<Option<(Head, Place<'i>)>, WireError> {
-        while let Some((head, place)) = self.held.read(Section::Answer, self.bounds, input)? {
+        while let Some((head, place)) =
+            self.held.read(Section::Answer, self.bounds, input, seen.as_deref_mut())?
+        {
             let status = head.start.status;
             if status >= 200 || status == 101 {
                 return Ok(Some((head, place)));

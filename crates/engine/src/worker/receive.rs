@@ -131,7 +131,7 @@ impl Worker {
         if conn.first == 0 {
             conn.first = now;
         }
-        match conn.parser.next(bytes) {
+        match conn.parser.next_seen(bytes, &mut self.seen) {
             Ok(Some(ResponseEvent::Head(head))) => {
                 conn.status = head.status;
                 if conn.wants >= Wants::Head {

@@ -3,7 +3,7 @@
 
 use wire::{
     AnswerTo, Eof, Framing, Headers, Limits, RequestEvent, RequestParser, ResponseEvent,
-    ResponseParser, WireError,
+    ResponseParser, SeenHead, WireError,
 };
 
 /// What a parser said, with neighbouring pieces of a body merged.
@@ -79,6 +79,16 @@ pub fn answers<'a>(
     answers_to: &[AnswerTo],
     limits: Limits,
 ) -> Vec<Step> {
+    answers_after(None, pieces, answers_to, limits)
+}
+
+/// As [`answers`], by a parser that knows the last head again.
+pub fn answers_after<'a>(
+    mut seen: Option<&mut SeenHead>,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    answers_to: &[AnswerTo],
+    limits: Limits,
+) -> Vec<Step> {
     let mut parser = ResponseParser::new(limits);
     let mut awaited = answers_to.iter().copied();
     let mut transcript = Transcript::default();
@@ -86,7 +96,11 @@ pub fn answers<'a>(
     for piece in pieces {
         let mut input = piece;
         loop {
-            match parser.next(&mut input) {
+            let next = match &mut seen {
+                Some(seen) => parser.next_seen(&mut input, seen),
+                None => parser.next(&mut input),
+            };
+            match next {
                 Ok(None) => break,
                 Ok(Some(ResponseEvent::Head(head))) => {
                     let common = Common {

@@ -3,10 +3,10 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use wire::{AnswerTo, Eof, Limits};
+use wire::{AnswerTo, Eof, Limits, SeenHead};
 
 use crate::messages::{answer, request};
-use crate::replay::{Step, answers, pieces, requests};
+use crate::replay::{Step, answers, answers_after, pieces, requests};
 
 fn config() -> ProptestConfig {
     ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() }
@@ -23,6 +23,13 @@ fn assert_answers_alike(bytes: &[u8], to: &[AnswerTo], cuts: &[usize], limits: L
         let (before, after) = bytes.split_at(at);
         assert_eq!(answers([before, after], to, limits), whole, "cut at {at}");
     }
+    let mut seen = SeenHead::new();
+    for time in 0..3 {
+        let again = answers_after(Some(&mut seen), [bytes], to, limits);
+        assert_eq!(again, whole, "seen {time} times");
+    }
+    let cut = answers_after(Some(&mut seen), pieces(bytes, cuts), to, limits);
+    assert_eq!(cut, whole, "seen, cut by {cuts:?}");
 }
 
 fn assert_requests_alike(bytes: &[u8], cuts: &[usize], limits: Limits) {

@@ -20,22 +20,25 @@ const EXPECTED: Duration = Duration::from_secs(30);
 pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
     let arguments = ["build", "--release", "--package", "xtask", "--example", "read_answers"];
     let program = repo::build(&arguments)?;
-    let count = |answers: u32| -> Result<u64> {
+    let count = |answers: u32, how: &str| -> Result<u64> {
         let mut valgrind = pinned("0", "valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
-        valgrind.arg(answers.to_string());
+        valgrind.arg(answers.to_string()).arg(how);
         let finished = Running::start(valgrind)?.to_its_end(EXPECTED)?;
         collected(&finished.stderr).with_context(|| finished.stderr.clone())
     };
-    let (short, long) = (count(SHORT)?, count(LONG)?);
-    ensure!(long > short, "reading {LONG} answers took no more than reading {SHORT}");
-    Ok(vec![Row {
-        what: "reading an answer: instructions".into(),
-        unit: Unit::Count,
-        spread: Spread::of(&[(long - short) as f64 / f64::from(LONG - SHORT)]),
-        reach: Reach::Nothing,
-        detail: "callgrind".into(),
-    }])
+    let row = |how, what: &str| -> Result<Row> {
+        let (short, long) = (count(SHORT, how)?, count(LONG, how)?);
+        ensure!(long > short, "reading {LONG} answers took no more than reading {SHORT}");
+        Ok(Row {
+            what: format!("reading an answer{what}: instructions"),
+            unit: Unit::Count,
+            spread: Spread::of(&[(long - short) as f64 / f64::from(LONG - SHORT)]),
+            reach: Reach::Nothing,
+            detail: "callgrind".into(),
+        })
+    };
+    Ok(vec![row("new", "")?, row("seen", " whose head has come before")?])
 }
 
 /// The count in callgrind's closing line, `==PID== Collected : N`.
