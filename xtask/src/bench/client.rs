@@ -111,7 +111,7 @@ impl<'s> Client<'s> {
     pub fn run(&self, seconds: u32) -> Result<Outcome> {
         let before = self.server.served()?;
         let running = Running::start(self.command(seconds)).with_context(|| self.name.clone())?;
-        let finished = running.to_its_end(Duration::from_secs(seconds.into()));
+        let finished = running.wait_for_end(Duration::from_secs(seconds.into()));
         self.outcome(before, finished.with_context(|| self.name.clone())?)
     }
 

@@ -182,7 +182,7 @@ impl Running {
     ///
     /// # Errors
     /// When it hangs, or when we are told to end; it is dead then.
-    pub fn to_its_end(mut self, expected: Duration) -> Result<Finished> {
+    pub fn wait_for_end(mut self, expected: Duration) -> Result<Finished> {
         while !self.ended() {
             self.watch(expected, expected)?;
         }
@@ -222,7 +222,7 @@ impl Drop for Running {
 /// ended, which they mean to do when `expected` has passed since their start.
 ///
 /// # Errors
-/// As of [`Running::to_its_end`], for any of them; all are dead then.
+/// As of [`Running::wait_for_end`], for any of them; all are dead then.
 pub fn by_turns(
     commands: Vec<Command>,
     turn: Duration,
@@ -261,7 +261,7 @@ mod tests {
         command
             .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exit 3"]);
         let finished =
-            Running::start(command).unwrap().to_its_end(Duration::from_secs(60)).unwrap();
+            Running::start(command).unwrap().wait_for_end(Duration::from_secs(60)).unwrap();
         assert_eq!(finished.status.code(), Some(3));
         assert_eq!(finished.stdout, "done\n");
         assert!(finished.user + finished.system > Duration::ZERO);

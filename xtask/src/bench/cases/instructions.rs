@@ -24,7 +24,7 @@ pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
         let mut valgrind = pinned("0", "valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
         valgrind.arg(answers.to_string()).arg(how);
-        let finished = Running::start(valgrind)?.to_its_end(EXPECTED)?;
+        let finished = Running::start(valgrind)?.wait_for_end(EXPECTED)?;
         collected(&finished.stderr).with_context(|| finished.stderr.clone())
     };
     let row = |how, what: &str| -> Result<Row> {
