@@ -244,7 +244,7 @@ impl Seat {
 }
 
 fn spent() -> Spent {
-    Spent { cpu_ns: clock::thread_cpu(), queued_ns: clock::thread_queued() }
+    Spent { wall_ns: clock::now(), cpu_ns: clock::thread_cpu(), queued_ns: clock::thread_queued() }
 }
 
 /// Tells the collector that a worker is done, however it ended, and keeps the others from waiting

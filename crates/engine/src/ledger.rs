@@ -55,9 +55,11 @@ pub(crate) struct Whole {
     pub(crate) check: Option<u16>,
 }
 
-/// What a thread has spent since it began.
+/// What a thread has spent since it began, and the clock when this was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
+    /// The clock, from any instant on.
+    pub wall_ns: Nanos,
     /// Processor time.
     pub cpu_ns: Nanos,
     /// Time spent ready to run and waiting for a processor.
@@ -377,7 +379,7 @@ impl Ledger {
         let used = WorkerUse {
             cpu_ns: spent.cpu_ns.saturating_sub(self.spent_at_start.cpu_ns),
             queued_ns: spent.queued_ns.saturating_sub(self.spent_at_start.queued_ns),
-            wall_ns: end - self.start,
+            wall_ns: spent.wall_ns.saturating_sub(self.spent_at_start.wall_ns),
             answers: std::mem::take(&mut self.answers),
             steps: std::mem::take(&mut self.steps),
         };
@@ -465,11 +467,13 @@ mod tests {
 
     #[test]
     fn what_the_thread_spent_belongs_to_its_interval() {
-        let spent = |cpu_ns, queued_ns| Spent { cpu_ns, queued_ns };
+        let spent = |wall_ns, cpu_ns, queued_ns| Spent { wall_ns, cpu_ns, queued_ns };
         let mut ledger = Ledger::new(false, 0, 2 * SECOND);
-        ledger.start(spent(100, 10));
-        let first = ledger.turn(SECOND, || spent(400, 30), Sheet::default);
+        ledger.start(spent(1000, 100, 10));
+        // Read late, after much work: the time that it took counts, not that of the interval.
+        let first =
+            ledger.turn(SECOND, || spent(1000 + SECOND + 350, SECOND + 400, 30), Sheet::default);
         let used = first.expect("a second is over").used;
-        assert_eq!((used.cpu_ns, used.queued_ns), (300, 20));
+        assert_eq!((used.wall_ns, used.cpu_ns, used.queued_ns), (SECOND + 350, SECOND + 300, 20));
     }
 }

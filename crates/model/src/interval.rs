@@ -319,7 +319,7 @@ pub struct WorkerUse {
     /// Time that the thread was ready to run and waited for a processor; 0 where the kernel does not
     /// tell.
     pub queued_ns: Nanos,
-    /// Time that passed.
+    /// Time in which that was spent: the interval's, but for as much as the worker was late to begin or to close it.
     pub wall_ns: Nanos,
     /// Answers the worker took in.
     pub answers: u64,

@@ -74,7 +74,7 @@ struct Stretch {
     open: GaugeSum,
     in_flight: GaugeSum,
     cpu_ns: Nanos,
-    workers: usize,
+    wall_ns: Nanos,
 }
 
 impl Timeline {
@@ -138,7 +138,7 @@ impl Stretch {
             open: tally.open,
             in_flight: tally.in_flight,
             cpu_ns: interval.workers.iter().map(|w| w.cpu_ns).fold(0, Nanos::saturating_add),
-            workers: interval.workers.len(),
+            wall_ns: interval.workers.iter().map(|w| w.wall_ns).fold(0, Nanos::saturating_add),
         }
     }
 
@@ -155,7 +155,7 @@ impl Stretch {
         self.open.append(&later.open);
         self.in_flight.append(&later.in_flight);
         self.cpu_ns = self.cpu_ns.saturating_add(later.cpu_ns);
-        self.workers = self.workers.max(later.workers);
+        self.wall_ns = self.wall_ns.saturating_add(later.wall_ns);
     }
 
     fn quantile(&self, quantile: f64) -> Nanos {
@@ -176,7 +176,6 @@ impl Stretch {
         let per_s = |n: u64| {
             if duration_ns > 0 { n as f64 * SECOND as f64 / duration_ns as f64 } else { 0.0 }
         };
-        let available = duration_ns as f64 * self.workers as f64;
         Point {
             start_ns: self.start_ns,
             duration_ns,
@@ -192,7 +191,8 @@ impl Stretch {
             late_p99_ns: self.late_p99_ns,
             open_mean: self.open.mean(duration_ns),
             in_flight_mean: self.in_flight.mean(duration_ns),
-            busy_ratio: if available > 0.0 { self.cpu_ns as f64 / available } else { 0.0 },
+            // Where no time passed, no processor time did.
+            busy_ratio: self.cpu_ns as f64 / self.wall_ns.max(1) as f64,
             errors: self.errors,
         }
     }
