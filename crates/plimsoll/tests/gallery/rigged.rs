@@ -26,7 +26,7 @@ fn told(run: &Run, code: ReasonCode) -> Verdict {
 fn a_saturated_generator() {
     let (_alone, server) = (alone(), server());
     // Room for so many at once that a server kept waiting by neighbours is not what holds them back.
-    let loaded = load(&url(&server, "/healthz"), "-R 3M -c 200 --pipeline 100 -t 1 -d 1s -T 1s");
+    let loaded = load(&url(&server, "/healthz"), "-R 20M -c 200 --pipeline 100 -t 1 -d 1s -T 1s");
     assert_eq!(loaded.ended.code, 98);
     assert_ne!(told(&loaded.run, ReasonCode::AchievedBelowOffered), Verdict::Valid);
 }
