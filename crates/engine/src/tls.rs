@@ -215,8 +215,34 @@ fn in_words(error: &rustls::Error) -> String {
             SPEAKS_NO_TLS.to_owned()
         }
         rustls::Error::InvalidCertificate(why) => format!("{}: {why}", advice(why)),
-        other => other.to_string(),
+        other => match refusal(other) {
+            Some(cause) => format!("{cause}: {other}"),
+            None => other.to_string(),
+        },
     }
+}
+
+/// What to do where the server breaks the handshake off.
+fn refusal(error: &rustls::Error) -> Option<&'static str> {
+    use rustls::{AlertDescription as Alert, Error, PeerIncompatible};
+    Some(match error {
+        Error::AlertReceived(Alert::ProtocolVersion)
+        | Error::PeerIncompatible(
+            PeerIncompatible::ServerDoesNotSupportTls12Or13
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+        ) => "the two ends have no TLS version in common (--tls-min, --tls-max)",
+        Error::AlertReceived(Alert::CertificateRequired) => {
+            "the server wants a client certificate (--cert, --key)"
+        }
+        Error::AlertReceived(Alert::HandshakeFailure) => {
+            "the server ended the handshake: no cipher in common, or it wants a client certificate \
+             (--cert, --key)"
+        }
+        Error::AlertReceived(Alert::UnrecognisedName) => {
+            "the server does not know the name asked for (--sni NAME asks for another)"
+        }
+        _ => return None,
+    })
 }
 
 /// What to do about a certificate that was refused.
@@ -236,5 +262,27 @@ fn advice(why: &CertificateError) -> &'static str {
             "the server's certificate is out of date (--insecure takes it all the same)"
         }
         _ => "the server's certificate was refused (--insecure takes any)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::{AlertDescription, Error, PeerIncompatible};
+
+    use super::*;
+
+    #[test]
+    fn a_handshake_that_the_server_ends_says_what_to_do() {
+        let ours = PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig;
+        for (error, needle) in [
+            (Error::AlertReceived(AlertDescription::ProtocolVersion), "(--tls-min, --tls-max): "),
+            (Error::PeerIncompatible(ours), "(--tls-min, --tls-max): "),
+            (Error::AlertReceived(AlertDescription::CertificateRequired), "(--cert, --key): "),
+            (Error::AlertReceived(AlertDescription::HandshakeFailure), "(--cert, --key): "),
+            (Error::AlertReceived(AlertDescription::UnrecognisedName), "(--sni NAME"),
+        ] {
+            let words = in_words(&error);
+            assert!(words.contains(needle) && words.ends_with(&error.to_string()), "{words}");
+        }
     }
 }
