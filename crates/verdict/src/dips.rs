@@ -28,6 +28,12 @@ pub const FEWEST_SECONDS: usize = 10;
 /// Dips listed at most; a server that leaves its course more often has none.
 pub const MOST_DIPS: usize = 200;
 
+/// Whether a window is long enough for its dips to be told.
+pub fn can_tell(duration_ns: Nanos) -> bool {
+    // A second is whole from its half on: see `whole_seconds`.
+    duration_ns >= FEWEST_SECONDS as u64 * SECOND - SECOND / 2
+}
+
 /// Every dip of a window, in order.
 pub fn find(course: &Course) -> Vec<Dip> {
     let seconds = whole_seconds(course.seconds());

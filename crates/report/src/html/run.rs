@@ -6,12 +6,13 @@ use model::run::Run;
 use model::sweep::LevelKind;
 use model::units::{Nanos, exact_duration, show_duration};
 
+use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
 
 use super::{Section, Title, mix, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
-use crate::text::{attempts, ceiling, dip_cells, load, workers};
+use crate::text::{attempts, ceiling, dip_cells, load, processor_time, workers};
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
@@ -115,8 +116,7 @@ fn details(run: &Run) -> Vec<(String, String)> {
         ),
     ];
     if !run.generator.workers.is_empty() {
-        let cost = show_duration(run.generator.cpu_ns_per_request.round() as Nanos);
-        let line = format!("{cost} of processor time per request; {}", workers(&run.generator));
+        let line = format!("{}; {}", processor_time(run), workers(&run.generator));
         facts.push(fact("Generator", line));
         facts.extend(ceiling(run).map(|used| fact("Ceiling", used)));
     }
@@ -150,7 +150,9 @@ fn dips(run: &Run) -> Markup {
     };
     html! {
         h3 { "Dips" }
-        @if run.dips.is_empty() { p { "The server kept its course: no dips." } }
+        @if !can_tell(run.totals.duration_ns) {
+            p { "The window is too short to tell: a course takes " (FEWEST_SECONDS) " s or more." }
+        } @else if run.dips.is_empty() { p { "The server kept its course: no dips." } }
         @else {
             (parts::rows(
                 &["at", "for", "depth", "recovery", "endpoints"],

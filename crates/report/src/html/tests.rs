@@ -1,6 +1,7 @@
 //! The page as a browser without scripts, and an attacker, would see it.
 
 use model::curve::Curve;
+use model::units::SECOND;
 
 use super::*;
 use crate::sample;
@@ -107,6 +108,26 @@ fn the_data_inside_the_page_is_the_run() {
         assert!(read.totals == original.totals && read.validity == original.validity);
         assert!(read.histograms == original.histograms);
     }
+}
+
+#[test]
+fn a_window_too_short_to_tell_is_not_said_to_have_no_dips() {
+    let mut told = sample::closed_loop();
+    told.dips.clear();
+    for (duration_ns, kept) in [(4 * SECOND, false), (10 * SECOND, true)] {
+        told.totals.duration_ns = duration_ns;
+        let page = run(&told);
+        assert_eq!(page.contains("no dips"), kept, "{duration_ns}");
+        assert_eq!(page.contains("too short to tell: a course takes 10 s"), !kept, "{duration_ns}");
+    }
+}
+
+#[test]
+fn nothing_answered_cost_no_zero() {
+    let mut silent = sample::closed_loop();
+    silent.totals.requests = 0;
+    (silent.generator.cpu_ns, silent.generator.cpu_ns_per_request) = (1_500_000, 0.0);
+    assert!(run(&silent).contains("1.50ms of processor time, and no answer;"));
 }
 
 #[test]

@@ -275,10 +275,19 @@ fn generator(run: &Run, style: Style) -> Option<String> {
         return None;
     }
     let busy = workers(generator);
-    let cost = show_duration(generator.cpu_ns_per_request.round() as Nanos);
-    let mut lines = vec![format!("{cost} of processor time per request; {busy}")];
+    let mut lines = vec![format!("{}; {busy}", processor_time(run))];
     lines.extend(ceiling(run));
     Some(named(style, "Generator", &lines))
+}
+
+/// What the generator spent: for each answer, or in all where none came to share it.
+pub(crate) fn processor_time(run: &Run) -> String {
+    let spent = &run.generator;
+    if run.totals.requests == 0 {
+        return format!("{} of processor time, and no answer", show_duration(spent.cpu_ns));
+    }
+    let cost = show_duration(spent.cpu_ns_per_request.round() as Nanos);
+    format!("{cost} of processor time per request")
 }
 
 /// What a run used of what its generator can do, in words, where that was measured.
