@@ -4,6 +4,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
@@ -27,6 +28,14 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&address.into())?;
     socket.listen(ACCEPT_QUEUE)?;
     Ok(socket.into())
+}
+
+/// Finds out whether a connection can be had by this route, and closes it again.
+///
+/// # Errors
+/// When it was refused, did not stand within `within`, or the source cannot be bound.
+pub fn try_connect(route: &Route, within: Duration) -> io::Result<()> {
+    Socket::from(outgoing(route, false)?).connect_timeout(&route.to.into(), within)
 }
 
 /// A TCP socket bound as the route wants it, not yet connected.
@@ -59,7 +68,7 @@ pub(crate) fn take_error(fd: RawFd) -> Option<io::Error> {
 /// Lets a connection be reset instead of closed in order.
 pub(crate) fn reset_on_close(fd: RawFd) {
     // A failure here turns the RST into a FIN; nothing else depends on it.
-    let _ = borrowed(fd).set_linger(Some(std::time::Duration::ZERO));
+    let _ = borrowed(fd).set_linger(Some(Duration::ZERO));
 }
 
 /// Ends sending (a FIN goes out); `both` ends receiving too.

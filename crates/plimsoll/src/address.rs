@@ -2,7 +2,7 @@
 //! source addresses where ports of one would not do.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use net::{Route, limits};
@@ -84,30 +84,103 @@ impl Destination {
     /// The addresses to connect to, those that refuse left out unless all do.
     ///
     /// # Errors
-    /// When the name does not resolve or no address takes a connection.
-    pub fn addresses(&self, connect_to: Option<&str>) -> Result<Vec<SocketAddr>, Failure> {
+    /// When the name does not resolve, no address takes a connection from these sources, or one of
+    /// them is not this machine's.
+    pub fn addresses(
+        &self,
+        connect_to: Option<&str>,
+        sources: &[IpAddr],
+    ) -> Result<Reached, Failure> {
         let found = match connect_to {
-            Some(text) => resolve(text).map_err(|error| {
+            Some(text) => resolve(host_and_port(text)?).map_err(|error| {
                 Failure::CannotRun(format!("--connect-to {text} cannot be resolved: {error}"))
             })?,
             None => resolve((self.host.as_str(), self.port)).map_err(|error| {
                 Failure::CannotRun(format!("the host `{}` cannot be resolved: {error}", self.host))
             })?,
         };
-        let mut reachable = Vec::new();
-        let mut refusal = None;
-        for address in &found {
-            match TcpStream::connect_timeout(address, TRY_FOR) {
-                Ok(_) => reachable.push(*address),
-                Err(error) => refusal = Some((*address, error)),
-            }
+        let mut reached = reach(&found, sources)?;
+        // That a server listens on one of the two loopback addresses only is usual.
+        if connect_to.is_none() && self.host == "localhost" {
+            reached.notices.clear();
         }
-        match refusal {
-            Some((address, error)) if reachable.is_empty() => cannot_run(format!(
-                "cannot connect to {address}: {error}; is the server running, and is this its port?"
-            )),
-            _ => Ok(reachable),
+        Ok(reached)
+    }
+}
+
+/// Where a load can go.
+#[derive(Debug)]
+pub struct Reached {
+    /// Addresses that took a connection, in the resolver's order.
+    pub addresses: Vec<SocketAddr>,
+    /// Which others were left out, and why.
+    pub notices: Vec<String>,
+}
+
+/// Tries each address once, from where the load will come: another source may not be let in, or
+/// have no way there.
+fn reach(found: &[SocketAddr], sources: &[IpAddr]) -> Result<Reached, Failure> {
+    check_sources(sources)?;
+    let ways: Vec<Route> = found.iter().filter_map(|&to| first_way(to, sources)).collect();
+    if ways.is_empty() {
+        return no_common_family();
+    }
+    let mut addresses = Vec::new();
+    let mut refused: Vec<(SocketAddr, io::Error)> = Vec::new();
+    for way in &ways {
+        match net::socket::try_connect(way, TRY_FOR) {
+            Ok(()) => addresses.push(way.to),
+            Err(error) => refused.push((way.to, error)),
         }
+    }
+    match refused.last() {
+        Some((address, error)) if addresses.is_empty() => cannot_run(format!(
+            "cannot connect to {address}: {error}; is the server running, and is this its port?"
+        )),
+        _ => {
+            let left_out = |(address, error): &(SocketAddr, io::Error)| {
+                format!("{address} is left out, of {} addresses: {error}", ways.len())
+            };
+            Ok(Reached { addresses, notices: refused.iter().map(left_out).collect() })
+        }
+    }
+}
+
+/// One way to an address; `None` when no source given is of its family.
+fn first_way(to: SocketAddr, sources: &[IpAddr]) -> Option<Route> {
+    if sources.is_empty() {
+        return Some(Route { to, from: None });
+    }
+    let from = sources.iter().find(|from| from.is_ipv4() == to.is_ipv4())?;
+    Some(Route { to, from: Some(*from) })
+}
+
+fn check_sources(sources: &[IpAddr]) -> Result<(), Failure> {
+    for &source in sources {
+        if let Err(error) = std::net::UdpSocket::bind(SocketAddr::new(source, 0)) {
+            return cannot_run(format!(
+                "--source {source} is not an address of this machine: {error}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn no_common_family<T>() -> Result<T, Failure> {
+    usage("no --source address is of the same family (IPv4 or IPv6) as the destination")
+}
+
+/// What `--connect-to` names: a host, in brackets if it is an IPv6 address, and a port.
+fn host_and_port(text: &str) -> Result<(&str, u16), Failure> {
+    let parts = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+    match parts {
+        Some((host, port)) if host.starts_with('[') && host.ends_with(']') => {
+            Ok((&host[1..host.len() - 1], port))
+        }
+        Some((host, port)) if !host.is_empty() && !host.contains(':') => Ok((host, port)),
+        _ => usage(format!(
+            "--connect-to {text}: write it as HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"
+        )),
     }
 }
 
@@ -127,19 +200,12 @@ fn resolve(name: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
 /// Every way from here to there: each source with each destination of its family.
 ///
 /// # Errors
-/// When the sources given fit no destination, or are not addresses of this machine.
+/// When the sources given fit no destination.
 pub fn routes(
     addresses: &[SocketAddr],
     sources: &[IpAddr],
     connections: u64,
 ) -> Result<Vec<Route>, Failure> {
-    for &source in sources {
-        if let Err(error) = std::net::UdpSocket::bind(SocketAddr::new(source, 0)) {
-            return cannot_run(format!(
-                "--source {source} is not an address of this machine: {error}"
-            ));
-        }
-    }
     let picked = if sources.is_empty() {
         loopback_sources(addresses, connections)
     } else {
@@ -154,9 +220,7 @@ pub fn routes(
         .map(|(to, from)| Route { to, from: Some(from) })
         .collect();
     if routes.is_empty() {
-        return usage(
-            "no --source address is of the same family (IPv4 or IPv6) as the destination",
-        );
+        return no_common_family();
     }
     Ok(routes)
 }
@@ -223,6 +287,33 @@ mod tests {
             let message = Destination::parse(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");
             assert!(!message.contains("secret"));
+        }
+    }
+
+    #[test]
+    fn an_address_that_refuses_is_left_out_and_named() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let live = listener.local_addr().unwrap();
+        let dead = SocketAddr::new("127.0.0.9".parse().unwrap(), live.port());
+        let reached = reach(&[dead, live], &[]).unwrap();
+        assert_eq!(reached.addresses, [live]);
+        let [notice] = &reached.notices[..] else { panic!("{reached:?}") };
+        assert!(notice.starts_with(&format!("{dead} is left out, of 2 addresses: ")), "{notice}");
+        assert!(reach(&[dead], &[]).unwrap_err().to_string().contains("is the server running"));
+    }
+
+    #[test]
+    fn what_to_connect_to_is_a_host_and_a_port() {
+        for (text, host, port) in [
+            ("127.0.0.1:80", "127.0.0.1", 80),
+            ("[::1]:8080", "::1", 8080),
+            ("api.test:443", "api.test", 443),
+        ] {
+            assert_eq!(host_and_port(text).unwrap(), (host, port));
+        }
+        for text in ["foo", "", ":80", "::1:80", "host:", "host:http", "host:65536"] {
+            let failure = host_and_port(text).unwrap_err();
+            assert!(failure.code() == 2 && failure.to_string().contains("HOST:PORT"), "{text}");
         }
     }
 

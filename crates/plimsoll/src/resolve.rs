@@ -90,21 +90,21 @@ impl Prepared {
     pub fn of(sent: Sent, args: &LoadArgs) -> Result<Self, Failure> {
         let destination = &sent.destination;
         let tls = if destination.tls { Some(tls::read(&args.tls, &sent)?) } else { None };
-        let addresses = destination.addresses(args.connect_to.as_deref())?;
+        let reached = destination.addresses(args.connect_to.as_deref(), &args.source)?;
         let script = match &sent.what {
             What::One { parts, .. } => ScriptRun::of(&sent.text, args, destination, parts.clone())?,
             What::Workload(..) => None,
         };
         Ok(Self {
             args: args.clone(),
-            addresses,
+            addresses: reached.addresses,
             script,
             on_course: false,
             tls,
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,
-            notices: proxy_notice(destination.tls),
+            notices: proxy_notice(destination.tls).into_iter().chain(reached.notices).collect(),
             sent,
         })
     }

@@ -91,13 +91,18 @@ fn the_way_to_the_server() {
     let url = url(&server, "/healthz");
     for (flags, needle) in [
         ("--source 192.0.2.7", "not an address of this machine"),
-        ("--connect-to nonsense", "--connect-to nonsense cannot be resolved"),
+        ("--connect-to no-such-host.invalid:80", "no-such-host.invalid:80 cannot be resolved"),
         ("--connect-to 127.0.0.1:1", "Connection refused"),
         ("-c 60000 --source 127.0.0.1", "source addresses (--source) would do"),
     ] {
         plimsoll(&format!("run {url} -d 100ms {flags}")).refuses(1, needle);
     }
-    plimsoll(&format!("run {url} -d 100ms --source ::1")).refuses(2, "same family");
+    for (flags, needle) in [
+        ("--source ::1", "same family"),
+        ("--connect-to nonsense", "--connect-to nonsense: write it as HOST:PORT"),
+    ] {
+        plimsoll(&format!("run {url} -d 100ms {flags}")).refuses(2, needle);
+    }
 }
 
 #[test]
