@@ -29,13 +29,19 @@ pub use plan::PlanArgs;
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
 #[derive(Debug, Parser)]
-#[command(name = "plimsoll", version, disable_version_flag = true, max_term_width = 100)]
+#[command(
+    name = "plimsoll",
+    version,
+    disable_version_flag = true,
+    propagate_version = true,
+    max_term_width = 100
+)]
 #[command(after_help = "Start with `plimsoll sweep`: without a URL it measures a built-in API of \
 known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 cannot be believed, or an objective is \
 undecided; 99 objectives missed; 130 interrupted, partial result saved.")]
 pub struct Cli {
     /// Print the version
-    #[arg(short = 'v', long, visible_short_alias = 'V', action = clap::ArgAction::Version)]
+    #[arg(short = 'v', long, visible_short_alias = 'V', global = true, display_order = 998, action = clap::ArgAction::Version)]
     version: Option<bool>,
     /// What to do.
     #[command(subcommand)]
@@ -316,7 +322,7 @@ pub struct TargetArgs {
     #[arg(long)]
     pub close: bool,
     /// Seed of whatever is drawn
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = load::parse_seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Kernel interface
     #[arg(long, value_enum, default_value = "auto")]

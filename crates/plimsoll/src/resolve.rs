@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Launch;
 use model::plan::{DEFAULT_LANES, TlsPlan};
-use model::units::{MICROSECOND, SECOND};
+use model::units::{MICROSECOND, SECOND, exact_duration};
 use model::workload::Stage;
 use model::{Arrivals, Io, Mix, Nanos, Plan, Stages};
 use net::limits::{self, FileLimit};
@@ -19,6 +19,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::script_run::{Begun, ScriptRun};
 use crate::secrets;
 use crate::sent::{Course, Portion, Sent, What};
+use crate::settings::Settings;
 use crate::tls::{self, Tls};
 
 /// The most connections one run may hold: what two workers' worth of source addresses can carry.
@@ -136,6 +137,7 @@ impl Prepared {
                 self.sent.text
             ));
         }
+        check_ramp(&self.sent.settings, shape)?;
         let portion = self.sent.portion(shape.connections, now_unix_ns())?;
         let shape = Shape { connections: portion.connections, ..shape };
         check_shape(shape)?;
@@ -147,6 +149,10 @@ impl Prepared {
             }
         }
         let mut wanted = threads(self.args.threads, shape.connections, clamp)?;
+        if let Some(asked) = self.args.threads.filter(|&asked| asked > wanted && !clamp) {
+            notices
+                .push(format!("{wanted} workers instead of {asked}: there are that many at most"));
+        }
         if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < wanted) {
             notices
                 .push(format!("{cap} workers instead of {wanted}: --max-inflight {cap} is shared"));
@@ -325,6 +331,23 @@ pub fn check_shape(shape: Shape) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A load that never reaches its level would be reported as one of that level.
+///
+/// # Errors
+/// When the ramp does not end inside of the window.
+pub fn check_ramp(settings: &Settings, shape: Shape) -> Result<(), Failure> {
+    let (ramp_ns, warmup_ns) = (settings.ramp_ns.value, settings.warmup_ns.value);
+    match shape.duration_ns.map(|window_ns| warmup_ns + window_ns) {
+        Some(lasts_ns) if ramp_ns > lasts_ns => usage(format!(
+            "--ramp {} is longer than warm-up and window, {} together: the load would never reach its \
+             level",
+            exact_duration(ramp_ns),
+            exact_duration(lasts_ns)
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Workers for so many connections: those asked for, or one for each allowed processor.
 ///
 /// # Errors
@@ -334,7 +357,7 @@ pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64,
     match asked {
         None => Ok(allowed.min(connections).max(1)),
         Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
-        Some(_) if clamp => Ok(connections),
+        Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
         Some(threads) => usage(format!(
             "-t {threads} is above -c {connections}: a worker without a connection has nothing to do"
         )),

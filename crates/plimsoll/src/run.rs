@@ -17,7 +17,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
 use crate::objectives::{Objectives, watch};
 use crate::output;
-use crate::resolve::{Prepared, Shape, check_shape, threads};
+use crate::resolve::{Prepared, Shape, check_ramp, check_shape, threads};
 use crate::script_run::{ScriptRun, Steps};
 use crate::sent::Sent;
 use crate::settings::{Origin, Settings, ShapeSettings};
@@ -145,5 +145,5 @@ pub fn refuse_contradictions(settings: &Settings, shape: Shape) -> Result<(), Fa
     if !open && settings.arrivals.origin != Origin::Default {
         return usage("--arrivals belongs to an open loop: give its rate with -R");
     }
-    Ok(())
+    check_ramp(settings, shape)
 }

@@ -142,7 +142,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__audit)
-            opts="-c -h --connections --same-target --format --help"
+            opts="-c -V -v -h --connections --same-target --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -168,7 +168,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__calibrate)
-            opts="-d -q -h --duration --io --format --quiet --help"
+            opts="-d -q -V -v -h --duration --io --format --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -198,7 +198,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -m -b -s -k -q -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --help"
+            opts="-c -t -T -H -m -b -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -388,7 +388,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__compare)
-            opts="-c -d -R -t -T -H -m -b -s -k -q -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --help"
+            opts="-c -d -R -t -T -H -m -b -s -k -q -V -v -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -578,7 +578,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__diff)
-            opts="-h --margin --anyway --out --format --help"
+            opts="-V -v -h --margin --anyway --out --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -604,7 +604,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__generate)
-            opts="-h --help"
+            opts="-V -v -h --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -856,7 +856,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__import)
-            opts="-o -h --out --force --target --keep-secrets --help curl vegeta har openapi postman jmeter k6"
+            opts="-o -V -v -h --out --force --target --keep-secrets --version --help curl vegeta har openapi postman jmeter k6"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -882,7 +882,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__init)
-            opts="-o -h --out --force --help"
+            opts="-o -V -v -h --out --force --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -904,7 +904,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__plan)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -h --samples --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --help"
+            opts="-c -d -n -R -t -T -H -m -b -s -k -V -v -h --samples --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1086,7 +1086,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__report)
-            opts="-h --format --slo --junit --annotations --help"
+            opts="-V -v -h --format --slo --junit --annotations --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1116,7 +1116,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --latency --slo --junit --annotations --abort-on --help"
+            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --latency --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1318,7 +1318,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -m -b -s -k -q -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --name --out --resume --quiet --slo --junit --annotations --abort-on --help"
+            opts="-c -d -t -T -H -m -b -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1528,7 +1528,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__target)
-            opts="-h --listen --threads --tls --cert --key --stall-every --stall-for --requests-per-connection --close --seed --io --until-input-ends --help"
+            opts="-V -v -h --listen --threads --tls --cert --key --stall-every --stall-for --requests-per-connection --close --seed --io --until-input-ends --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1578,7 +1578,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__wrktest)
-            opts="-n -d -h --levels --duration --timeout --help diff help"
+            opts="-n -d -V -v -h --levels --duration --timeout --version --help diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1612,7 +1612,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__wrktest__subcmd__diff)
-            opts="-h --help"
+            opts="-V -v -h --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

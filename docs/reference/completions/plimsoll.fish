@@ -90,6 +90,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block (the default text has more)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l levels -d 'Levels of concurrency: `auto` (doubling, finer around the best, stops by itself), `classic` (wrktest.sh\'s list), or a list such as 200,500,1000' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rates -d 'Open-loop sweep over these arrival rates, such as 1k,2k,5k' -r
@@ -141,6 +142,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Sen
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l samples -d 'Requests to show, as they would be sent' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
@@ -183,6 +185,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l no-keepalive 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'The search is over by then [default: 5m; 1m without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step, longer where fewer than two arrivals would be due [default: a thirtieth of the budget, at least 1s]' -r
@@ -232,14 +235,17 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s q -l quiet -d 'Print nothing while searching'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s o -l out -d 'Workload file to write' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -l force -d 'Write over a workload file that is there'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s o -l out -d 'Workload file to write, with its JSON Schema beside it [default: standard output]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l target -d 'The server to load; of several in the file, requests to this one are kept' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l force -d 'Write over a workload file that is there'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l keep-secrets -d 'Write credentials as they are, instead of `${env.NAME}`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l margin -d 'Changes up to this share count as none when runs are judged' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the first file\'s folder]' -r -F
@@ -247,12 +253,14 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'Wh
 csv\t'Comma-separated values'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l anyway -d 'Judge even where environments, answers or loads differ, or a run is not VALID'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where a closed loop\'s file does not say them (hey, oha)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
 csv\t'Comma-separated values'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l same-target -d 'All files measured the same target: compare also those that do not name theirs'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l baseline -d 'Judge against this earlier run (run.json or its folder), under its connections, rate and window unless told otherwise' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rounds -d 'Rounds: each is one run of every URL' -r
@@ -300,15 +308,18 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'S
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s q -l quiet -d 'Print nothing while running'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s n -d 'Name of the job and of its files' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s d -d 'Folder for the results' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l levels -d 'Levels of concurrency instead of the script\'s' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l duration -d 'Length of each level instead of the script\'s' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -l timeout -d 'Time-out instead of the script\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -a "diff" -d 'Join two data files on concurrency and draw them together'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and not __fish_seen_subcommand_from diff help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from diff" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Join two data files on concurrency and draw them together'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -318,6 +329,7 @@ json\t'The run as JSON (plimsoll.run/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s d -l duration -d 'Length of each measurement; there are up to a dozen' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
@@ -326,6 +338,7 @@ epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s q -l quiet -d 'Print nothing while measuring'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l listen -d 'Address to listen on; port 0 takes a free one and prints it' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l threads -d 'Threads, each with a listener of its own [default: one a processor, or more where their file tables would not hold 60,000 connections]' -r
@@ -341,7 +354,9 @@ epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l tls -d 'Speak TLS, with a self-signed certificate unless --cert and --key are given'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'Close every connection after its answer'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'

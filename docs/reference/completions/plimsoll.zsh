@@ -93,6 +93,9 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '--quiet[Print nothing while running]' \
 '-L[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
 '--latency[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::url -- URL to load, such as http\://127.0.0.1\:8080/healthz, or a workload file:_default' \
@@ -161,6 +164,9 @@ epoll\:"epoll"))' \
 '--insecure[Do not check the server'\''s certificate]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::url -- URL or workload file to load; without one the built-in API is started and swept:_default' \
@@ -221,6 +227,9 @@ json\:"JSON"))' \
 '--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':url -- URL or workload file:_default' \
@@ -286,6 +295,9 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--insecure[Do not check the server'\''s certificate]' \
 '-q[Print nothing while searching]' \
 '--quiet[Print nothing while searching]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::url -- URL or workload file to load; without one the built-in API is started and searched:_default' \
@@ -297,6 +309,9 @@ _arguments "${_arguments_options[@]}" : \
 '-o+[Workload file to write]:FILE:_files' \
 '--out=[Workload file to write]:FILE:_files' \
 '--force[Write over a workload file that is there]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '::url -- The server to load, with the path of a first request if there is one:_default' \
@@ -309,6 +324,9 @@ _arguments "${_arguments_options[@]}" : \
 '--target=[The server to load; of several in the file, requests to this one are kept]:URL:_default' \
 '--force[Write over a workload file that is there]' \
 '--keep-secrets[Write credentials as they are, instead of \`\${env.NAME}\`]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':format -- What the file is:((curl\:"Pasted curl commands"
@@ -327,6 +345,9 @@ _arguments "${_arguments_options[@]}" : \
 csv\:"Comma-separated values"
 json\:"JSON"))' \
 '--anyway[Judge even where environments, answers or loads differ, or a run is not VALID]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '*::files -- .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without any\: the last two sweeps of the same target:_files' \
@@ -340,6 +361,9 @@ _arguments "${_arguments_options[@]}" : \
 csv\:"Comma-separated values"
 json\:"JSON"))' \
 '--same-target[All files measured the same target\: compare also those that do not name theirs]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '*::files -- Results of any tool; several of the same target and concurrency are set side by side:_files' \
@@ -404,6 +428,9 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--insecure[Do not check the server'\''s certificate]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '*::urls -- URL of the server to compare with, and URL of the one to judge, or workload files; with --baseline the latter alone:_default' \
@@ -416,6 +443,9 @@ _arguments "${_arguments_options[@]}" : \
 '*--levels=[Levels of concurrency instead of the script'\''s]:LIST:_default' \
 '--duration=[Length of each level instead of the script'\''s]:TIME:_default' \
 '--timeout=[Time-out instead of the script'\''s]:TIME:_default' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help]' \
 '--help[Print help]' \
 ':url -- URL to load:_default' \
@@ -431,6 +461,9 @@ _arguments "${_arguments_options[@]}" : \
         case $line[2] in
             (diff)
 _arguments "${_arguments_options[@]}" : \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help]' \
 '--help[Print help]' \
 ':a -- First data file:_files' \
@@ -473,6 +506,9 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
 '--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':dir -- A folder that `run --out` or `sweep` wrote to:_files' \
@@ -489,6 +525,9 @@ epoll\:"epoll"))' \
 json\:"JSON"))' \
 '-q[Print nothing while measuring]' \
 '--quiet[Print nothing while measuring]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 && ret=0
@@ -509,12 +548,18 @@ epoll\:"epoll"))' \
 '--tls[Speak TLS, with a self-signed certificate unless --cert and --key are given]' \
 '--close[Close every connection after its answer]' \
 '--until-input-ends[End when standard input does\: with the process that holds its other end]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 && ret=0
 ;;
 (generate)
 _arguments "${_arguments_options[@]}" : \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
 '-h[Print help]' \
 '--help[Print help]' \
 ':dir -- Folder to write into:_files' \

@@ -68,7 +68,7 @@ pub struct LoadArgs {
     #[arg(long, help_heading = "Load")]
     pub spin: bool,
     /// Seed of every draw [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Load")]
+    #[arg(long, value_name = "N", value_parser = parse_seed, allow_hyphen_values = true, help_heading = "Load")]
     pub seed: Option<u64>,
     /// Workload files: multiply the rates or users of the whole
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, allow_hyphen_values = true, help_heading = "Load")]
@@ -122,6 +122,11 @@ pub struct ShapeArgs {
     /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k
     #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
+}
+
+/// Reads a seed.
+pub fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX))
 }
 
 /// Reads a factor above zero, such as `2` or `18.75`.

@@ -54,6 +54,9 @@ fn numbers_and_lengths_of_time() {
         ("--success 2xx", "`2xx`"),
         ("--tls-min 1.3 --tls-max 1.2", "--tls-min"),
         ("--source nowhere", "nowhere"),
+        ("--seed -1", "`-1` is not a whole number"),
+        ("--seed first", "`first` is not a whole number"),
+        ("--ramp 2s -d 1s --warmup 500ms", "--ramp 2s is longer than"),
         ("--no-such-flag", "--no-such-flag"),
     ] {
         plimsoll(&format!("run {url} {flags}")).refuses(2, needle);
