@@ -27,6 +27,11 @@ impl Timeouts {
         since.saturating_add(self.timeout) <= now
     }
 
+    /// Whether what comes now to an attempt begun at `since` comes after its time.
+    pub(crate) fn overdue(&self, since: Nanos, now: Nanos) -> bool {
+        since.saturating_add(self.timeout) < now
+    }
+
     /// After a scan: `oldest` is when the oldest attempt still open was begun. Scans are at least a
     /// millisecond apart, which bounds their cost when everything hangs.
     pub(crate) fn scanned(&mut self, oldest: Option<Nanos>, now: Nanos) {
@@ -45,6 +50,8 @@ mod tests {
         assert_eq!(timeouts.next(), 100 * MILLISECOND);
         assert!(!timeouts.expired(1, 100 * MILLISECOND));
         assert!(timeouts.expired(0, 100 * MILLISECOND));
+        assert!(!timeouts.overdue(0, 100 * MILLISECOND), "what comes at the instant is in time");
+        assert!(timeouts.overdue(0, 100 * MILLISECOND + 1));
         timeouts.scanned(Some(30 * MILLISECOND), 100 * MILLISECOND);
         assert_eq!(timeouts.next(), 130 * MILLISECOND);
         timeouts.scanned(Some(5), 100 * MILLISECOND);

@@ -173,7 +173,7 @@ impl Worker {
         self.timeouts.scanned(oldest, now);
     }
 
-    fn timed_out<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+    pub(super) fn timed_out<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let timeout = self.job.plan.timeout_ns;
         let state = self.conns[j as usize].state;
         if state != State::Open {

@@ -110,6 +110,9 @@ impl Worker {
                 match self.step(j, &mut bytes, now) {
                     Step::Again => {}
                     Step::More => return,
+                    Step::Whole { .. } if self.too_late(j, now) => {
+                        return self.timed_out(net, j, now);
+                    }
                     Step::Whole { keep_alive } => {
                         self.whole(net, j, now, keep_alive, bytes);
                         break;
@@ -177,6 +180,13 @@ impl Worker {
             self.reopenable(j);
         }
         self.go_on(net, j, now);
+    }
+
+    /// Whether the answer that is whole now on `j` had its time before. Scans for time-outs lie up to
+    /// a millisecond apart, so that none need have come by.
+    #[inline]
+    fn too_late(&self, j: u32, now: Nanos) -> bool {
+        self.waiting_since(j as usize).is_some_and(|since| self.timeouts.overdue(since, now))
     }
 
     /// Keeps the answer that begins on `j` as its endpoint's sample, if it is a failure and the first.
@@ -249,6 +259,9 @@ impl Worker {
         let in_flight = conn.in_flight;
         self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
         if eof == Eof::Complete && in_flight > 0 {
+            if self.too_late(j, now) {
+                return self.timed_out(net, j, now);
+            }
             self.count_answer(j, now);
         }
         let came = match eof {

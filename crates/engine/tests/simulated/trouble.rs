@@ -28,6 +28,25 @@ fn a_time_out_counts_as_at_least_itself_and_costs_the_connection() {
 }
 
 #[test]
+fn an_answer_after_the_time_out_is_none_though_no_scan_came_by() {
+    // Scans for time-outs lie a millisecond apart, and the answer comes between two.
+    let until_the_close = b"HTTP/1.1 200 OK\r\n\r\nall of it";
+    for answer in [Reply::bytes(OK), Reply::bytes(until_the_close).ending(Close::Flush)] {
+        let load = closed(3).with(|plan| {
+            (plan.timeout_ns, plan.duration_ns) = (MILLISECOND, Some(100 * MILLISECOND));
+        });
+        let run = drive(&load, |world| {
+            let late = Reply { after: MILLISECOND + 300 * MICROSECOND, ..answer };
+            scripted(world, &load.request, move |_| Some(late.clone())).0
+        })
+        .run;
+        let totals = &run.totals;
+        assert!(totals.attempts > 100, "{totals:?}");
+        assert_eq!((totals.succeeded, totals.errors.timeout), (0, totals.attempts));
+    }
+}
+
+#[test]
 fn a_pipeline_that_times_out_loses_none_of_its_requests() {
     for step in 1..40 {
         let warmup_ns = step * 5 * MILLISECOND;
