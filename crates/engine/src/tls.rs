@@ -73,11 +73,26 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
     let mut config = match (&settings.cert, &settings.key) {
         (Some(cert), Some(key)) => builder
             .with_client_auth_cert(certificates(cert, "--cert")?, private_key(key)?)
-            .map_err(|e| TlsError(format!("--cert and --key cannot be used together: {e}")))?,
+            .map_err(|e| TlsError(format!("{}: {e}", unusable_pair(&e))))?,
         _ => builder.with_no_client_auth(),
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+/// What is wrong with a client's certificate and key.
+fn unusable_pair(error: &rustls::Error) -> &'static str {
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            "--key is not the key of the first certificate in --cert"
+        }
+        // What `openssl x509 -req` makes unless it is given extensions.
+        rustls::Error::InvalidCertificate(CertificateError::Other(_)) => {
+            "--cert cannot be used; if it is of X.509 version 1 (openssl x509 -in FILE -noout -text \
+             tells), have it signed anew with an extension, which makes it version 3"
+        }
+        _ => "--cert and --key cannot be used together",
+    }
 }
 
 fn roots(settings: &TlsSettings) -> Result<RootCertStore, TlsError> {

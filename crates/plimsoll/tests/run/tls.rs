@@ -182,6 +182,17 @@ fn nginx_speaks_tls_with_us() {
 }
 
 #[test]
+fn a_key_of_another_certificate_is_said() {
+    let (ours, other) = (Identity::new(), Identity::new());
+    let server = ours.server();
+    let pair = format!("--cert {} --key {}", ours.cert.display(), other.key.display());
+    plimsoll(&format!("run {} -k {pair}", https(&server, "/healthz")))
+        .refuses(2, "--key is not the key of the first certificate in --cert");
+    let pair = format!("--cert {} --key {}", ours.cert.display(), ours.key.display());
+    load(&https(&server, "/healthz"), &format!("-k -n 10 -c 1 {pair}")).ends(0);
+}
+
+#[test]
 fn the_wrong_scheme_is_said() {
     let (plain, secure) = (server(), Identity::new().server());
     for io in interfaces() {
