@@ -199,7 +199,7 @@ impl Worker {
             keeper: Keeper::of(&plan.mix),
             flow_of: flow_of(&plan.mix),
             lent: lent(&job),
-            next_route: job.worker as usize,
+            next_route: connections_before(&job) as usize,
             base_ns: 0,
             started: false,
             next_to_open: 0,
@@ -373,6 +373,13 @@ fn hand_over(job: &Job, page: Option<Page>) {
 pub(crate) fn share_of(total: u64, worker: u32, workers: u32) -> u64 {
     let (worker, workers) = (u64::from(worker), u64::from(workers));
     total / workers + u64::from(worker < total % workers)
+}
+
+/// Connections of the workers before this one: where its turns through the routes begin, so that all
+/// workers' together are as even as one's.
+fn connections_before(job: &Job) -> u64 {
+    let total = u64::from(job.plan.connections);
+    (0..job.worker).map(|worker| share_of(total, worker, job.workers)).sum()
 }
 
 /// Requests that worker may have under way: its part of the cap, where that is below what its

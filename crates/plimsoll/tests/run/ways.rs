@@ -31,22 +31,23 @@ fn connections_come_from_the_source_asked_for() {
     let peers = thread::spawn(move || {
         let mut peers = Vec::new();
         // The first only finds out whether anyone listens.
-        for stream in listener.incoming().take(5) {
+        for stream in listener.incoming().take(10) {
             let mut stream = stream.expect("someone calls");
             peers.push(stream.peer_addr().expect("an address").ip().to_string());
             thread::spawn(move || answer(&mut stream));
         }
         peers
     });
-    let sources = "127.0.0.5,127.0.0.6";
-    let run =
-        load(&format!("http://{address}/"), &format!("-c 4 -t 1 -n 40 --source {sources}")).run;
-    assert_eq!((run.totals.succeeded, run.plan.sources.len()), (40, 2));
+    let sources = ["127.0.0.5", "127.0.0.6", "127.0.0.7"];
+    // In turn, also across two workers of unequal shares.
+    let flags = format!("-c 9 -t 2 -n 90 --source {}", sources.join(","));
+    let run = load(&format!("http://{address}/"), &flags).run;
+    assert_eq!((run.totals.succeeded, run.plan.sources.len()), (90, 3));
     let mut peers = peers.join().expect("no panic");
     // Whoever only finds out comes from there as well: other sources may not be let in.
     assert_eq!(peers[0], "127.0.0.5");
     peers[1..].sort();
-    assert_eq!(peers[1..], ["127.0.0.5", "127.0.0.5", "127.0.0.6", "127.0.0.6"]);
+    assert_eq!(peers[1..], sources.map(|source| [source; 3]).concat());
 }
 
 fn answer(stream: &mut TcpStream) {
