@@ -22,6 +22,7 @@ pub mod estimate;
 pub mod judge;
 mod path;
 mod reverse;
+mod weighed;
 pub mod words;
 
 use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
@@ -30,6 +31,7 @@ use model::{LevelKind, Nanos};
 pub use answer::{Answer, load_line};
 pub use asked::Asked;
 pub use judge::judge;
+pub use weighed::{Of, Weighed};
 pub use words::Reading;
 
 use estimate::{Estimate, Prior};

@@ -10,6 +10,7 @@ use std::slice;
 use model::capacity::{Margin, Outcome, Purpose, Unit};
 use model::{Judgement, LoadLine, Ruling, Run};
 
+use super::weighed::{Of, Weighed};
 use crate::objective::{self, Bound, Endpoint, Goal, Metric, Objective, Subject};
 
 /// What is asked when nothing was said: the founding documents' response time and success.
@@ -57,18 +58,19 @@ impl Asked {
     }
 
     /// What a step's run makes of the objectives that each level must hold.
-    pub fn margins(&self, run: &Run, endpoints: &[Endpoint], purpose: Purpose) -> Vec<Margin> {
+    pub fn margins(&self, run: &Run, endpoints: &[Endpoint], purpose: Purpose) -> Vec<Weighed> {
         let of_levels = self.0.iter().filter(|asked| throughput(asked).is_none());
         let judged = of_levels.flat_map(|asked| {
             let judged = objective::judge(run, endpoints, slice::from_ref(asked)).into_iter();
             judged.filter_map(|judged| {
-                let margin = margin(run, asked.goal, &judged, purpose)?;
+                let (margin, of) =
+                    (margin(run, asked.goal, &judged, purpose)?, Of::objective(asked));
                 if !untried(&judged, endpoints) {
-                    return Some(margin);
+                    return Some(Weighed { margin, of });
                 }
                 let named = matches!(asked.subject, Subject::Endpoint(_));
-                let unclear = Margin { outcome: Outcome::Unclear, ..margin };
-                (named && purpose == Purpose::Hold).then_some(unclear)
+                let margin = Margin { outcome: Outcome::Unclear, ..margin };
+                (named && purpose == Purpose::Hold).then_some(Weighed { margin, of })
             })
         });
         judged.collect()
@@ -167,7 +169,7 @@ mod tests {
 
     fn outcomes(asked: &Asked, run: &Run, purpose: Purpose) -> Vec<(String, Outcome)> {
         let margins = asked.margins(run, &[], purpose).into_iter();
-        margins.map(|margin| (margin.objective, margin.outcome)).collect()
+        margins.map(|weighed| (weighed.margin.objective, weighed.margin.outcome)).collect()
     }
 
     fn named(outcomes: &[(&str, Outcome)]) -> Vec<(String, Outcome)> {
@@ -254,7 +256,8 @@ mod tests {
             let asked = asked(&[texts]);
             assert_eq!(asked.unanswerable(&open(), &endpoints(false)), None);
             let margins = asked.margins(&open(), &endpoints(false), purpose);
-            let outcomes: Vec<Outcome> = margins.iter().map(|margin| margin.outcome).collect();
+            let outcomes: Vec<Outcome> =
+                margins.iter().map(|weighed| weighed.margin.outcome).collect();
             assert_eq!(outcomes, wanted, "{texts} {purpose:?}");
         }
         let held = of_endpoint.margins(&open(), &endpoints(true), Purpose::Search);

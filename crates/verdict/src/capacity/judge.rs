@@ -9,7 +9,8 @@ use model::capacity::{Judged, Margin, Outcome, Unit};
 use model::units::show_duration;
 use model::{Nanos, ReasonCode, Run, Summary, Verdict};
 
-use crate::objective::{Goal, Metric, Statistic, Subject, parse};
+use super::weighed::{Of, Weighed};
+use crate::objective::{Metric, Statistic};
 use crate::statistics::Time;
 use crate::validity;
 
@@ -17,8 +18,6 @@ use crate::validity;
 pub const LEAST_SUCCESS: f64 = 0.99;
 /// Share of what was due that must be answered inside the window.
 pub const LEAST_ANSWERED: f64 = 0.99;
-/// What the guard on the pace is called, before its limit.
-const ANSWERED: &str = "answered>=";
 /// Mean service time over that at rest from which on a server that took every connection is taken
 /// to stand in a queue of its own.
 const QUEUED: f64 = 3.0;
@@ -26,29 +25,29 @@ const QUEUED: f64 = 3.0;
 /// Judges a run: `objectives` are its margins under what was asked for, `idle_mean_ns` the mean
 /// response time at rest, where it is known. An idle look or a probe is judged by the same rule, but
 /// only its figures are used.
-pub fn judge(run: &Run, objectives: Vec<Margin>, idle_mean_ns: Option<f64>) -> Judged {
-    let mut margins = objectives;
-    let of_success = ["success", "errors<"];
-    let says_so = |name: &str| of_success.iter().any(|start| name.starts_with(start));
-    if !margins.iter().any(|margin| says_so(&margin.objective)) {
-        margins.push(success(run));
+pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> Judged {
+    let mut weighed = objectives;
+    let of_success = |of| matches!(of, Of::Load(Metric::Success | Metric::Errors(None)));
+    if !weighed.iter().any(|weighed| of_success(weighed.of)) {
+        weighed.push(success(run));
     }
-    margins.extend(answered(run));
-    margins.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
-    let all = |outcome| margins.iter().any(|margin| margin.outcome == outcome);
-    let broke: Vec<&Margin> = margins.iter().filter(|m| m.outcome == Outcome::Broke).collect();
+    weighed.extend(answered(run));
+    weighed.sort_by(|a, b| excess(&b.margin).total_cmp(&excess(&a.margin)));
+    let any = |outcome| weighed.iter().any(|weighed| weighed.margin.outcome == outcome);
+    let broke: Vec<&Weighed> =
+        weighed.iter().filter(|weighed| weighed.margin.outcome == Outcome::Broke).collect();
     let blamed = if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
     let outcome = match () {
         () if run.totals.requests == 0 && blamed.is_none() => Outcome::Broke,
         () if blamed.is_some() => Outcome::Generator,
-        () if all(Outcome::Broke) => Outcome::Broke,
-        () if all(Outcome::Unclear) || run.interrupted => Outcome::Unclear,
+        () if any(Outcome::Broke) => Outcome::Broke,
+        () if any(Outcome::Unclear) || run.interrupted => Outcome::Unclear,
         () => Outcome::Held,
     };
     let seconds = run.totals.duration_ns as f64 / 1e9;
     Judged {
         outcome,
-        margins,
+        margins: weighed.into_iter().map(|weighed| weighed.margin).collect(),
         requests_per_s: run.rates.requests_per_s,
         succeeded_per_s: if seconds > 0.0 { run.totals.succeeded as f64 / seconds } else { 0.0 },
         mean_ns: run.response_ns.mean as f64,
@@ -69,14 +68,14 @@ fn excess(margin: &Margin) -> f64 {
 }
 
 /// The guard on success, as a margin like those of the objectives.
-fn success(run: &Run) -> Margin {
+fn success(run: &Run) -> Weighed {
     let value = run.rates.success_ratio.unwrap_or(0.0);
-    let held = value >= LEAST_SUCCESS;
-    margin(format!("success>={}%", LEAST_SUCCESS * 100.0), value, LEAST_SUCCESS, held)
+    let margin = guard("success", value, LEAST_SUCCESS, value >= LEAST_SUCCESS);
+    Weighed { margin, of: Of::Load(Metric::Success) }
 }
 
 /// The guard on the pace: in an open loop, answers done over requests due.
-fn answered(run: &Run) -> Option<Margin> {
+fn answered(run: &Run) -> Option<Weighed> {
     run.plan.rate_per_s?;
     let offered = run.rates.offered_per_s;
     let value = if offered > 0.0 { run.rates.requests_per_s / offered } else { 0.0 };
@@ -85,23 +84,23 @@ fn answered(run: &Run) -> Option<Margin> {
     let at_ends = 3.0 / (offered * seconds).max(1.0);
     let least = LEAST_ANSWERED - at_ends;
     let sent = offered > 0.0 && run.rates.achieved_per_s >= (least * offered).min(offered);
-    let held = value >= least && sent;
-    let name = format!("{ANSWERED}{}%", LEAST_ANSWERED * 100.0);
-    Some(margin(name, value.min(1.0), LEAST_ANSWERED, held))
+    let margin = guard("answered", value.min(1.0), LEAST_ANSWERED, value >= least && sent);
+    Some(Weighed { margin, of: Of::Pace })
 }
 
-fn margin(objective: String, value: f64, limit: f64, held: bool) -> Margin {
+fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
+    let objective = format!("{name}>={}%", limit * 100.0);
     let outcome = if held { Outcome::Held } else { Outcome::Broke };
     Margin { objective, value, limit, unit: Unit::Ratio, outcome }
 }
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
-fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> Option<String> {
+fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) -> Option<String> {
     if failed_by_server(run, broke) {
         return None;
     }
     let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
-    let late_explains = |m: &&Margin| lateness_explains(run, m);
+    let late_explains = |m: &&Weighed| lateness_explains(run, m);
     let blames = |code| match code {
         ReasonCode::AchievedBelowOffered | ReasonCode::LimitsHit => true,
         ReasonCode::LateSends => broke.iter().all(late_explains),
@@ -117,39 +116,30 @@ fn generators_fault(run: &Run, broke: &[&Margin], idle_mean_ns: Option<f64>) -> 
 
 /// Whether failures that only the server can have made are more, by themselves, than an objective that broke
 /// allows: it refused, reset, or answered with them. Those that are allowed excuse nobody.
-fn failed_by_server(run: &Run, broke: &[&Margin]) -> bool {
+fn failed_by_server(run: &Run, broke: &[&Weighed]) -> bool {
     let errors = &run.totals.errors;
     let own = errors.total().saturating_sub(errors.timeout) as f64;
     let attempts = run.totals.attempts as f64;
-    let allowed = |m: &&Margin| match (asked(m)?, m.unit) {
-        ((Subject::Load, Metric::Success), _) => Some((1.0 - m.limit) * attempts),
-        ((Subject::Load, Metric::Errors(None)), Unit::Ratio) => Some(m.limit * attempts),
-        ((Subject::Load, Metric::Errors(None)), _) => Some(m.limit),
+    let allowed = |weighed: &&Weighed| match (weighed.of, weighed.margin.unit) {
+        (Of::Load(Metric::Success), _) => Some((1.0 - weighed.margin.limit) * attempts),
+        (Of::Load(Metric::Errors(None)), Unit::Ratio) => Some(weighed.margin.limit * attempts),
+        (Of::Load(Metric::Errors(None)), _) => Some(weighed.margin.limit),
         _ => None,
     };
     run.totals.limits.is_empty() && broke.iter().filter_map(allowed).any(|allowed| own > allowed)
 }
 
-/// What a margin is of, where that is a figure.
-fn asked(margin: &Margin) -> Option<(Subject, Metric)> {
-    let asked = parse(&margin.objective).ok()?.pop()?;
-    match asked.goal {
-        Goal::Bound(bound) => Some((asked.subject, bound.metric)),
-        Goal::Stable | Goal::Valid => None,
-    }
-}
-
 /// Near the cap of its own connections a run misses its objectives by a few arrivals, too few for the
 /// validity's word. With every connection in use and a server no slower than at rest, that is
 /// the cap all the same, if waiting for a connection explains all that broke.
-fn connections_fault(run: &Run, broke: &[&Margin]) -> Option<String> {
+fn connections_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
     run.plan.rate_per_s?;
     let failed = run.totals.errors.total() > 0;
-    let explains = |m: &&Margin| match m.unit {
+    let explains = |weighed: &&Weighed| match weighed.margin.unit {
         // Who waits for a connection has not sent yet: a service time has none of it.
-        Unit::Nanoseconds if asked(m).is_some_and(|(_, of)| of_service(of)) => false,
-        Unit::Nanoseconds => within_without(m, &run.wait_ns),
-        Unit::Ratio => m.objective.starts_with(ANSWERED) || !failed,
+        Unit::Nanoseconds if weighed.of.metric().is_some_and(of_service) => false,
+        Unit::Nanoseconds => within_without(weighed, &run.wait_ns),
+        Unit::Ratio => weighed.of == Of::Pace || !failed,
         Unit::Count => false,
     };
     let waited = run.wait_ns.p99 > 0 && validity::at_cap(run) && broke.iter().all(explains);
@@ -163,17 +153,18 @@ fn connections_fault(run: &Run, broke: &[&Margin]) -> Option<String> {
 /// Whether what broke may be the work of requests that left late. A time that would be too long without their
 /// lateness is the server's; so are answers that lag behind their requests by more of the window than the
 /// generator ever lagged behind its schedule.
-fn lateness_explains(run: &Run, margin: &Margin) -> bool {
-    if margin.objective.starts_with(ANSWERED) {
-        let lag_ns = (1.0 - margin.value) * run.totals.duration_ns as f64;
+fn lateness_explains(run: &Run, weighed: &Weighed) -> bool {
+    if weighed.of == Of::Pace {
+        let lag_ns = (1.0 - weighed.margin.value) * run.totals.duration_ns as f64;
         return lag_ns <= run.late_ns.max as f64;
     }
-    within_without(margin, &run.late_ns)
+    within_without(weighed, &run.late_ns)
 }
 
 /// Whether a time would keep its limit without a part of it; what is no time always would.
-fn within_without(margin: &Margin, part: &Summary) -> bool {
-    let of_part = asked(margin).map_or(part.p99, |(_, metric)| like(metric, part));
+fn within_without(weighed: &Weighed, part: &Summary) -> bool {
+    let margin = &weighed.margin;
+    let of_part = weighed.of.metric().map_or(part.p99, |metric| like(metric, part));
     margin.unit != Unit::Nanoseconds || margin.value - of_part as f64 <= margin.limit
 }
 
@@ -223,6 +214,7 @@ mod tests {
     use super::super::Asked;
     use super::*;
     use crate::fixture::{around, closed, open};
+    use crate::objective::parse;
 
     fn judged(run: &Run) -> Judged {
         judge(run, Asked::default().margins(run, &[], Purpose::Search), Some(2e6))
@@ -340,9 +332,10 @@ mod tests {
                 run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
             }
             let (value, limit) = ((value_ms * MILLISECOND) as f64, 5e8);
+            let of = Of::objective(&parse(objective).expect("an objective")[0]);
             let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
-            let broke = Margin { objective, value, limit, unit, outcome: Outcome::Broke };
-            judge(&run, vec![broke], Some(2e6)).outcome
+            let margin = Margin { objective, value, limit, unit, outcome: Outcome::Broke };
+            judge(&run, vec![Weighed { margin, of }], Some(2e6)).outcome
         };
         for (objective, value_ms, of_late, of_waited) in [
             ("p99<500ms", 515, Outcome::Generator, Outcome::Generator),

@@ -1,0 +1,49 @@
+//! A margin with what it is of. The margin is what is kept and shown, by its name; the judge goes by the
+//! metric, which a name would have to be read for again.
+
+use model::capacity::Margin;
+
+use crate::objective::{Goal, Metric, Objective, Subject};
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weighed {
+    /// As it is kept.
+    pub margin: Margin,
+    /// What it is of.
+    pub of: Of,
+}
+
+/// What a margin is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// A figure of the whole load.
+    Load(Metric),
+    /// A figure of one endpoint.
+    Endpoint(Metric),
+    /// The server's course.
+    Course,
+    /// The guard on the pace: what was due is sent and answered as fast as it comes in.
+    Pace,
+}
+
+impl Of {
+    /// What an objective's margins are of.
+    pub(super) fn objective(objective: &Objective) -> Self {
+        match (objective.goal, &objective.subject) {
+            (Goal::Bound(bound), Subject::Load) => Self::Load(bound.metric),
+            (Goal::Bound(bound), Subject::Endpoint(_) | Subject::Busiest(_)) => {
+                Self::Endpoint(bound.metric)
+            }
+            (Goal::Stable | Goal::Valid, _) => Self::Course,
+        }
+    }
+
+    /// The figure, where it is one.
+    pub(super) fn metric(self) -> Option<Metric> {
+        match self {
+            Self::Load(metric) | Self::Endpoint(metric) => Some(metric),
+            Self::Course | Self::Pace => None,
+        }
+    }
+}
