@@ -35,6 +35,8 @@ pub(crate) struct Conn {
     pub(crate) endpoint: u32,
     /// When the user's session was due.
     pub(crate) session_due: Nanos,
+    /// Requests sent for it.
+    pub(crate) session_requests: u32,
     /// Its user is in the middle of a session, and asked again without an arrival.
     pub(crate) in_session: bool,
     /// Before this instant the user is not asked.
@@ -72,6 +74,7 @@ impl Conn {
             wants: Wants::Nothing,
             endpoint: 0,
             session_due: 0,
+            session_requests: 0,
             in_session: false,
             asks_from: 0,
             arrival: None,

@@ -334,15 +334,15 @@ impl Ledger {
         }
     }
 
-    /// A session that was due at `due` ended.
-    pub(crate) fn session(&mut self, session: Session, due: Nanos, now: Nanos) {
+    /// A session that was due at `due` ended, for which `requests` were sent.
+    pub(crate) fn session(&mut self, session: Session, due: Nanos, requests: u32, now: Nanos) {
         let (flow, counts) = (session.flow as u16, self.counts(due));
         match session.failed_at {
             None => {
                 let (time, done) = (now.saturating_sub(due), self.in_phase(now));
-                self.write(Note::Completed { flow, time, counts, done });
+                self.write(Note::Completed { flow, requests, time, counts, done });
             }
-            Some(step) if counts => self.write(Note::Broke { flow, step }),
+            Some(step) if counts => self.write(Note::Broke { flow, step, requests }),
             Some(_) => {}
         }
     }

@@ -35,10 +35,10 @@ pub(crate) enum Note {
     Unfinished { endpoint: u16 },
     /// A session began.
     Began { flow: u16 },
-    /// A session ended whole; `counts` if it was due in time, `done` as above.
-    Completed { flow: u16, time: Nanos, counts: bool, done: bool },
-    /// A step failed, and the session with it.
-    Broke { flow: u16, step: u16 },
+    /// A session of so many `requests` ended whole; `counts` if it was due in time, `done` as above.
+    Completed { flow: u16, requests: u32, time: Nanos, counts: bool, done: bool },
+    /// A step failed, and the session with it, after so many `requests`.
+    Broke { flow: u16, step: u16, requests: u32 },
 }
 
 /// A worker's notes of one interval.
@@ -186,14 +186,18 @@ impl Reader {
 fn session(note: &Note, (tally, times): &mut (FlowTally, Vec<Nanos>)) {
     match *note {
         Note::Began { .. } => tally.started += 1,
-        Note::Completed { time, counts, done, .. } => {
+        Note::Completed { requests, time, counts, done, .. } => {
             tally.completed_done += u64::from(done);
             if counts {
                 tally.completed += 1;
+                tally.requests += u64::from(requests);
                 times.push(time);
             }
         }
-        Note::Broke { step, .. } => *tally.failed_at.entry(step).or_default() += 1,
+        Note::Broke { step, requests, .. } => {
+            *tally.failed_at.entry(step).or_default() += 1;
+            tally.requests += u64::from(requests);
+        }
         _ => {}
     }
 }

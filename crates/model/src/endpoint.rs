@@ -180,6 +180,8 @@ pub struct FlowTally {
     pub completed_done: u64,
     /// Sessions that failed, by the step that they failed at.
     pub failed_at: BTreeMap<u16, u64>,
+    /// Requests sent by the sessions that ended, whole or failed.
+    pub requests: u64,
     /// From when a session was due to its end, of those that ended whole.
     pub times: Times,
 }
@@ -191,6 +193,7 @@ impl FlowTally {
         self.completed = self.completed.saturating_add(other.completed);
         self.completed_done = self.completed_done.saturating_add(other.completed_done);
         add_counts(&mut self.failed_at, &other.failed_at);
+        self.requests = self.requests.saturating_add(other.requests);
         self.times.append(&other.times);
     }
 }
@@ -290,6 +293,10 @@ pub struct FlowRun {
     pub failed_at: BTreeMap<String, u64>,
     /// Whole sessions that ended inside the window / window: TPS.
     pub transactions_per_s: f64,
+    /// Requests sent by a session, mean over those that ended, whole or failed; absent where none did,
+    /// and in runs of before it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_per_session: Option<f64>,
     /// Its part of all arrivals or turns asked for, 0..=1; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_asked: Option<f64>,
@@ -451,13 +458,15 @@ fn flow(
         *count = count.saturating_add(n);
     }
     sum.times.fill(scratch);
+    let ended = sum.completed.saturating_add(failed);
     FlowRun {
         name: plan.name.clone(),
         started: sum.started,
         completed: sum.completed,
         failed,
-        unfinished: sum.started.saturating_sub(sum.completed.saturating_add(failed)),
+        unfinished: sum.started.saturating_sub(ended),
         failed_at,
+        requests_per_session: (sum.requests > 0).then(|| sum.requests as f64 / ended as f64),
         transactions_per_s: over.per_second(sum.completed_done as f64),
         share_asked: plan.share,
         rate_asked_per_s: plan.rate_per_s,

@@ -179,11 +179,12 @@ impl Worker {
         conn.last_sent = flight.sent;
         conn.in_session = part.goes_on;
         if part.opens {
-            conn.session_due = flight.due;
+            (conn.session_due, conn.session_requests) = (flight.due, 0);
             if let Some(&Some(flow)) = self.flow_of.get(part.endpoint as usize) {
                 self.ledger.began(flow, flight.due);
             }
         }
+        conn.session_requests = conn.session_requests.saturating_add(1);
         self.ledger.launched(flight);
     }
 
@@ -247,7 +248,7 @@ impl Worker {
         if let Some(session) = session {
             let conn = &mut self.conns[j as usize];
             conn.in_session = false;
-            self.ledger.session(session, conn.session_due, now);
+            self.ledger.session(session, conn.session_due, conn.session_requests, now);
         }
     }
 
@@ -275,7 +276,7 @@ impl Worker {
     fn session_lost(&mut self, session: Option<Session>, due: Nanos, now: Nanos) {
         if let Some(session) = session {
             self.ledger.began(session.flow, due);
-            self.ledger.session(session, due, now);
+            self.ledger.session(session, due, 0, now);
         }
     }
 }

@@ -189,6 +189,23 @@ fn a_failed_check_is_a_failure_and_ends_the_session() {
     assert_eq!((totals.attempts, totals.succeeded, totals.errors.check), (20, 10, 10));
     assert_eq!((totals.requests, heard.len()), (20, 20));
     assert_eq!(totals.error_samples["check"], "no ok in `no`");
+    assert_eq!(outcome.run.flows[0].requests_per_session, Some(2.0));
+}
+
+#[test]
+fn requests_of_a_session_are_those_of_sessions_that_ended() {
+    // Of sessions of 300 ms, what the window of a second cuts off are a third.
+    let script = Script {
+        wants: Wants::Whole,
+        checked: true,
+        think: 100 * MILLISECOND,
+        ..Script::of(&["/1", "/2", "/3", "/4"])
+    };
+    let (outcome, _) = play(open(50.0, 100), &script, ok);
+    let (totals, flow) = (&outcome.run.totals, &outcome.run.flows[0]);
+    assert_eq!((flow.started, flow.requests_per_session), (50, Some(4.0)));
+    assert!(flow.unfinished > 10 && totals.attempts < 4 * flow.started - 25, "{flow:?}");
+    assert_eq!(outcome.run.late_ns.count, flow.started, "arrivals alone can be late");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
         arriving,
         requests_per_arrival: match arriving {
             Arriving::Requests => 1.0,
-            _ => run.rates.requests_per_s / rate_per_s.max(f64::MIN_POSITIVE),
+            Arriving::Sessions | Arriving::Both => requests_per_arrival(run),
         },
         rate_per_s,
         rate_low_per_s,
@@ -141,6 +141,17 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
             answer: run.answer.clone(),
         },
     }
+}
+
+/// Requests that an arrival of the run made, mean: one, or those of a session that came to its end. Which cuts off
+/// none of them, unlike counting what was sent in the window, where sessions stand over at either end.
+fn requests_per_arrival(run: &Run) -> f64 {
+    // What is late is counted for arrivals alone: later steps are due when they are sent.
+    let arrivals = run.late_ns.count.max(1) as f64;
+    let of_flows = run.flows.iter().filter(|flow| flow.started > 0);
+    let further: Option<f64> =
+        of_flows.map(|flow| Some(flow.started as f64 * (flow.requests_per_session? - 1.0))).sum();
+    further.map_or(run.totals.attempts as f64 / arrivals, |further| 1.0 + further / arrivals)
 }
 
 /// Low, capacity and high as rates. Where a concurrency was searched for, the ends are the least and
@@ -180,4 +191,32 @@ fn endpoints(run: &Run) -> Vec<EndpointShare> {
         service_mean_ns: run.service_ns.mean,
         cost: 1.0,
     }]
+}
+
+#[cfg(test)]
+mod tests {
+    use model::FlowRun;
+
+    use super::*;
+    use crate::fixture::open;
+
+    #[test]
+    fn requests_per_arrival_are_those_of_sessions_that_ended() {
+        let flow = |started, requests_per_session| FlowRun {
+            started,
+            requests_per_session,
+            ..FlowRun::default()
+        };
+        // 10,000 arrivals, of whose sessions the window's end cut off what 25 attempts are less.
+        let made = |flows, attempts| {
+            let mut run = open();
+            (run.flows, run.totals.attempts) = (flows, attempts);
+            requests_per_arrival(&run)
+        };
+        assert_eq!(made(vec![flow(10_000, Some(2.0))], 19_975), 2.0);
+        assert_eq!(made(vec![flow(1_000, Some(10.0)), flow(4_000, Some(1.5))], 20_975), 2.1);
+        assert_eq!(made(vec![flow(10_000, Some(2.0)), flow(0, None)], 19_975), 2.0);
+        // Of before it was counted.
+        assert_eq!(made(vec![flow(10_000, None)], 19_975), 1.9975);
+    }
 }
