@@ -145,6 +145,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
     Ok(CurveRow {
         level,
         offered_per_s: None,
+        sessions: None,
         qps,
         mean_ns,
         p50_ns: None,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Answer;
 use crate::environment::Environment;
 use crate::plan::StatusRanges;
-use crate::run::Run;
+use crate::run::{Run, SessionPace};
 use crate::sweep::{LevelKind, Sweep};
 use crate::units::Nanos;
 use crate::validity::Verdict;
@@ -40,6 +40,9 @@ pub struct CurveRow {
     /// level's rate, those are more than the level.
     #[serde(default)]
     pub offered_per_s: Option<f64>,
+    /// How the server kept up with sessions, where those arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionPace>,
     /// Requests completed per second.
     pub qps: f64,
     /// Mean response time; in a table of another tool, its mean latency.
@@ -125,6 +128,7 @@ impl CurveRow {
         Self {
             level,
             offered_per_s: Some(run.rates.offered_per_s),
+            sessions: run.session_pace(),
             qps: run.rates.requests_per_s,
             mean_ns: run.response_ns.mean,
             p50_ns: Some(run.response_ns.p50),
@@ -148,6 +152,7 @@ mod tests {
         CurveRow {
             level,
             offered_per_s: None,
+            sessions: None,
             qps: 2000.0,
             mean_ns: 5_000_000,
             p50_ns: None,

@@ -1,6 +1,7 @@
 //! What happened: one serialisable [`Run`], `plimsoll.run/1`, that every later command reads.
 //! [`RunBuilder`] makes it from intervals, whether they come from the engine or from a journal.
 
+mod pace;
 mod steps;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use crate::timeline::{Point, Timeline};
 use crate::units::{Nanos, SECOND};
 use crate::validity::Validity;
 
+pub use pace::SessionPace;
 pub use steps::StepSummary;
 
 use steps::WorkerSum;

@@ -215,8 +215,13 @@ fn beyond(curve: &Curve, top: &CurveRow) -> String {
 }
 
 fn rates(curve: &Curve, best: usize) -> String {
-    let kept =
-        |row: &&CurveRow| sound(row) && row.qps >= KEPT_UP * row.offered_per_s.unwrap_or(row.level);
+    let kept = |row: &&CurveRow| {
+        let pace = match row.sessions {
+            Some(sessions) => sessions.reaches(KEPT_UP),
+            None => row.qps >= KEPT_UP * row.offered_per_s.unwrap_or(row.level),
+        };
+        sound(row) && pace
+    };
     // What cannot be believed says neither that the server kept up nor that it did not.
     let believable = || curve.rows.iter().filter(|row| row.verdict != Some(Verdict::Invalid));
     let leading = believable().take_while(kept).last();
@@ -225,7 +230,11 @@ fn rates(curve: &Curve, best: usize) -> String {
         let success = row.success.filter(|&ratio| ratio < SOUND);
         let success =
             success.map_or_else(String::new, |r| format!(", of which {} succeeded", share(r)));
-        format!("at {} it answered {}{success}", level_of(curve.kind, row.level), qps(row))
+        let ended = row.sessions.filter(|sessions| !sessions.reaches(KEPT_UP));
+        let ended = ended.map_or_else(String::new, |sessions| {
+            format!(" and ended {} of the sessions that were due", share(sessions.ended_ratio))
+        });
+        format!("at {} it answered {}{success}{ended}", level_of(curve.kind, row.level), qps(row))
     });
     match (leading, missed) {
         (Some(row), Some(missed)) => format!(

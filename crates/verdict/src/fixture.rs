@@ -168,6 +168,7 @@ pub(crate) fn published(name: &str) -> Curve {
     let row = |(level, qps, mean_ms, percent): (f64, f64, f64, f64)| CurveRow {
         level,
         offered_per_s: None,
+        sessions: None,
         qps,
         mean_ns: (mean_ms * 1e6).round() as u64,
         p50_ns: None,

@@ -8,6 +8,7 @@
 //! * `theory`: queues by the million against Lindley's recursion and theory.
 //! * `capacity`: searches for the capacity of queues that have a known one.
 //! * `paths`, `sources`: requests that differ, sessions, bursts, and sources that end the run.
+//! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
@@ -17,6 +18,7 @@ mod chaos;
 mod closed;
 mod harness;
 mod open;
+mod pace;
 mod paths;
 mod queue;
 mod server;

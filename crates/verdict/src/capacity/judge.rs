@@ -74,7 +74,8 @@ fn success(run: &Run) -> Weighed {
     Weighed { margin, of: Of::Load(Metric::Success) }
 }
 
-/// The guard on the pace: in an open loop, answers done over requests due.
+/// The guard on the pace: in an open loop, answers done over requests due; of sessions, those ended over
+/// those due, since a server that falls behind lowers the number of later steps that are due.
 fn answered(run: &Run) -> Option<Weighed> {
     run.plan.rate_per_s?;
     let offered = run.rates.offered_per_s;
@@ -84,7 +85,11 @@ fn answered(run: &Run) -> Option<Weighed> {
     let at_ends = 3.0 / (offered * seconds).max(1.0);
     let least = LEAST_ANSWERED - at_ends;
     let sent = offered > 0.0 && run.rates.achieved_per_s >= (least * offered).min(offered);
-    let margin = guard("answered", value.min(1.0), LEAST_ANSWERED, value >= least && sent);
+    let (value, kept) = match run.session_pace() {
+        Some(sessions) => (sessions.ended_ratio, sessions.reaches(LEAST_ANSWERED)),
+        None => (value.min(1.0), value >= least),
+    };
+    let margin = guard("answered", value, LEAST_ANSWERED, kept && sent);
     Some(Weighed { margin, of: Of::Pace })
 }
 

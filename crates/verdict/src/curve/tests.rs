@@ -1,3 +1,4 @@
+use model::run::SessionPace;
 use model::units::MILLISECOND;
 use model::{Curve, LevelKind, SuccessMeaning};
 
@@ -11,6 +12,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
     let row = |&(level, qps, mean_ms, success): &(f64, f64, f64, f64)| CurveRow {
         level,
         offered_per_s: None,
+        sessions: None,
         qps,
         mean_ns: (mean_ms * 1e6) as Nanos,
         p50_ns: None,
@@ -174,6 +176,19 @@ fn sessions_that_make_several_requests_are_held_against_what_was_due() {
     }
     let told = "The server kept up with rates to 100/s, in 2.00ms on average; at 200/s it answered \
                 410 requests/s.";
+    assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
+}
+
+#[test]
+fn sessions_that_pile_up_are_not_kept_up_with_though_what_was_due_was_answered() {
+    let rows = [(19.0, 190.0, 9.0, 1.0), (20.0, 200.0, 30.0, 1.0), (21.0, 200.0, 90.0, 1.0)];
+    let mut sweep = curve(LevelKind::Rate, &rows);
+    for (row, ended_ratio) in sweep.rows.iter_mut().zip([1.0, 0.98, 0.9156]) {
+        row.offered_per_s = Some(row.qps / 0.991);
+        row.sessions = Some(SessionPace { ended_ratio, doubt: 0.015 });
+    }
+    let told = "The server kept up with rates to 20/s, in 30.0ms on average; at 21/s it answered \
+                200 requests/s and ended 91.56 % of the sessions that were due.";
     assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
 }
 

@@ -15,6 +15,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
     let row = |(level, qps)| CurveRow {
         level,
         offered_per_s: None,
+        sessions: None,
         qps,
         mean_ns: 1,
         p50_ns: None,
