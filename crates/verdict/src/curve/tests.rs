@@ -145,6 +145,13 @@ fn doubts_are_told() {
             "INVALID at 4 connections: leave them out",
         ]
     );
+    let mut starved =
+        closed(&[(1.0, 50.0, 10.0, 1.0), (2.0, 99.0, 20.0, 1.0), (4.0, 60.0, 70.0, 1.0)]);
+    let sentence = read(&starved, OBJECTIVE).sentence;
+    assert!(sentence.contains("; by 4 connections QPS has fallen to 60"), "{sentence}");
+    starved.rows[2].verdict = Some(Verdict::LowerBound);
+    let sentence = read(&starved, OBJECTIVE).sentence;
+    assert!(!sentence.contains("fallen"), "at least 60 is no fall: {sentence}");
     let dips = closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 50.0, 40.0, 1.0), (4.0, 110.0, 36.0, 1.0)]);
     let notes = read(&dips, OBJECTIVE).notes;
     assert!(notes[0].starts_with("QPS dips at 2 connections"), "{notes:?}");
