@@ -151,6 +151,10 @@ fn outcome(bound: Bound, judged: &Judgement, purpose: Purpose) -> Outcome {
     match (judged.low, judged.high) {
         // Too few attempts lie beyond the percentile to bound it.
         (Some(low), None) if holds(low) && purpose == Purpose::Hold => Outcome::Unclear,
+        // Not one attempt spoke against it, but they were too few to prove it.
+        (Some(low), Some(high)) if purpose != Purpose::Hold && (low == value || value == high) => {
+            by_value
+        }
         (Some(low), Some(high)) if holds(low) != holds(high) => Outcome::Unclear,
         _ => by_value,
     }
@@ -231,6 +235,23 @@ mod tests {
             let judged = judged(value, low, high);
             assert_eq!(outcome(bound, &judged, Purpose::Search), search, "{judged:?}");
             assert_eq!(outcome(bound, &judged, Purpose::Hold), hold, "{judged:?}");
+        }
+    }
+
+    /// A step of a slow API has too few attempts to prove 99 %, however long it is searched.
+    #[test]
+    fn few_attempts_of_which_none_failed_are_a_vote_and_no_proof() {
+        use Outcome::{Broke, Held, Unclear};
+        for (text, value, low, high, search, hold) in [
+            ("success>=99%", 1.0, 0.97, 1.0, Held, Unclear),
+            ("success>=99%", 0.995, 0.97, 0.999, Unclear, Unclear),
+            ("success>=99%", 0.0, 0.0, 0.1, Broke, Broke),
+            ("errors<=1%", 0.0, 0.0, 0.03, Held, Unclear),
+        ] {
+            let Goal::Bound(bound) = parse(text).unwrap()[0].goal else { panic!("a bound") };
+            let judged = judged(value, Some(low), Some(high));
+            assert_eq!(outcome(bound, &judged, Purpose::Search), search, "{text} {value}");
+            assert_eq!(outcome(bound, &judged, Purpose::Hold), hold, "{text} {value}");
         }
     }
 

@@ -69,10 +69,11 @@ fn lowest_broke(search: &Search) -> Option<f64> {
     broke.map(|fed| fed.step.level).min_by(f64::total_cmp)
 }
 
-/// The most successes a second that a step at rest or a probe saw.
+/// The most successes a second that a step at rest or a probe saw. Of a slow server's, most come after the window.
 fn peak(search: &Search) -> f64 {
     let seen = search.of(Purpose::Idle).chain(search.of(Purpose::Probe));
-    seen.map(|fed| fed.judged.succeeded_per_s).fold(LEAST_RATE, f64::max)
+    let seen = seen.map(|fed| fed.judged.succeeded_per_s.min(fed.judged.requests_per_s));
+    seen.fold(LEAST_RATE, f64::max)
 }
 
 /// See [`Search::next`].
@@ -215,7 +216,11 @@ fn hold(search: &Search, estimate: &Estimate, held_out: usize) -> Step {
     let near = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Held);
     let near = near.map(|fed| fed.step.level).filter(|held| (held / wanted - 1.0).abs() < 0.005);
     let wanted = near.max_by(f64::total_cmp).unwrap_or_else(|| level_below(search, wanted));
-    from_idle(search, Purpose::Hold, wanted, search.settings.hold_ns)
+    // One that could not tell was too short for what was asked.
+    let holds = search.of(Purpose::Hold);
+    let unclear = holds.filter(|fed| fed.judged.outcome == Outcome::Unclear).count();
+    let window_ns = search.settings.hold_ns.saturating_mul(1 << unclear.min(MOST_HOLDS));
+    from_idle(search, Purpose::Hold, wanted, window_ns)
 }
 
 /// A hold that still fits the budget, not shorter than a step of the search.
