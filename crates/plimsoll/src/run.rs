@@ -22,6 +22,7 @@ use crate::script_run::{ScriptRun, Steps};
 use crate::sent::Sent;
 use crate::settings::{Origin, Settings, ShapeSettings};
 use crate::signals::stop_on_signal;
+use crate::tls;
 
 /// Runs the command; the exit code.
 ///
@@ -78,7 +79,7 @@ fn carry_out(
     let mut run = run?;
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
-    let code = deliver(&run, args.format, args.latency, made)?;
+    let code = deliver(&run, args.format, args.latency, made, tls::spoken_at)?;
     let told = objectives.tell(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;
@@ -96,7 +97,7 @@ fn writable(dir: &Path) -> bool {
     made.is_ok()
 }
 
-/// Prints a run, writes its files, and says how the command ends.
+/// Prints a run, writes its files, and says how the command ends. `speaks_tls` tells whether TLS is spoken at an address.
 ///
 /// # Errors
 /// When nothing was answered because the URL's scheme is not what the server speaks. Never because of
@@ -106,13 +107,18 @@ pub fn deliver(
     format: Format,
     latency: bool,
     out: Option<&Path>,
+    speaks_tls: fn(&str) -> bool,
 ) -> Result<u8, Failure> {
     let printed = output::print_run(run, format, latency);
     let written = out.is_none_or(|dir| output::write_run(dir, run));
     if let Some(advice) = other_scheme(run) {
         return cannot_run(advice);
     }
+    // Many servers answer a request in the clear on a port of TLS, in the clear.
     if run.plan.tls.is_none() && run.totals.statuses.keys().eq(&[400]) {
+        if run.plan.addresses.first().is_some_and(|address| speaks_tls(address)) {
+            return cannot_run(format!("{}: {}", run.plan.url, engine::SPEAKS_TLS));
+        }
         eprintln!(
             "plimsoll: every answer was 400: if the server speaks TLS on this port, use https://"
         );

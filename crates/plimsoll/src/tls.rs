@@ -1,11 +1,14 @@
 //! TLS as flags and workload files ask for it.
 
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::TlsSettings;
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 
 use crate::args::{TlsArgs, TlsVersion};
 use crate::failure::{Failure, usage};
@@ -22,6 +25,31 @@ pub struct Tls {
     pub sni: String,
     /// Whether the certificate goes unchecked.
     pub insecure: bool,
+}
+
+/// Records of TLS that a server begins with: an alert, and its part of a handshake.
+const FIRST_BYTES: [u8; 2] = [0x15, 0x16];
+/// How long a server is waited for that is asked whether it speaks TLS.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether TLS is spoken at an address (`127.0.0.1:8443`), found by beginning a handshake and leaving it. False where
+/// that cannot be told within two seconds.
+pub fn spoken_at(address: &str) -> bool {
+    address.parse().is_ok_and(|address| begins_a_handshake(address).unwrap_or(false))
+}
+
+fn begins_a_handshake(address: SocketAddr) -> io::Result<bool> {
+    let settings =
+        TlsSettings { insecure: true, tls12: true, tls13: true, ..TlsSettings::default() };
+    let config = engine::client_config(&settings).map_err(io::Error::other)?;
+    let mut client =
+        ClientConnection::new(config, address.ip().into()).map_err(io::Error::other)?;
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    client.write_tls(&mut stream)?;
+    let mut first = [0];
+    stream.read_exact(&mut first)?;
+    Ok(FIRST_BYTES.contains(&first[0]))
 }
 
 /// Reads what flags, or else the workload file, name.

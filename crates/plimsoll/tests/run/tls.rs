@@ -176,8 +176,16 @@ fn nginx_speaks_tls_with_us() {
         assert_eq!((run.totals.succeeded, seen), (1000, 1000), "{io}");
     }
     // It answers a request in the clear with 400, in the clear.
-    let ended = plimsoll(&format!("run http://{address}/ -c 2 -d 200ms -q"));
-    assert!(ended.stderr.contains("use https://"), "{ended:?}");
+    plimsoll(&format!("run http://{address}/ -c 2 -d 200ms -q"))
+        .refuses(1, "the server speaks TLS on this port: use https://");
+}
+
+#[test]
+fn a_server_that_answers_400_need_not_speak_tls() {
+    let server = server();
+    let ended = plimsoll(&format!("run {} -c 2 -d 200ms -q", url(&server, "/status/400")));
+    let hint = "if the server speaks TLS on this port, use https://";
+    assert!(ended.stderr.contains(hint), "{ended:?}");
     assert_eq!(ended.code, 98);
 }
 
