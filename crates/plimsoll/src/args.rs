@@ -356,3 +356,22 @@ fn parse_arrivals(text: &str) -> Result<Arrivals, String> {
         _ => Err(format!("`{text}` is not a kind of arrivals: use uniform or poisson")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn every_command_tells_its_version() {
+        for command in Cli::command().get_subcommands() {
+            for flag in ["-v", "-V", "--version"] {
+                let told = Cli::try_parse_from(["plimsoll", command.get_name(), flag]);
+                let kind = told.err().map(|told| told.kind());
+                assert_eq!(kind, Some(ErrorKind::DisplayVersion), "{} {flag}", command.get_name());
+            }
+        }
+    }
+}

@@ -425,6 +425,21 @@ mod tests {
     }
 
     #[test]
+    fn there_are_no_more_workers_than_connections_nor_than_most() {
+        for (asked, connections, clamp, workers) in [
+            (Some(2), 10, false, Some(2)),
+            (Some(600), 1000, false, Some(MOST_THREADS)),
+            (Some(1000), 600, true, Some(MOST_THREADS)),
+            (Some(20), 10, true, Some(10)),
+            (Some(20), 10, false, None),
+            (None, 1, false, Some(1)),
+        ] {
+            let made = threads(asked, connections, clamp).ok();
+            assert_eq!(made, workers, "{asked:?} of {connections}, {clamp}");
+        }
+    }
+
+    #[test]
     fn a_worker_has_most_arrivals_at_the_peak_of_a_course() {
         let shape = Shape {
             connections: 1,
