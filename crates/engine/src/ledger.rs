@@ -22,13 +22,22 @@ pub(crate) struct Flight {
     pub(crate) endpoint: u32,
     pub(crate) head: bool,
     pub(crate) wants: Wants,
+    /// The net has handed it to the kernel, at `sent`; before, that is when it was made.
+    pub(crate) handed: bool,
 }
 
 impl Flight {
+    /// A request that was just made.
     #[inline]
-    pub(crate) fn of(part: &Part, due: Nanos, taken: Nanos, sent: Nanos) -> Self {
+    pub(crate) fn of(part: &Part, due: Nanos, taken: Nanos, now: Nanos) -> Self {
         let Part { endpoint, head, wants, .. } = *part;
-        Self { due, taken, sent, endpoint, head, wants }
+        Self { due, taken, sent: now, endpoint, head, wants, handed: false }
+    }
+
+    /// Whether what was taken in at `at` cannot be its answer: it had not left by then.
+    #[inline]
+    pub(crate) fn left_after(&self, at: Nanos) -> bool {
+        !self.handed || self.sent > at
     }
 
     pub(crate) fn attempt(self) -> Attempt {
@@ -101,7 +110,12 @@ pub(crate) struct Ledger {
     /// Whether notes are made: for a mix of endpoints.
     noting: bool,
     pub(crate) open: Gauge,
-    pub(crate) in_flight: Gauge,
+    /// Requests handed over and unanswered, over time.
+    in_flight: Gauge,
+    /// Requests made and not ended, whether they were handed over or not.
+    pub(crate) under_way: u32,
+    /// Whole answers of the batch under way, of attempts that count.
+    came: u32,
     /// Of those in flight, the ones that were due inside the window.
     measured: u64,
     /// Arrivals taken up and not served, as far as was told: for [`Ledger::abandoned`].
@@ -132,6 +146,8 @@ impl Ledger {
             noting: false,
             open: Gauge::default(),
             in_flight: Gauge::default(),
+            under_way: 0,
+            came: 0,
             measured: 0,
             waiting: 0,
             open_loop,
@@ -203,22 +219,38 @@ impl Ledger {
     pub(crate) fn taken_up(&mut self, due: Nanos, now: Nanos) {
         self.due += 1;
         if self.counts(due) {
-            self.tally.late.record(now - due);
+            self.tally.late.record(now.saturating_sub(due));
         }
     }
 
     /// A request is under way.
     #[inline]
     pub(crate) fn launched(&mut self, flight: Flight) {
-        self.in_flight.step(flight.sent, 1);
+        self.under_way += 1;
         self.tally.sent += 1;
         self.measured += u64::from(self.measures(flight.due));
+    }
+
+    /// So many of the requests under way were handed to the kernel at `at`.
+    pub(crate) fn handed_over(&mut self, requests: i32, at: Nanos) {
+        self.in_flight.step(at, requests);
+    }
+
+    /// The answers counted since the last call came in one batch, of which the oldest may have waited
+    /// for so long.
+    #[inline]
+    pub(crate) fn observed(&mut self, waited: Nanos) {
+        let came = std::mem::take(&mut self.came);
+        self.tally.observed_late.record_n(waited, came);
     }
 
     /// A request is no longer under way, whatever became of it.
     #[inline]
     pub(crate) fn landed(&mut self, flight: Flight, now: Nanos) {
-        self.in_flight.step(now, -1);
+        self.under_way = self.under_way.saturating_sub(1);
+        if flight.handed {
+            self.in_flight.step(now, -1);
+        }
         self.measured -= u64::from(self.measures(flight.due));
     }
 
@@ -248,15 +280,16 @@ impl Ledger {
         }
         self.tally.statuses.record(status);
         self.tally.first_byte.record(first.saturating_sub(flight.sent));
+        self.came += 1;
         self.latencies(flight, now);
-        let (response, service) = (self.response(flight, now), now - flight.sent);
+        let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
         self.write(Note::Answered { endpoint, status, failure, check, response, service, done });
     }
 
     /// done - due, which in a closed loop is done - sent.
     #[inline]
     fn response(&self, flight: Flight, done: Nanos) -> Nanos {
-        done - if self.open_loop { flight.due } else { flight.sent }
+        done.saturating_sub(if self.open_loop { flight.due } else { flight.sent })
     }
 
     /// An attempt that had no whole answer in time: it counts as waited for at least `timeout`, also
@@ -266,7 +299,8 @@ impl Ledger {
             let done = now.max(flight.sent.saturating_add(timeout));
             self.tally.errors.add(ErrorClass::Timeout, 1);
             self.latencies(flight, done);
-            let (response, service) = (self.response(flight, done), done - flight.sent);
+            let (response, service) =
+                (self.response(flight, done), done.saturating_sub(flight.sent));
             let endpoint = number(flight.endpoint);
             self.write(Note::TimedOut { endpoint, response, service });
         }
@@ -274,10 +308,10 @@ impl Ledger {
 
     #[inline]
     fn latencies(&mut self, flight: Flight, done: Nanos) {
-        self.tally.service.record(done - flight.sent);
+        self.tally.service.record(done.saturating_sub(flight.sent));
         if self.open_loop {
-            self.tally.response.record(done - flight.due);
-            self.tally.wait.record(flight.sent - flight.taken);
+            self.tally.response.record(done.saturating_sub(flight.due));
+            self.tally.wait.record(flight.sent.saturating_sub(flight.taken));
         }
     }
 
@@ -352,7 +386,7 @@ impl Ledger {
         if now < self.next_step {
             return;
         }
-        let elapsed = now - (self.next_step - STEP);
+        let elapsed = now.saturating_sub(self.next_step - STEP).max(1);
         let answers = self.answers.wrapping_sub(self.answers_at_step);
         let per_s = u128::from(answers) * u128::from(SECOND) / u128::from(elapsed);
         self.steps.push(per_s.min(u128::from(u32::MAX)) as u32);

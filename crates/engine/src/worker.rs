@@ -5,6 +5,7 @@
 //! wrong in `fail`. Instants inside are nanoseconds since the run's start.
 
 mod ask;
+mod edge;
 mod fail;
 mod prepare;
 mod receive;
@@ -22,6 +23,7 @@ use rustls::pki_types::ServerName;
 use traffic::{Requests, Source};
 use wire::SeenHead;
 
+use self::edge::Edge;
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
 use crate::desk::Desk;
@@ -111,6 +113,8 @@ pub struct Worker {
     /// Whether a user is in `parked`.
     held: Vec<bool>,
     starts: Starts,
+    /// What is known of the kernel's side.
+    edge: Edge,
     timeouts: Timeouts,
     ledger: Box<Ledger>,
     /// Whether the source may never return: the books lie on the desk while it is called.
@@ -191,6 +195,7 @@ impl Worker {
             parked: VecDeque::new(),
             held: vec![false; users],
             starts,
+            edge: Edge::default(),
             timeouts: Timeouts::new(plan.timeout_ns, 0),
             ledger: Box::new(ledger),
             guarded,
@@ -264,7 +269,7 @@ impl Worker {
             Pace::Closed { left, .. } => *left == 0 || self.silent,
             Pace::Open { arrivals, .. } => arrivals.next_due().is_none() && arrivals.waiting() == 0,
         };
-        all_sent && self.job.plan.requests.is_some() && self.ledger.in_flight.value() == 0
+        all_sent && self.job.plan.requests.is_some() && self.ledger.under_way == 0
     }
 
     fn drained(&self, now: Nanos) -> bool {
@@ -274,7 +279,7 @@ impl Worker {
             self.job.plan.timeout_ns
         };
         let given_up = now >= self.ledger.window_end().saturating_add(patience);
-        self.ended && (self.ledger.in_flight.value() == 0 || given_up)
+        self.ended && (self.ledger.under_way == 0 || given_up)
     }
 
     fn finish(&mut self, now: Nanos) -> Next {
@@ -320,7 +325,7 @@ impl<N: Net> Party<N> for Worker {
     }
 
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
-        let now = self.now(net);
+        let now = self.begin_event(net);
         if self.started && self.ledger.behind(now) {
             self.keep_books(now);
         }
@@ -340,7 +345,7 @@ impl<N: Net> Party<N> for Worker {
         if !self.started {
             return self.prepare(net);
         }
-        let now = self.now(net);
+        let now = self.end_batch(net);
         self.notice_stop(now);
         if !self.ended && now >= self.ledger.window_end() {
             self.end_window(net, now);
@@ -437,7 +442,17 @@ impl Worker {
         let at = j as usize * usize::from(slots) + usize::from(conn.head);
         conn.in_flight -= 1;
         conn.head = if conn.head + 1 == slots { 0 } else { conn.head + 1 };
-        Some(self.flights[at])
+        let flight = self.flights[at];
+        // If it is yet to be handed over, that is no longer this request.
+        self.flights[at].handed = true;
+        Some(flight)
+    }
+
+    /// The oldest request under way on a connection that has one.
+    #[inline]
+    fn oldest(&self, j: u32) -> &Flight {
+        let head = self.conns[j as usize].head;
+        &self.flights[j as usize * usize::from(self.slots) + usize::from(head)]
     }
 
     /// The instant that the oldest thing a connection waits for was begun.

@@ -58,6 +58,9 @@ pub struct Tally {
     pub service: Latencies,
     /// taken - due.
     pub late: Latencies,
+    /// For how long each whole answer may have waited for the worker, at most.
+    #[serde(default)]
+    pub observed_late: Latencies,
     /// sent - taken.
     pub wait: Latencies,
     /// first - sent.
@@ -115,6 +118,7 @@ impl Tally {
         self.response.merge(&other.response);
         self.service.merge(&other.service);
         self.late.merge(&other.late);
+        self.observed_late.merge(&other.observed_late);
         self.wait.merge(&other.wait);
         self.first_byte.merge(&other.first_byte);
         self.connect.merge(&other.connect);
@@ -150,6 +154,7 @@ impl Tally {
             response: std::mem::take(&mut self.response),
             service: std::mem::take(&mut self.service),
             late: std::mem::take(&mut self.late),
+            observed_late: std::mem::take(&mut self.observed_late),
             wait: std::mem::take(&mut self.wait),
             first_byte: std::mem::take(&mut self.first_byte),
             connect: std::mem::take(&mut self.connect),
@@ -160,6 +165,7 @@ impl Tally {
             &mut empty.response,
             &mut empty.service,
             &mut empty.late,
+            &mut empty.observed_late,
             &mut empty.wait,
             &mut empty.first_byte,
             &mut empty.connect,

@@ -63,6 +63,10 @@ pub struct Run {
     pub service_ns: Summary,
     /// taken - due: what the generator itself added.
     pub late_ns: Summary,
+    /// For how long each answer may have waited in its socket until the generator looked, at most: a part of
+    /// its service time that need not be the server's. Empty in runs measured before it was kept.
+    #[serde(default)]
+    pub observed_late_ns: Summary,
     /// sent - taken: no connection was free.
     pub wait_ns: Summary,
     /// first byte - sent.
@@ -91,8 +95,8 @@ pub struct Run {
     /// Each kind of session, in the plan's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowRun>,
-    /// HdrHistogram V2 compressed, base64, by name: `response`, `service`, `late`, `wait`,
-    /// `first_byte`, `connect`, `tls`; those without samples are absent.
+    /// HdrHistogram V2 compressed, base64, by name: `response`, `service`, `late`,
+    /// `observed_late`, `wait`, `first_byte`, `connect`, `tls`; those without samples are absent.
     pub histograms: BTreeMap<String, String>,
     /// Whether the figures may be believed.
     pub validity: Validity,
@@ -264,6 +268,7 @@ struct Sums {
     response: Latencies<u64>,
     service: Latencies<u64>,
     late: Latencies<u64>,
+    observed_late: Latencies<u64>,
     wait: Latencies<u64>,
     first_byte: Latencies<u64>,
     connect: Latencies<u64>,
@@ -326,6 +331,7 @@ impl RunBuilder {
             response_ns: sums.response.summary(),
             service_ns: sums.service.summary(),
             late_ns: sums.late.summary(),
+            observed_late_ns: sums.observed_late.summary(),
             wait_ns: sums.wait.summary(),
             first_byte_ns: sums.first_byte.summary(),
             connect_ns: sums.connect.summary(),
@@ -380,6 +386,7 @@ impl Sums {
         self.response.merge(&tally.response);
         self.service.merge(&tally.service);
         self.late.merge(&tally.late);
+        self.observed_late.merge(&tally.observed_late);
         self.wait.merge(&tally.wait);
         self.first_byte.merge(&tally.first_byte);
         self.answers.merge(&tally.answers);
@@ -445,6 +452,7 @@ impl Sums {
             ("response", &self.response),
             ("service", &self.service),
             ("late", &self.late),
+            ("observed_late", &self.observed_late),
             ("wait", &self.wait),
             ("first_byte", &self.first_byte),
             ("connect", &self.connect),

@@ -44,6 +44,8 @@ pub enum ReasonCode {
     WorkersSaturated,
     /// Requests left later than the percentiles quoted can bear.
     LateSends,
+    /// Answers waited for the generator, for a share of the latencies quoted that matters.
+    ObservedLate,
     /// The cap on connections or on requests in flight held arrivals back.
     ConnectionsExhausted,
     /// No file descriptors or local ports were left.
@@ -87,6 +89,7 @@ impl ReasonCode {
             Self::AchievedBelowOffered => "achieved_below_offered",
             Self::WorkersSaturated => "workers_saturated",
             Self::LateSends => "late_sends",
+            Self::ObservedLate => "observed_late",
             Self::ConnectionsExhausted => "connections_exhausted",
             Self::LimitsHit => "limits_hit",
             Self::LittleLaw => "little_law",

@@ -47,6 +47,11 @@ impl<T> Conns<T> {
         if slot.generation == id.generation { slot.conn.as_mut() } else { None }
     }
 
+    /// All that are there.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.slots.iter_mut().filter_map(|slot| slot.conn.as_mut())
+    }
+
     /// Takes a connection out and frees its slot.
     pub(crate) fn remove(&mut self, id: ConnId) -> Option<T> {
         let conn = self.take(id)?;

@@ -19,7 +19,8 @@ use crate::linger::Lingering;
 use batch::Batch;
 
 use crate::{
-    BlobId, Close, ConnId, Event, Failure, Net, Operation, Party, Route, clock, crowd, socket,
+    BlobId, Close, ConnId, Event, Failure, Handed, Net, Operation, Party, Route, Taken, clock,
+    crowd, socket,
 };
 
 /// Bytes read at once.
@@ -32,6 +33,10 @@ const BATCH: usize = 512;
 const ACCEPTS_A_TURN: usize = 256;
 /// Pause after a peer could not be accepted (no file left).
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
+/// A call for events that takes longer has slept before it found any; shorter, they were there. Beside
+/// it, what telling of one event takes.
+const SLEPT_NS: u64 = 5_000;
+const TOLD_NS: u64 = 200;
 /// The listener's mark among the connections'.
 const LISTENER: u64 = u64::MAX;
 
@@ -48,6 +53,12 @@ pub struct Epoll {
     batch: Batch,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
+    taken: Taken,
+    /// What is being delivered came after this instant.
+    since: u64,
+    /// When the kernel last told of events.
+    told: u64,
+    handed: Handed,
 }
 
 #[derive(Debug)]
@@ -98,6 +109,10 @@ impl Epoll {
             batch: Batch::default(),
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             events: Vec::with_capacity(BATCH),
+            taken: Taken::default(),
+            since: u64::MAX,
+            told: u64::MAX,
+            handed: Handed::default(),
         })
     }
 
@@ -234,6 +249,7 @@ impl Epoll {
                 Err(Errno::AGAIN) => break,
                 Err(error) => Err(error),
             };
+            self.took();
             // A short read has emptied the socket: the next bytes make a new edge.
             let emptied = outcome.is_ok_and(|bytes| bytes.len() < buffer.len());
             if !self.deliver(id, outcome, party) || (emptied && !to_the_end) {
@@ -314,6 +330,20 @@ impl Net for Epoll {
         clock::now()
     }
 
+    #[inline]
+    fn taken_in(&self) -> Taken {
+        self.taken
+    }
+
+    #[inline]
+    fn handed_over(&self) -> Handed {
+        Handed { left: self.batch.keeps(), ..self.handed }
+    }
+
+    fn hand_over(&mut self) {
+        self.write_together();
+    }
+
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         let fd = socket::outgoing(route, true)?;
         let started = socket::start_connect(&fd, route.to);
@@ -331,17 +361,17 @@ impl Net for Epoll {
 
     #[inline]
     fn send_blob(&mut self, conn: ConnId, blob: BlobId) {
-        if self.keep_blob(conn, blob) {
-            return;
+        if !self.keep_blob(conn, blob) {
+            self.handing();
+            self.write_blob(conn, blob);
         }
-        let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
-        self.write(conn, &bytes);
-        self.blobs[blob.0 as usize] = bytes;
     }
 
     #[inline]
     fn send(&mut self, conn: ConnId, bytes: &[u8]) {
         if !self.keep_bytes(conn, bytes) {
+            self.handing();
+            self.write_kept();
             self.write(conn, bytes);
         }
     }
@@ -395,18 +425,7 @@ impl Driver for Epoll {
         let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(party);
         let until = until.min(self.lingering.next()).min(self.accept_at);
-        if !spin && self.ready.is_empty() && crowd::gives_way(self.events.len(), until) {
-            std::thread::yield_now();
-        }
-        loop {
-            let now = clock::now();
-            let at_once = spin || !self.ready.is_empty() || until <= now;
-            let left = if at_once { 0 } else { until - now };
-            self.wait(left, until)?;
-            if !self.events.is_empty() || !spin || !self.ready.is_empty() || clock::now() >= until {
-                break;
-            }
-        }
+        self.look(until, spin)?;
         let events = std::mem::take(&mut self.events);
         let mut left = events.as_slice();
         while let [event, ..] = left {
@@ -438,6 +457,40 @@ impl Driver for Epoll {
 }
 
 impl Epoll {
+    /// Waits for events or for the clock to read `until`, and notes since when what is there now may
+    /// have been there.
+    fn look(&mut self, until: u64, spin: bool) -> io::Result<()> {
+        let mut now = clock::now();
+        if !spin && self.ready.is_empty() && crowd::gives_way(self.events.len(), until, now) {
+            std::thread::yield_now();
+            now = clock::now();
+        }
+        // After a full list, more may have been there already.
+        let all_told = self.events.len() < BATCH;
+        let mut since = if all_told { self.told } else { self.since }.min(now);
+        loop {
+            let at_once = spin || !self.ready.is_empty() || until <= now;
+            let left = if at_once { 0 } else { until - now };
+            self.wait(left, until)?;
+            let told = clock::now();
+            let slept = told.saturating_sub(now) > SLEPT_NS + TOLD_NS * self.events.len() as u64;
+            (self.since, self.told) = (if slept && left > 0 { told } else { since }, told);
+            if !self.events.is_empty() || !spin || !self.ready.is_empty() || told >= until {
+                break;
+            }
+            (since, now) = (now, told);
+        }
+        self.taken = Taken { at: self.told, waited_ns: 0 };
+        Ok(())
+    }
+
+    /// Bytes have just been read.
+    #[inline]
+    fn took(&mut self) {
+        let at = clock::now();
+        self.taken = Taken { at, waited_ns: at.saturating_sub(self.since) };
+    }
+
     fn wait(&mut self, left_ns: u64, until: u64) -> io::Result<()> {
         let (tv_sec, tv_nsec) = clock::timespec(left_ns);
         let timeout = Timespec { tv_sec, tv_nsec };

@@ -109,11 +109,45 @@ pub enum Close {
     Reset,
 }
 
+/// The batch of events being delivered: everything there was at one look at the kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// When it was taken in, on the net's clock. No event of it came later.
+    pub at: u64,
+    /// For how long its oldest event may have waited: since the last look at the kernel, while the party
+    /// was busy. 0 if nothing was there before the net began to wait, since the kernel then wakes the
+    /// thread for it; how long that takes is not known.
+    pub waited_ns: u64,
+}
+
+/// The last time that everything sent so far was handed to the kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Handed {
+    /// Counts these times.
+    pub nth: u64,
+    /// When it began, on the net's clock.
+    pub at: u64,
+    /// Something was sent since then and has not been handed over.
+    pub left: bool,
+}
+
 /// The interface that a party works on. After [`Net::close`] or [`Event::Failed`] no event of that
 /// connection is delivered any more.
 pub trait Net {
     /// Monotonic time in nanoseconds. All nets of one process (or one simulation) agree.
     fn now(&self) -> u64;
+
+    /// The batch that the events being delivered belong to; between batches the last one. Costs no
+    /// reading of the clock.
+    fn taken_in(&self) -> Taken;
+
+    /// When what was sent left: see [`Handed`]. What its connection still holds back behind earlier
+    /// bytes counts as handed over. Costs no reading of the clock.
+    fn handed_over(&self) -> Handed;
+
+    /// Hands everything sent so far to the kernel now; otherwise that happens at the end of the batch or
+    /// before.
+    fn hand_over(&mut self);
 
     /// Starts opening a connection; its events carry `token`. [`Event::Connected`] or
     /// [`Event::Failed`] follows, never from inside this call.

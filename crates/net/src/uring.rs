@@ -4,6 +4,7 @@
 
 mod buffers;
 mod complete;
+mod end;
 mod entry;
 mod output;
 
@@ -22,7 +23,7 @@ use self::output::Output;
 use crate::conns::Conns;
 use crate::driver::{Driver, Options};
 use crate::linger::Lingering;
-use crate::{BlobId, Close, ConnId, Net, Party, Route, clock, crowd, socket};
+use crate::{BlobId, Close, ConnId, Handed, Net, Party, Route, Taken, clock, crowd, socket};
 
 /// Submissions queued at most before they are handed over. Few, so that their ring stays in the
 /// processor's nearest cache.
@@ -31,8 +32,12 @@ const SUBMISSIONS: u32 = 128;
 const COMPLETIONS_EACH: u32 = 2;
 /// Connections registered as fixed files at most; further ones work by their descriptors.
 const FIXED_FILES: u32 = 32_768;
+/// Submissions that are handed over before the wait rather than with it, so that it is known whether
+/// something came while the kernel took them.
+const MANY: usize = 8;
 
-/// See the module. Fields drop in this order: the ring goes before what the kernel writes to.
+/// See the module. Fields drop in this order: the ring goes before what the kernel writes to, and what is
+/// under way on it is cancelled before (`end`).
 pub struct Uring {
     ring: IoUring,
     buffers: Buffers,
@@ -52,6 +57,13 @@ pub struct Uring {
     heard: u64,
     /// Completions that were handled in one go the last time.
     taken: usize,
+    /// The batch being delivered.
+    batch: Taken,
+    /// When everything that was there at a look at the kernel was last taken in.
+    looked: u64,
+    handed: Handed,
+    /// Output is being submitted.
+    submitting: bool,
     lingering: Lingering,
     /// Connections that are gone, with their slots. Neither slot nor descriptor is used again before
     /// everything queued for them has been submitted, or it would reach their successors.
@@ -117,6 +129,10 @@ impl Uring {
             round: 0,
             heard: 0,
             taken: 0,
+            batch: Taken::default(),
+            looked: 0,
+            handed: Handed::default(),
+            submitting: false,
             lingering: Lingering::default(),
             gone: Vec::new(),
         };
@@ -125,6 +141,7 @@ impl Uring {
     }
 
     fn push(&mut self, entry: &Entry) {
+        self.handed.left = true;
         loop {
             // SAFETY: everything an entry points to (blobs, addresses, output buffers in flight)
             // stays where it is for as long as the kernel reads it: blobs and addresses live as long
@@ -132,11 +149,33 @@ impl Uring {
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 return;
             }
-            // The queue is full: hand it over. A passing refusal (EINTR, EBUSY) is tried again.
-            if let Err(error) = self.ring.submit() {
-                assert!(passing(&error), "the kernel refuses io_uring submissions: {error}");
+            // The queue is full. A passing refusal (EINTR, EBUSY) is tried again.
+            if self.submitting {
+                self.submit_now();
+            } else {
+                self.hand_over();
+                self.handed.left = true;
             }
         }
+    }
+
+    fn submit_now(&self) {
+        if let Err(error) = self.ring.submit() {
+            assert!(passing(&error), "the kernel refuses io_uring submissions: {error}");
+        }
+    }
+
+    /// What was sent so far counts as handed over at `at`.
+    fn handed_at(&mut self, at: u64) {
+        if std::mem::take(&mut self.handed.left) {
+            self.handed.nth += 1;
+            self.handed.at = at;
+        }
+    }
+
+    /// Whether something has come that was not taken in yet.
+    fn pending(&mut self) -> bool {
+        !self.ring.completion().is_empty() || self.ring.submission().taskrun()
     }
 
     fn insert(&mut self, fd: OwnedFd, state: State, token: u32) -> ConnId {
@@ -248,12 +287,12 @@ impl Uring {
         unless_passing(self.ring.submit())
     }
 
-    /// Submits and waits for a completion or for the clock to read `until`.
-    fn wait(&self, until: u64) -> io::Result<()> {
+    /// Submits and waits for a completion or for the clock to read `until`; it reads `now`.
+    fn wait(&self, until: u64, now: u64) -> io::Result<()> {
         if until == u64::MAX {
             return unless_passing(self.ring.submit_and_wait(1));
         }
-        let (sec, nsec) = clock::timespec(until.saturating_sub(clock::now()));
+        let (sec, nsec) = clock::timespec(until.saturating_sub(now));
         let timeout = Timespec::new().sec(sec as u64).nsec(nsec as u32);
         let args = SubmitArgs::new().timespec(&timeout);
         unless_passing(self.ring.submitter().submit_with_args(1, &args))
@@ -292,6 +331,25 @@ impl Net for Uring {
         clock::now()
     }
 
+    #[inline]
+    fn taken_in(&self) -> Taken {
+        self.batch
+    }
+
+    #[inline]
+    fn handed_over(&self) -> Handed {
+        self.handed
+    }
+
+    fn hand_over(&mut self) {
+        if self.handed.left {
+            self.handed_at(clock::now());
+            self.submit_dirty();
+            self.submit_now();
+            self.handed.left = false;
+        }
+    }
+
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         let fd = socket::outgoing(route, false)?;
         let address = self.address(route.to);
@@ -315,7 +373,14 @@ impl Net for Uring {
     #[inline]
     fn send_blob(&mut self, id: ConnId, blob: BlobId) {
         let Some(conn) = self.conns.get(id) else { return };
-        let entry = send_entry(conn.handle(id), &self.blobs[blob.0 as usize]);
+        let bytes = &self.blobs[blob.0 as usize];
+        if bytes.len() > entry::MOST_AT_ONCE {
+            let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
+            self.send(id, &bytes);
+            self.blobs[blob.0 as usize] = bytes;
+            return;
+        }
+        let entry = send_entry(conn.handle(id), bytes);
         self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::SendBlob, id)));
     }
 
@@ -328,6 +393,7 @@ impl Net for Uring {
         if conn.output.get_or_insert_default().add(bytes) {
             self.dirty.push(id);
         }
+        self.handed.left = true;
     }
 
     fn want_drained(&mut self, id: ConnId) {
@@ -385,21 +451,18 @@ impl Driver for Uring {
         // What is delivered now may make something due before `until`.
         let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(party);
+        let now = clock::now();
+        self.handed_at(now);
         self.submit_dirty();
         // Output that was held back wants to be submitted as soon as that is known.
         let until = if self.dirty.is_empty() { until } else { 0 };
         let until = until.min(self.lingering.next()).min(self.accept_at);
-        if spin {
-            self.spin(until)?;
-        } else if until == 0 || !self.ring.completion().is_empty() {
-            self.submit()?;
-        } else {
-            if crowd::gives_way(self.taken, until) {
-                self.submit()?;
-                std::thread::yield_now();
-            }
-            self.wait(until)?;
-        }
+        let waited_until = self.submit_and_look(until, spin, now)?;
+        self.handed.left = false;
+        let at = clock::now();
+        // Who stood back in between was not busy.
+        let waited_ns = waited_until.map_or(0, |until| until.min(at).saturating_sub(self.looked));
+        self.batch = Taken { at, waited_ns };
         self.bury();
         let round = if self.ring.submission().is_empty() { self.round } else { self.heard };
         if self.complete(party) {
@@ -408,6 +471,39 @@ impl Driver for Uring {
         self.buffers.batch_over();
         self.expire();
         Ok(())
+    }
+}
+
+impl Uring {
+    /// Hands over what is queued and waits. If something had come before the net began to wait, it has
+    /// waited for the party until the instant returned, or for as long as this took (`u64::MAX`).
+    fn submit_and_look(&mut self, until: u64, spin: bool, now: u64) -> io::Result<Option<u64>> {
+        let mut came = self.pending().then_some(u64::MAX);
+        if self.looked == 0 {
+            self.looked = now;
+        }
+        if spin {
+            self.spin(until)?;
+        } else if until == 0 || !self.ring.completion().is_empty() {
+            self.submit()?;
+        } else {
+            let gives_way = crowd::gives_way(self.taken, until, now);
+            let mut now = now;
+            if gives_way || self.ring.submission().len() >= MANY {
+                self.submit()?;
+                // Handing over many takes long enough for the first to be answered meanwhile.
+                now = clock::now();
+                if came.is_some() || self.pending() {
+                    came = Some(now);
+                }
+                if gives_way {
+                    std::thread::yield_now();
+                    now = clock::now();
+                }
+            }
+            self.wait(until, now)?;
+        }
+        Ok(came)
     }
 }
 

@@ -12,6 +12,7 @@ use model::{Reason, ReasonCode, Run, Validity, Verdict};
 mod answers;
 mod generator;
 mod machine;
+mod observed;
 mod steady;
 mod way;
 mod window;
@@ -122,6 +123,14 @@ pub const RULES: &[Rule] = &[
         advice: "Use fewer arrivals per worker (-t), leave cores idle for it, or try --spin; service \
                  time does not include lateness.",
         check: generator::late,
+    },
+    Rule {
+        code: ReasonCode::ObservedLate,
+        condition: observed::CONDITION,
+        consequence: observed::CONSEQUENCE,
+        advice: "Make less work of a request (script, extraction, signing), or give the generator more \
+                 workers (-t) and cores.",
+        check: observed::late,
     },
     Rule {
         code: ReasonCode::KeepaliveRefused,

@@ -287,6 +287,18 @@ impl ResponseParser {
         eof
     }
 
+    /// Interim (1xx) answers that came before the one under way.
+    #[inline]
+    pub fn interim(&self) -> u8 {
+        self.interim
+    }
+
+    /// Whether no byte of the final answer has come yet, as far as is known: a beginning may turn out to
+    /// be that of another interim answer.
+    pub fn awaits_first_byte(&self) -> bool {
+        self.phase == Phase::Head && self.held.is_empty()
+    }
+
     /// Bytes on the heap for a head or trailer section that has arrived in part: at most about twice
     /// [`Limits::head_bytes`].
     pub fn bytes_held(&self) -> usize {

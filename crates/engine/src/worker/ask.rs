@@ -148,6 +148,7 @@ impl Worker {
             count += 1;
         }
         self.transmit(net, j, asked, count);
+        self.launched(net, j, &asked.parts()[..count], now);
     }
 
     /// When a request was due and taken up that leaves behind the `first` of its turn. In an open loop it

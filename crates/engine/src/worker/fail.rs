@@ -133,6 +133,13 @@ impl Worker {
         self.serve_arrivals(net, now);
     }
 
+    /// An answer came to a request that had not left: an earlier one was answered twice.
+    #[cold]
+    pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let error = "the server sent more answers than there were requests";
+        self.broken(net, j, ErrorClass::Protocol, error, now);
+    }
+
     /// Counts every request under way on `j` as failed.
     pub(super) fn lose_flights(
         &mut self,

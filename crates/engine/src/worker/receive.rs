@@ -22,7 +22,7 @@ impl Worker {
     pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let conn = &mut self.conns[j as usize];
         self.ledger.tally.connects += 1;
-        self.ledger.tally.connect.record(now - conn.began);
+        self.ledger.tally.connect.record(now.saturating_sub(conn.began));
         let Some((config, name)) = &self.job.tls else { return self.opened(net, j, now) };
         conn.state = State::Handshaking;
         conn.began = now;
@@ -69,7 +69,7 @@ impl Worker {
             self.flush_tls(net, j);
             if self.conns[j as usize].state == State::Handshaking && !handshaking {
                 let began = self.conns[j as usize].began;
-                self.ledger.tally.tls.record(now - began);
+                self.ledger.tally.tls.record(now.saturating_sub(began));
                 self.opened(net, j, now);
             }
             while let Some(session) = &mut self.conns[j as usize].tls {
@@ -105,6 +105,9 @@ impl Worker {
             if self.conns[j as usize].in_flight == 0 {
                 return self.unsolicited(net, j, bytes, now);
             }
+            if self.conns[j as usize].first == 0 && self.oldest(j).left_after(now) {
+                return self.unasked(net, j, now);
+            }
             let (id, came) = (self.conns[j as usize].id, bytes);
             loop {
                 match self.step(j, &mut bytes, now) {
@@ -134,7 +137,8 @@ impl Worker {
         if conn.first == 0 {
             conn.first = now;
         }
-        match conn.parser.next_seen(bytes, &mut self.seen) {
+        let interim = conn.parser.interim();
+        let step = match conn.parser.next_seen(bytes, &mut self.seen) {
             Ok(Some(ResponseEvent::Head(head))) => {
                 conn.status = head.status;
                 if conn.wants >= Wants::Head {
@@ -156,7 +160,13 @@ impl Worker {
             Ok(Some(ResponseEvent::End { keep_alive })) => Step::Whole { keep_alive },
             Ok(None) => Step::More,
             Err(error) => Step::Broken(error),
+        };
+        let conn = &mut self.conns[j as usize];
+        if conn.parser.interim() != interim {
+            // What came first was an interim answer's.
+            conn.first = if conn.parser.awaits_first_byte() { 0 } else { now };
         }
+        step
     }
 
     /// An answer is whole: counts it and lets the user go on. `rest` came behind it.

@@ -12,8 +12,8 @@ impl Worker {
     /// Starts whatever has become due.
     pub(super) fn start_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
         while let Some(user) = self.starts.due(now) {
-            // Many at once take a while: each is sent when it is sent.
-            let now = self.now(net);
+            // Many at once may take a while.
+            let now = self.edge.lately(now);
             self.start(net, user, now);
         }
         self.serve_arrivals(net, now);
@@ -45,7 +45,7 @@ impl Worker {
         }
         let mut at = now;
         while self.serve_next(net, at) {
-            at = self.now(net);
+            at = self.edge.lately(now);
         }
     }
 
@@ -68,7 +68,7 @@ impl Worker {
         if due.saturating_add(timeout) <= now {
             if let Some(arrival) = arrivals.serve() {
                 let attempt = self.skip_arrival(arrival, now);
-                self.ledger.unsent(attempt, Some(now - due));
+                self.ledger.unsent(attempt, Some(now.saturating_sub(due)));
             }
             return true;
         }
@@ -142,7 +142,7 @@ impl Worker {
     /// Whether the cap on requests in flight leaves no room for a turn.
     #[inline]
     fn full(&self) -> bool {
-        let in_flight = self.ledger.in_flight.value();
+        let in_flight = self.ledger.under_way;
         in_flight > 0 && in_flight.saturating_add(u32::from(self.burst)) > self.inflight_cap
     }
 
@@ -230,8 +230,9 @@ impl Worker {
         let routes = &self.job.routes;
         let route = routes[self.next_route % routes.len()];
         self.next_route = self.next_route.wrapping_add(1);
+        let began = self.now(net);
         let conn = &mut self.conns[j as usize];
-        conn.began = now;
+        conn.began = began;
         (conn.in_flight, conn.head, conn.copied) = (0, 0, false);
         match net.connect(j, &route) {
             Ok(id) => {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use engine::{Collector, Desk, Gate, Job, Page, Worker};
@@ -32,6 +32,8 @@ pub struct Load {
     pub limits: HostLimits,
     /// When Ctrl-C is pressed, after the world's beginning.
     pub stop_at: Option<Nanos>,
+    /// Work that the workers' hosts do, in nanoseconds so far.
+    pub toil: Arc<AtomicU64>,
 }
 
 /// A closed loop of so many users for a second.
@@ -48,6 +50,7 @@ pub fn closed(connections: u32) -> Load {
         },
         limits: HostLimits::default(),
         stop_at: None,
+        toil: Arc::default(),
     }
 }
 
@@ -174,7 +177,10 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             spares: returned,
         };
         let timed = Timed { worker: Worker::new(job), done_at: 0, heard: Vec::new() };
-        workers.push((world.limited_host(load.limits), timed));
+        let mut net = world.limited_host(load.limits);
+        net.batch();
+        net.toils(load.toil.clone());
+        workers.push((net, timed));
     }
     let collector = Collector::new(&load.plan, spares);
     Crew { workers, collector, inbox, gate }

@@ -11,11 +11,13 @@
 //! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
+//! * `edge`: whose time is whose, and answers that nobody asked for.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
 mod capacity;
 mod chaos;
 mod closed;
+mod edge;
 mod harness;
 mod open;
 mod pace;

@@ -32,13 +32,15 @@ pub struct Reply {
     /// How long it takes.
     pub after: Nanos,
     pub bytes: Vec<u8>,
+    /// What follows so much later, if anything.
+    pub then: Option<(Nanos, Vec<u8>)>,
     /// How the connection ends behind it, if it does.
     pub end: Option<Close>,
 }
 
 impl Reply {
     pub fn ok_after(after: Nanos) -> Self {
-        Self { after, bytes: OK.to_vec(), end: None }
+        Self { after, bytes: OK.to_vec(), ..Self::default() }
     }
 
     pub fn bytes(bytes: &[u8]) -> Self {
@@ -154,7 +156,12 @@ impl<F: FnMut(Asked) -> Option<Reply>> Party<SimNet> for Scripted<F> {
                 return Next::Wait(at);
             }
             self.ahead.pop();
-            let reply = std::mem::take(&mut self.replies[index as usize]);
+            let mut reply = std::mem::take(&mut self.replies[index as usize]);
+            if let Some((after, bytes)) = reply.then.take() {
+                let index = self.replies.len() as u64;
+                self.ahead.push(Reverse((net.now() + after, index, token)));
+                self.replies.push(Reply { bytes, end: reply.end.take(), ..Reply::default() });
+            }
             let conn = self.conns[token as usize].conn;
             net.send(conn, &reply.bytes);
             if let Some(how) = reply.end {

@@ -210,7 +210,7 @@ fn each_bad_answer_falls_in_its_class() {
             let (bytes, end) = (reply.bytes.clone(), reply.end);
             let outcome = drive(&load, |world| {
                 scripted(world, &load.request, move |_| {
-                    Some(Reply { after: MILLISECOND, bytes: bytes.clone(), end })
+                    Some(Reply { after: MILLISECOND, end, ..Reply::bytes(&bytes) })
                 })
                 .0
             });
@@ -241,7 +241,7 @@ fn a_second_answer_is_not_taken_for_the_next_ones() {
     let mut log = Log::default();
     let outcome = drive(&load, |world| {
         let (served, seen) = scripted(world, &load.request, move |_| {
-            Some(Reply { after: MILLISECOND, bytes: twice.clone(), end: None })
+            Some(Reply { after: MILLISECOND, ..Reply::bytes(&twice) })
         });
         log = seen;
         served

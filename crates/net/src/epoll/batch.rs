@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 use super::{Conn, Epoll, READ_BYTES, State};
-use crate::{BlobId, ConnId, Net, Party};
+use crate::{BlobId, ConnId, Handed, Party, clock};
 
 /// Connections taken together at most. Each is answered a little later for all others in its batch.
 const TOGETHER: usize = 16;
@@ -49,6 +49,14 @@ enum What {
     Bytes(Range<usize>),
 }
 
+impl Batch {
+    /// Whether something waits to be written.
+    #[inline]
+    pub(super) fn keeps(&self) -> bool {
+        !self.sends.is_empty()
+    }
+}
+
 impl Conn {
     /// Whether an event means nothing but bytes to deliver.
     fn only_reads(&self, flags: epoll::EventFlags) -> bool {
@@ -72,6 +80,7 @@ impl Epoll {
         party: &mut P,
     ) -> usize {
         let taken = self.read_together(events);
+        self.took();
         let buffer = std::mem::take(&mut self.buffer);
         let mut read = std::mem::take(&mut self.batch.read);
         self.batch.open = true;
@@ -113,8 +122,8 @@ impl Epoll {
         events.len().min(TOGETHER)
     }
 
-    /// Keeps a small send until the batch is through; false when it must be written now, and then
-    /// nothing that was sent before it is waiting any more.
+    /// Keeps a small send until the batch is through; false when it must be written now, behind what is
+    /// kept.
     #[inline]
     pub(super) fn keep_blob(&mut self, id: ConnId, blob: BlobId) -> bool {
         if self.batch.open {
@@ -131,7 +140,6 @@ impl Epoll {
             return false;
         }
         if bytes.len() > SMALL || kept.len() + bytes.len() > READ_BYTES {
-            self.write_together();
             return false;
         }
         let start = kept.len();
@@ -140,21 +148,36 @@ impl Epoll {
         true
     }
 
-    /// Writes what was kept, in its order.
+    /// Writes what was kept, in its order, as one hand-over.
     pub(super) fn write_together(&mut self) {
-        if self.batch.sends.is_empty() {
-            return;
+        if self.batch.keeps() {
+            self.handing();
+            self.write_kept();
         }
-        let open = std::mem::take(&mut self.batch.open);
+    }
+
+    /// What is written from here on is handed over now.
+    #[inline]
+    pub(super) fn handing(&mut self) {
+        self.handed = Handed { nth: self.handed.nth + 1, at: clock::now(), left: false };
+    }
+
+    pub(super) fn write_kept(&mut self) {
         let mut sends = std::mem::take(&mut self.batch.sends);
         let mut bytes = std::mem::take(&mut self.batch.bytes);
         for Send { id, what } in sends.drain(..) {
             match what {
-                What::Blob(blob) => self.send_blob(id, blob),
+                What::Blob(blob) => self.write_blob(id, blob),
                 What::Bytes(at) => self.write(id, &bytes[at]),
             }
         }
         bytes.clear();
-        (self.batch.open, self.batch.sends, self.batch.bytes) = (open, sends, bytes);
+        (self.batch.sends, self.batch.bytes) = (sends, bytes);
+    }
+
+    pub(super) fn write_blob(&mut self, id: ConnId, blob: BlobId) {
+        let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
+        self.write(id, &bytes);
+        self.blobs[blob.0 as usize] = bytes;
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Buffers {
     filled: u32,
     /// The kernel ran out in this batch.
     ran_out: bool,
+    /// The memory is not to be freed.
+    leaked: bool,
 }
 
 impl Buffers {
@@ -64,6 +66,7 @@ impl Buffers {
             batches: 0,
             filled: 0,
             ran_out: false,
+            leaked: false,
         };
         // SAFETY: the entries are page-aligned, `count` of them long, and are freed only after the
         // ring: the net drops its ring first.
@@ -106,6 +109,11 @@ impl Buffers {
     /// The kernel had no buffer left for a receive.
     pub(super) fn ran_out(&mut self) {
         self.ran_out = true;
+    }
+
+    /// The kernel may use the memory for as long as the process lives.
+    pub(super) fn leak(&mut self) {
+        self.leaked = true;
     }
 
     /// A batch of completions has been handled.
@@ -161,6 +169,9 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
+        if self.leaked {
+            return;
+        }
         // SAFETY: both were allocated with these layouts; the ring is gone, and with it the kernel's
         // use of them.
         unsafe {

@@ -14,13 +14,16 @@ const BATCH: usize = 1024;
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
 impl Uring {
-    /// Handles the completions that are there. True when none is left, nor any that found no room.
+    /// Handles the completions that are there now, and not what comes meanwhile: that is another batch.
+    /// True when none is left, nor any that found no room.
     pub(super) fn complete<P: Party<Self>>(&mut self, party: &mut P) -> bool {
-        for taken in 0..BATCH {
-            self.taken = taken;
-            let Some(entry) = self.ring.completion().next() else {
-                return !self.ring.submission().cq_overflow();
-            };
+        let there = self.ring.completion().len();
+        if there <= BATCH {
+            self.looked = self.batch.at;
+        }
+        self.taken = there.min(BATCH);
+        for _ in 0..self.taken {
+            let Some(entry) = self.ring.completion().next() else { break };
             let (op, id) = untag(entry.user_data());
             let (result, flags) = (entry.result(), entry.flags());
             match op {
@@ -33,7 +36,7 @@ impl Uring {
                 _ => {}
             }
         }
-        false
+        self.ring.completion().is_empty() && !self.ring.submission().cq_overflow()
     }
 
     fn received<P: Party<Self>>(&mut self, id: ConnId, result: i32, flags: u32, party: &mut P) {

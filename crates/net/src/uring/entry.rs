@@ -29,8 +29,13 @@ pub(super) fn try_entry(handle: Handle, bytes: &[u8]) -> Entry {
     send(handle, bytes, libc::MSG_WAITALL | libc::MSG_DONTWAIT)
 }
 
+/// Bytes of one send at most: its result is a positive 32-bit number. The rest follows once they are
+/// out.
+pub(super) const MOST_AT_ONCE: usize = 1 << 30;
+
 fn send(handle: Handle, bytes: &[u8], flags: libc::c_int) -> Entry {
-    let (start, length, flags) = (bytes.as_ptr(), bytes.len() as u32, flags | libc::MSG_NOSIGNAL);
+    let length = bytes.len().min(MOST_AT_ONCE) as u32;
+    let (start, flags) = (bytes.as_ptr(), flags | libc::MSG_NOSIGNAL);
     handle.entry(
         |fd| opcode::Send::new(fd, start, length).flags(flags).build(),
         |fd| opcode::Send::new(fd, start, length).flags(flags).build(),

@@ -97,10 +97,12 @@ impl Uring {
             return;
         }
         self.round += 1;
+        self.submitting = true;
         let mut dirty = std::mem::take(&mut self.dirty);
         dirty.retain(|&id| !self.submit_output(id));
         debug_assert!(self.dirty.is_empty());
         self.dirty = dirty;
+        self.submitting = false;
     }
 
     /// Submits the output of a connection unless some is in flight already, after which it is its

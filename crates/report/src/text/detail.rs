@@ -127,6 +127,7 @@ pub(crate) fn distributions(run: &Run) -> Vec<(&'static str, &Summary)> {
         (if same { "Service time" } else { "Response time" }, &run.response_ns),
         ("Service time", &run.service_ns),
         ("Late", &run.late_ns),
+        ("Observed late", &run.observed_late_ns),
         ("Wait", &run.wait_ns),
         ("First byte", &run.first_byte_ns),
         ("Connect", &run.connect_ns),

@@ -1,6 +1,6 @@
 //! The loop: lets each party do what is due, then moves time to whatever happens next.
 
-use net::{Event, Next, Party};
+use net::{Event, Net as _, Next, Party, Taken};
 
 use super::state::{News, Upcall};
 use super::{SimNet, World};
@@ -54,29 +54,46 @@ pub fn run(world: &World, until_ns: u64, actors: &mut [Actor<'_>]) -> Ended {
     }
 }
 
-/// Ticks everyone; the earliest instant that somebody waits for.
+/// Ticks everyone who is not toiling, and who has a batch behind him; the earliest instant that somebody
+/// waits for. With the tick a host's batch is over: what it sent leaves.
 fn tick(actors: &mut [Actor<'_>], finished: &mut [bool]) -> Option<u64> {
     let mut deadline = None;
+    let mut wait = |at: u64| deadline = Some(deadline.map_or(at, |other: u64| other.min(at)));
     for (actor, done) in actors.iter_mut().zip(finished) {
         if *done {
             continue;
         }
-        match actor.party.tick(actor.net) {
+        let Actor { net, party } = actor;
+        let now = net.kernel.borrow().now;
+        let clock = net.clock();
+        if clock > now && !net.owes_tick {
+            wait(clock);
+            continue;
+        }
+        if clock == now && net.kernel.borrow().hosts[net.host].deferred.is_empty() {
+            net.looked = now;
+        }
+        let next = party.tick(*net);
+        net.hand_over();
+        net.owes_tick = false;
+        match next {
+            Next::Wait(_) | Next::Spin(_) if net.clock() > now => wait(net.clock()),
             Next::Wait(u64::MAX) | Next::Spin(u64::MAX) => {}
-            Next::Wait(at) | Next::Spin(at) => {
-                deadline = Some(deadline.map_or(at, |other: u64| other.min(at)));
-            }
+            Next::Wait(at) | Next::Spin(at) => wait(at),
             Next::Finished => {
                 *done = true;
-                actor.net.kernel.borrow_mut().retire(actor.net.host);
+                net.kernel.borrow_mut().retire(net.host);
             }
         }
     }
     deadline
 }
 
-/// Hands out everything that is due at this instant.
+/// Hands out everything that is due at this instant; to who toils, once that is over.
 fn deliver(world: &World, actors: &mut [Actor<'_>], finished: &[bool]) {
+    for (actor, _) in actors.iter_mut().zip(finished).filter(|(_, done)| !**done) {
+        catch_up(actor);
+    }
     loop {
         let step = world.kernel.borrow_mut().step();
         let upcall = match step {
@@ -85,7 +102,44 @@ fn deliver(world: &World, actors: &mut [Actor<'_>], finished: &[bool]) {
             Some(Some(upcall)) => upcall,
         };
         let found = actors.iter_mut().zip(finished).find(|(a, _)| a.net.host == upcall.host);
-        if let Some((actor, false)) = found {
+        let Some((actor, false)) = found else { continue };
+        let net = &mut *actor.net;
+        if net.clock() > world.now() {
+            net.kernel.borrow_mut().hosts[net.host].deferred.push(upcall);
+            continue;
+        }
+        if net.taken.at != world.now() {
+            take_in(net, 0);
+        }
+        tell(actor, upcall);
+    }
+}
+
+/// A batch of events begins, of which the oldest may have waited for so long.
+fn take_in(net: &mut SimNet, waited_ns: u64) {
+    net.looked = net.clock();
+    net.taken = Taken { at: net.looked, waited_ns };
+    net.owes_tick = true;
+}
+
+/// Hands out what came while the host toiled, if it does not any more.
+fn catch_up(actor: &mut Actor<'_>) {
+    let now = actor.net.kernel.borrow().now;
+    let clock = actor.net.clock();
+    let host = actor.net.host;
+    let deferred = if clock > now {
+        Vec::new()
+    } else {
+        std::mem::take(&mut actor.net.kernel.borrow_mut().hosts[host].deferred)
+    };
+    if deferred.is_empty() {
+        return;
+    }
+    let waited_ns = clock - actor.net.looked;
+    take_in(actor.net, waited_ns);
+    for upcall in deferred {
+        let gone = actor.net.kernel.borrow().end_of(host, upcall.conn).is_none();
+        if !gone || matches!(upcall.news, News::Failed(_)) {
             tell(actor, upcall);
         }
     }

@@ -1,11 +1,16 @@
 //! A host's view of the world: [`net::Net`] over the simulation.
+//!
+//! A host's own work takes no time, unless somebody [toils](SimNet::toils) on it: then its clock runs ahead
+//! of the world's, what it sends leaves as late as that, and what comes meanwhile waits for it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use net::{BlobId, Close, ConnId, Net, Route};
+use net::{BlobId, Close, ConnId, Handed, Net, Route, Taken};
 
 use super::HostLimits;
 use super::kernel::Kernel;
@@ -15,12 +20,78 @@ use super::kernel::Kernel;
 pub struct SimNet {
     pub(super) kernel: Rc<RefCell<Kernel>>,
     pub(super) host: usize,
+    pub(super) taken: Taken,
+    /// When everything that had come was last taken in.
+    pub(super) looked: u64,
+    /// A batch was delivered, and the party has not ticked since.
+    pub(super) owes_tick: bool,
+    handed: Handed,
+    /// What is sent leaves at the end of a batch, as with io_uring; else at once.
+    batching: bool,
+    queue: Vec<(ConnId, Vec<u8>)>,
+    toil: Arc<AtomicU64>,
+    /// How much of it the host's clock shows.
+    shown: Cell<u64>,
 }
 
 impl SimNet {
     pub(super) fn new(kernel: Rc<RefCell<Kernel>>, limits: HostLimits) -> Self {
         let host = kernel.borrow_mut().add_host(limits);
-        Self { kernel, host }
+        Self {
+            kernel,
+            host,
+            taken: Taken::default(),
+            looked: 0,
+            owes_tick: false,
+            handed: Handed::default(),
+            batching: false,
+            queue: Vec::new(),
+            toil: Arc::default(),
+            shown: Cell::new(0),
+        }
+    }
+
+    /// The host's work takes as many nanoseconds as are added to `toil`.
+    pub fn toils(&mut self, toil: Arc<AtomicU64>) {
+        self.toil = toil;
+    }
+
+    /// What is sent from here on leaves at the end of a batch, or when it is handed over.
+    pub fn batch(&mut self) {
+        self.batching = true;
+    }
+
+    /// Lets the host's clock show its toil; what it reads.
+    pub(super) fn clock(&self) -> u64 {
+        let toil = self.toil.load(Ordering::Relaxed);
+        let fresh = toil - self.shown.replace(toil);
+        let mut kernel = self.kernel.borrow_mut();
+        let now = kernel.now;
+        let clock = &mut kernel.hosts[self.host].clock;
+        *clock = (*clock).max(now) + fresh;
+        *clock
+    }
+
+    /// Does something at the instant that the host's clock shows.
+    fn act<T>(&self, what: impl FnOnce(&mut Kernel) -> T) -> T {
+        let clock = self.clock();
+        let mut kernel = self.kernel.borrow_mut();
+        let now = std::mem::replace(&mut kernel.now, clock);
+        let done = what(&mut kernel);
+        kernel.now = now;
+        done
+    }
+
+    fn send_now(&self, conn: ConnId, bytes: &[u8]) {
+        self.act(|kernel| {
+            if let Some(end) = kernel.end_of(self.host, conn) {
+                kernel.send(end, bytes);
+            }
+        });
+    }
+
+    fn handing(&mut self) {
+        self.handed = Handed { nth: self.handed.nth + 1, at: self.clock(), left: false };
     }
 
     /// Accepts connections to `address`. Hosts that listen on the same one share its connections.
@@ -37,10 +108,12 @@ impl SimNet {
     /// # Panics
     /// When bytes still wait to be taken by the kernel.
     pub fn half_close(&mut self, conn: ConnId) {
-        let mut kernel = self.kernel.borrow_mut();
-        if let Some(end) = kernel.end_of(self.host, conn) {
-            kernel.half_close(end);
-        }
+        self.hand_over();
+        self.act(|kernel| {
+            if let Some(end) = kernel.end_of(self.host, conn) {
+                kernel.half_close(end);
+            }
+        });
     }
 
     /// Connections open now.
@@ -51,11 +124,29 @@ impl SimNet {
 
 impl Net for SimNet {
     fn now(&self) -> u64 {
-        self.kernel.borrow().now
+        self.clock()
+    }
+
+    fn taken_in(&self) -> Taken {
+        self.taken
+    }
+
+    fn handed_over(&self) -> Handed {
+        self.handed
+    }
+
+    fn hand_over(&mut self) {
+        if self.queue.is_empty() {
+            return;
+        }
+        self.handing();
+        for (conn, bytes) in std::mem::take(&mut self.queue) {
+            self.send_now(conn, &bytes);
+        }
     }
 
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
-        let started = self.kernel.borrow_mut().connect(self.host, token, route);
+        let started = self.act(|kernel| kernel.connect(self.host, token, route));
         started.map_err(io::Error::from_raw_os_error)
     }
 
@@ -68,44 +159,51 @@ impl Net for SimNet {
     /// # Panics
     /// When the promise that everything sent earlier has been taken by the kernel does not hold.
     fn send_blob(&mut self, conn: ConnId, blob: BlobId) {
-        let mut kernel = self.kernel.borrow_mut();
-        let Some(end) = kernel.end_of(self.host, conn) else { return };
-        let waiting = kernel.ends[&end].unsent.len();
+        let waiting = self.backlog(conn);
         assert_eq!(waiting, 0, "a blob was sent behind {waiting} bytes that still wait");
-        let bytes = kernel.hosts[self.host].blobs[blob.0 as usize].clone();
-        kernel.send(end, &bytes);
+        let bytes = self.kernel.borrow().hosts[self.host].blobs[blob.0 as usize].clone();
+        self.send(conn, &bytes);
     }
 
     fn send(&mut self, conn: ConnId, bytes: &[u8]) {
-        let mut kernel = self.kernel.borrow_mut();
-        if let Some(end) = kernel.end_of(self.host, conn) {
-            kernel.send(end, bytes);
+        if self.batching {
+            self.queue.push((conn, bytes.to_vec()));
+            self.handed.left = true;
+        } else {
+            self.handing();
+            self.send_now(conn, bytes);
         }
     }
 
     fn want_drained(&mut self, conn: ConnId) {
-        let mut kernel = self.kernel.borrow_mut();
-        if let Some(end) = kernel.end_of(self.host, conn) {
-            kernel.want_drained(end);
-        }
+        self.act(|kernel| {
+            if let Some(end) = kernel.end_of(self.host, conn) {
+                kernel.want_drained(end);
+            }
+        });
     }
 
     fn backlog(&self, conn: ConnId) -> usize {
+        let queued = self.queue.iter().filter(|(other, _)| *other == conn);
+        let queued: usize = queued.map(|(_, bytes)| bytes.len()).sum();
         let kernel = self.kernel.borrow();
-        kernel.end_of(self.host, conn).map_or(0, |end| kernel.ends[&end].unsent.len())
+        queued + kernel.end_of(self.host, conn).map_or(0, |end| kernel.ends[&end].unsent.len())
     }
 
     fn set_receiving(&mut self, conn: ConnId, receiving: bool) {
-        let mut kernel = self.kernel.borrow_mut();
-        if let Some(end) = kernel.end_of(self.host, conn) {
-            kernel.set_receiving(end, receiving);
-        }
+        self.act(|kernel| {
+            if let Some(end) = kernel.end_of(self.host, conn) {
+                kernel.set_receiving(end, receiving);
+            }
+        });
     }
 
     fn close(&mut self, conn: ConnId, how: Close) {
-        let mut kernel = self.kernel.borrow_mut();
-        if let Some(end) = kernel.end_of(self.host, conn) {
-            kernel.close(end, how);
-        }
+        self.hand_over();
+        self.act(|kernel| {
+            if let Some(end) = kernel.end_of(self.host, conn) {
+                kernel.close(end, how);
+            }
+        });
     }
 }

@@ -128,6 +128,10 @@ pub(super) struct Host {
     pub(super) next_port: u16,
     pub(super) accept_queue: VecDeque<EndId>,
     pub(super) blobs: Vec<Vec<u8>>,
+    /// What its clock shows; ahead of the world's while it toils.
+    pub(super) clock: u64,
+    /// What came meanwhile.
+    pub(super) deferred: Vec<Upcall>,
 }
 
 impl End {
@@ -171,6 +175,8 @@ impl Host {
             next_port: FIRST_PORT,
             accept_queue: VecDeque::new(),
             blobs: Vec::new(),
+            clock: 0,
+            deferred: Vec::new(),
         }
     }
 }

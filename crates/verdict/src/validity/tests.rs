@@ -3,6 +3,7 @@
 mod answers;
 mod generator;
 mod machine;
+mod observed;
 mod steady;
 mod way;
 mod window;
@@ -61,6 +62,7 @@ fn hostile_figures_do_not_panic() {
         run.tls_ns.mean = u64::MAX;
         (run.late_ns.p99, run.wait_ns.p99) = (u64::MAX, u64::MAX);
         run.service_ns.mean = u64::MAX;
+        run.observed_late_ns = around(u64::MAX / 8, 1);
     });
     assert_eq!(verdict, Verdict::Invalid);
     judged(open(), |run| {

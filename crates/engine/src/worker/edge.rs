@@ -1,0 +1,136 @@
+//! The kernel's edge: when requests were handed over, and when answers were taken in.
+//!
+//! Instants are the net's, one for each batch. A request that was made is put down here until the net says
+//! that everything sent so far was handed over; then all that are put down get that instant as `sent`, before
+//! any answer to them can be looked at. Answers are `done` when their batch was taken in.
+//!
+//! A batch that takes long is handed over in parts, so that what its first answers brought about does not
+//! wait for what its last ones do.
+
+use model::Nanos;
+use net::{Net, Taken};
+use traffic::{Part, Payload, Wants};
+
+use super::Worker;
+
+/// How long a request may wait to be handed over while others are made.
+const OLD: Nanos = 100_000;
+/// Of requests that cost next to nothing to make, so many are made between two looks at the clock.
+const LOOK_EVERY: u32 = 16;
+/// Events after which the clock is looked at again; so few take no time that matters.
+const FEW: u32 = 2;
+
+/// See the module. Instants are nanoseconds since the run's start.
+#[derive(Debug, Default)]
+pub(super) struct Edge {
+    /// Places of flights that were made and not handed over.
+    made: Vec<u32>,
+    /// When the first of them was asked for.
+    oldest: Nanos,
+    /// The net's last hand-over that was looked at.
+    nth: u64,
+    /// The batch that answers are counted for.
+    batch: Taken,
+    /// Events in it.
+    events: u32,
+    /// The last known instant.
+    now: Nanos,
+    /// Requests made since the clock was looked at.
+    unlooked: u32,
+}
+
+impl Edge {
+    /// The last known instant, but not before `now`.
+    #[inline]
+    pub(super) fn lately(&self, now: Nanos) -> Nanos {
+        self.now.max(now)
+    }
+}
+
+impl Worker {
+    /// An event is handed in; the instant that it was taken in.
+    #[inline]
+    pub(super) fn begin_event<N: Net>(&mut self, net: &N) -> Nanos {
+        let batch = net.taken_in();
+        if batch != self.edge.batch {
+            self.ledger.observed(self.edge.batch.waited_ns);
+            self.edge.batch = batch;
+            self.edge.events = 0;
+        }
+        self.edge.events += 1;
+        self.stamp(net);
+        batch.at.saturating_sub(self.base_ns)
+    }
+
+    /// A batch is through, or there was none; the instant, or one shortly before it.
+    pub(super) fn end_batch<N: Net>(&mut self, net: &N) -> Nanos {
+        let batch = net.taken_in();
+        self.ledger.observed(self.edge.batch.waited_ns);
+        self.stamp(net);
+        let taken = batch.at.saturating_sub(self.base_ns);
+        let just_taken = batch != self.edge.batch || self.edge.events <= FEW;
+        let now = if just_taken { taken.max(self.edge.now) } else { self.now(net) };
+        self.edge.batch = batch;
+        self.edge.events = FEW + 1;
+        self.edge.now = now;
+        now
+    }
+
+    /// Gives the requests that the net has handed over since the last look their instant.
+    #[inline]
+    fn stamp<N: Net>(&mut self, net: &N) {
+        let handed = net.handed_over();
+        if handed.nth != self.edge.nth {
+            self.edge.nth = handed.nth;
+            self.left(handed.at.saturating_sub(self.base_ns));
+        }
+    }
+
+    /// What was made has left at `at`.
+    fn left(&mut self, at: Nanos) {
+        let mut requests = 0;
+        for place in self.edge.made.drain(..) {
+            let flight = &mut self.flights[place as usize];
+            if !flight.handed {
+                (flight.handed, flight.sent) = (true, at);
+                requests += 1;
+            }
+        }
+        self.ledger.handed_over(requests, at);
+    }
+
+    /// `parts` were made for user `j`, who was asked at `now`, and are with the net.
+    #[inline]
+    pub(super) fn launched<N: Net>(&mut self, net: &mut N, j: u32, parts: &[Part], now: Nanos) {
+        // What was made before may have been handed over to make room for them.
+        self.stamp(net);
+        if self.edge.made.is_empty() {
+            self.edge.oldest = now;
+        }
+        let conn = &self.conns[j as usize];
+        let (slots, count) = (u32::from(self.slots), parts.len() as u32);
+        let end = u32::from(conn.head) + u32::from(conn.in_flight);
+        let tls = conn.tls.is_some();
+        self.edge.made.extend((end - count..end).map(|slot| j * slots + slot % slots));
+        let handed = net.handed_over();
+        if !handed.left {
+            self.left(handed.at.saturating_sub(self.base_ns).max(now));
+        }
+        let cheap =
+            |part: &Part| matches!(part.payload, Payload::Fixed(_)) && part.wants == Wants::Nothing;
+        self.edge.unlooked += 1;
+        if self.edge.unlooked >= LOOK_EVERY || tls || !parts.iter().all(cheap) {
+            self.look(net);
+        }
+    }
+
+    /// Looks at the clock, and hands over what has been waiting for long.
+    fn look<N: Net>(&mut self, net: &mut N) {
+        self.edge.unlooked = 0;
+        self.edge.now = self.now(net);
+        if !self.edge.made.is_empty() && self.edge.now.saturating_sub(self.edge.oldest) >= OLD {
+            net.hand_over();
+            self.stamp(net);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The rule about answers that waited for the generator.
+
+use model::units::MICROSECOND;
+
+use super::*;
+use crate::validity::observed::{
+    CONDITION, CONSEQUENCE, MOSTLY_OBSERVED_LATE, OBSERVED_LATE, UNSEEN_NS,
+};
+
+/// Answers that waited so long in each figure.
+fn waited(run: &mut Run, p50: u64, mean: u64, p99: u64) {
+    run.observed_late_ns = around(1, 10_000);
+    (run.observed_late_ns.p50, run.observed_late_ns.mean) = (p50, mean);
+    run.observed_late_ns.p99 = p99;
+}
+
+#[test]
+fn a_tenth_of_any_figure_is_too_much() {
+    check(vec![
+        (
+            "a tenth of the median, closed loop",
+            closed(),
+            |run| waited(run, 200 * MICROSECOND, 0, 0),
+            Verdict::LowerBound,
+            ReasonCode::ObservedLate,
+            "up to 200us (p50) for the generator to look, of a service time of 2.00ms",
+        ),
+        (
+            "nearly all of the mean, closed loop",
+            closed(),
+            |run| waited(run, 0, 1900 * MICROSECOND, 0),
+            Verdict::LowerBound,
+            ReasonCode::ObservedLate,
+            "(mean)",
+        ),
+        (
+            "a fifth of p99, open loop",
+            open(),
+            |run| waited(run, 0, 0, 1200 * MICROSECOND),
+            Verdict::LowerBound,
+            ReasonCode::ObservedLate,
+            "up to 1.20ms (p99)",
+        ),
+        (
+            "more than half, open loop",
+            open(),
+            |run| waited(run, 0, 1100 * MICROSECOND, 0),
+            Verdict::Invalid,
+            ReasonCode::ObservedLate,
+            "up to 1.10ms (mean)",
+        ),
+    ]);
+}
+
+#[test]
+fn less_than_a_tenth_or_next_to_nothing_is_none() {
+    for run in [closed(), open()] {
+        let tenth = judged(run.clone(), |run| waited(run, 199_999, 199_999, 599_999));
+        assert_eq!((tenth.0, tenth.1), (Verdict::Valid, vec![]));
+        let quick = judged(run, |run| {
+            run.service_ns = around(30 * MICROSECOND, 10_000);
+            waited(run, 20 * MICROSECOND, 20 * MICROSECOND, 20 * MICROSECOND);
+        });
+        assert_eq!((quick.0, quick.1), (Verdict::Valid, vec![]));
+    }
+}
+
+#[test]
+fn the_words_name_the_thresholds() {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    assert!(CONDITION.contains(&format!("{} us", UNSEEN_NS / MICROSECOND)));
+    assert!(CONDITION.contains(&percent(OBSERVED_LATE)));
+    assert!(CONSEQUENCE.contains(&percent(MOSTLY_OBSERVED_LATE)));
+}
