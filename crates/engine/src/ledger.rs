@@ -8,6 +8,7 @@ use model::units::{MILLISECOND, SECOND};
 use model::{ErrorClass, Nanos};
 use traffic::{Part, Session, Wants};
 
+use crate::gaps::Pauses;
 use crate::notes::{Note, Notes, number};
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
@@ -132,6 +133,7 @@ pub(crate) struct Ledger {
     due: u64,
     answers: u64,
     spent_at_start: Spent,
+    pauses: Pauses,
     steps: Vec<u32>,
     next_step: Nanos,
     answers_at_step: u64,
@@ -160,6 +162,7 @@ impl Ledger {
             due: 0,
             answers: 0,
             spent_at_start: Spent::default(),
+            pauses: Pauses::default(),
             steps: Vec::with_capacity(16),
             next_step: STEP,
             answers_at_step: 0,
@@ -394,6 +397,11 @@ impl Ledger {
         self.next_step = now + STEP;
     }
 
+    /// The worker was not running from `from` to `to`.
+    pub(crate) fn paused(&mut self, (from, to): (Nanos, Nanos)) {
+        self.pauses.add(from.max(self.start), to);
+    }
+
     /// Closes the interval if its end has come, and opens the next with `fresh`.
     pub(crate) fn turn(
         &mut self,
@@ -410,10 +418,14 @@ impl Ledger {
         let notes = std::mem::replace(&mut self.notes, fresh.notes);
         tally.open = self.open.take(end);
         tally.in_flight = self.in_flight.take(end);
+        let pauses = self.pauses.take(end);
         let used = WorkerUse {
             cpu_ns: spent.cpu_ns.saturating_sub(self.spent_at_start.cpu_ns),
             queued_ns: spent.queued_ns.saturating_sub(self.spent_at_start.queued_ns),
             wall_ns: spent.wall_ns.saturating_sub(self.spent_at_start.wall_ns),
+            paused_ns: pauses.sum_ns,
+            paused_max_ns: pauses.max_ns,
+            pauses: pauses.count,
             answers: std::mem::take(&mut self.answers),
             steps: std::mem::take(&mut self.steps),
         };

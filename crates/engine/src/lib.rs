@@ -10,6 +10,7 @@ mod arrivals;
 mod collect;
 mod conn;
 mod desk;
+mod gaps;
 mod gate;
 mod keeper;
 mod launch;

@@ -27,6 +27,7 @@ use self::edge::Edge;
 use crate::arrivals::Arrivals;
 use crate::conn::{Conn, State};
 use crate::desk::Desk;
+use crate::gaps::Gaps;
 use crate::gate::Gate;
 use crate::keeper::Keeper;
 use crate::ledger::{Attempt, Flight, Ledger, Page, Sheet, Spent};
@@ -117,6 +118,7 @@ pub struct Worker {
     edge: Edge,
     timeouts: Timeouts,
     ledger: Box<Ledger>,
+    gaps: Gaps,
     /// Whether the source may never return: the books lie on the desk while it is called.
     guarded: bool,
     /// The last answer's head.
@@ -198,6 +200,7 @@ impl Worker {
             edge: Edge::default(),
             timeouts: Timeouts::new(plan.timeout_ns, 0),
             ledger: Box::new(ledger),
+            gaps: Gaps::default(),
             guarded,
             seen: SeenHead::new(),
             sampler: Sampler::default(),
@@ -243,6 +246,9 @@ impl Worker {
     fn keep_books(&mut self, now: Nanos) {
         self.ledger.step(now);
         let spent = self.job.spent;
+        if let Some(gap) = self.gaps.look(now, spent) {
+            self.ledger.paused(gap);
+        }
         while let Some(page) = self.ledger.turn(now, spent, || spare(&self.job.spares)) {
             hand_over(&self.job, Some(page));
         }
@@ -326,8 +332,11 @@ impl<N: Net> Party<N> for Worker {
 
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
         let now = self.begin_event(net);
-        if self.started && self.ledger.behind(now) {
-            self.keep_books(now);
+        if self.started {
+            if self.ledger.behind(now) {
+                self.keep_books(now);
+            }
+            self.gaps.awake(now);
         }
         match event {
             Event::Received(bytes) => self.received(net, token, bytes, now),
@@ -360,7 +369,9 @@ impl<N: Net> Party<N> for Worker {
         if self.drained(now) || self.count_reached() {
             return self.finish(now);
         }
-        let until = self.base_ns.saturating_add(self.next_wake(now));
+        let until = self.next_wake(now);
+        self.gaps.wait(until);
+        let until = self.base_ns.saturating_add(until);
         if self.job.plan.spin { Next::Spin(until) } else { Next::Wait(until) }
     }
 }

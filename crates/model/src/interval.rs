@@ -327,6 +327,14 @@ pub struct WorkerUse {
     pub queued_ns: Nanos,
     /// Time in which that was spent: the interval's, but for as much as the worker was late to begin or to close it.
     pub wall_ns: Nanos,
+    /// Time in which the thread neither waited in the kernel for events nor ran nor waited for a
+    /// processor: it was stopped, its machine was paused, or its memory had to be read back. Least
+    /// that it can have been.
+    pub paused_ns: Nanos,
+    /// The longest such gap that lay in the interval, whole.
+    pub paused_max_ns: Nanos,
+    /// How many there were.
+    pub pauses: u32,
     /// Answers the worker took in.
     pub answers: u64,
     /// Throughput in answers per second over steps of 100 ms, as wrk samples its `Req/Sec`.

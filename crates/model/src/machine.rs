@@ -26,6 +26,11 @@ pub struct MachineUse {
     pub server_ns: Option<Nanos>,
     /// Time that the host gave to other guests while this one wanted to run.
     pub steal_ns: Nanos,
+    /// Time that the quota of this process's cgroups kept it from running (`cpu.stat`), summed over
+    /// processors; 0 where there is no quota or the kernel does not tell.
+    pub throttled_ns: Nanos,
+    /// Periods of the quota in which that happened.
+    pub throttled: u64,
     /// How far the wall clock moved against the monotonic one: forwards or backwards.
     pub stepped_ns: i64,
     /// How long the machine slept.
@@ -51,6 +56,11 @@ pub struct Machine {
     pub server_ratio: Option<f64>,
     /// Share of the allowed processors that the host gave to other guests. 0..=1.
     pub steal_ratio: f64,
+    /// Time that the quota of the generator's cgroups kept it from running, summed over processors; 0
+    /// where there is no quota or the kernel does not tell.
+    pub throttled_ns: Nanos,
+    /// Periods of the quota in which that happened.
+    pub throttled: u64,
     /// The furthest that the wall clock stepped against the monotonic one in one interval.
     pub stepped_ns: i64,
     /// How long the machine slept inside the window.
@@ -74,6 +84,8 @@ impl MachineSum {
         sum.own_ns = sum.own_ns.saturating_add(interval.own_ns);
         sum.steal_ns = sum.steal_ns.saturating_add(interval.steal_ns);
         sum.slept_ns = sum.slept_ns.saturating_add(interval.slept_ns);
+        sum.throttled_ns = sum.throttled_ns.saturating_add(interval.throttled_ns);
+        sum.throttled = sum.throttled.saturating_add(interval.throttled);
         sum.shares_cores |= interval.shares_cores;
         if let Some(server_ns) = interval.server_ns {
             sum.server_ns = Some(sum.server_ns.unwrap_or(0).saturating_add(server_ns));
@@ -101,6 +113,8 @@ impl MachineSum {
             shares_cores: sum.shares_cores,
             server_ratio: sum.server_ns.map(ratio),
             steal_ratio: ratio(sum.steal_ns),
+            throttled_ns: sum.throttled_ns,
+            throttled: sum.throttled,
             stepped_ns: sum.stepped_ns,
             slept_ns: sum.slept_ns,
             memory_available_bytes: sum.memory_available_bytes,
@@ -124,6 +138,8 @@ mod tests {
                 shares_cores: true,
                 server_ns: Some(SECOND / 4),
                 steal_ns: SECOND / 10,
+                throttled_ns: SECOND / 5,
+                throttled: 4,
                 stepped_ns,
                 slept_ns: 0,
                 memory_available_bytes: Some(memory),
@@ -133,6 +149,7 @@ mod tests {
         assert_eq!((machine.neighbours_ratio, machine.server_ratio), (0.125, Some(0.125)));
         assert_eq!((machine.steal_ratio, machine.stepped_ns), (0.05, -5));
         assert_eq!(machine.memory_available_bytes, Some(7));
+        assert_eq!((machine.throttled_ns, machine.throttled), (2 * (SECOND / 5), 8));
         assert_eq!(MachineSum::default().finish(2), None);
     }
 }

@@ -224,6 +224,16 @@ pub struct WorkerShare {
     /// does not tell.
     #[serde(default)]
     pub queued_ratio: f64,
+    /// Time in which the worker neither waited for events nor ran nor waited for a processor / elapsed
+    /// time, 0..=1: it was stopped, its machine was paused, or its memory had to be read back.
+    #[serde(default)]
+    pub paused_ratio: f64,
+    /// The longest such gap.
+    #[serde(default)]
+    pub paused_max_ns: Nanos,
+    /// How many there were.
+    #[serde(default)]
+    pub pauses: u64,
     /// Answers taken in.
     pub answers: u64,
     /// Throughput samples of 100 ms each, as wrk's `Req/Sec` line shows.
@@ -521,6 +531,9 @@ mod tests {
         let workers = vec![WorkerUse {
             cpu_ns: SECOND / 2,
             queued_ns: SECOND / 4,
+            paused_ns: SECOND / 10,
+            paused_max_ns: SECOND / 20,
+            pauses: 3,
             wall_ns: SECOND,
             answers,
             steps: vec![90, 110],
@@ -554,6 +567,8 @@ mod tests {
         assert_eq!(run.concurrency.open_max, 2);
         assert_eq!(run.generator.workers[0].busy_ratio, 0.5);
         assert_eq!(run.generator.workers[0].queued_ratio, 0.25);
+        let held = &run.generator.workers[0];
+        assert_eq!((held.paused_ratio, held.paused_max_ns, held.pauses), (0.1, SECOND / 20, 6));
         assert_eq!(run.generator.cpu_ns_per_request, 2_500_000.0);
         let steps = run.generator.workers[0].req_per_s;
         assert_eq!((steps.count, steps.mean, steps.stdev, steps.max), (4, 100.0, 10.0, 110.0));
@@ -602,6 +617,9 @@ mod tests {
         let used = WorkerUse {
             cpu_ns: MOST,
             queued_ns: MOST,
+            paused_ns: MOST,
+            paused_max_ns: MOST,
+            pauses: u32::MAX,
             wall_ns: MOST,
             answers: MOST,
             steps: vec![u32::MAX],
@@ -613,6 +631,8 @@ mod tests {
             server_ns: Some(MOST),
             steal_ns: MOST,
             slept_ns: MOST,
+            throttled_ns: MOST,
+            throttled: MOST,
             stepped_ns: i64::MIN,
             ..MachineUse::default()
         };

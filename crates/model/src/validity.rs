@@ -70,6 +70,10 @@ pub enum ReasonCode {
     ClockJumped,
     /// Other processes, or other guests of the host, took processor time from the generator.
     BusyNeighbour,
+    /// A quota on processor time kept the generator from running.
+    Throttled,
+    /// The generator neither ran nor waited for events for a while.
+    GeneratorPaused,
     /// The generator's machine ran short of memory.
     MemoryShort,
     /// All requests came from one address, and it showed.
@@ -102,6 +106,8 @@ impl ReasonCode {
             Self::Dips => "dips",
             Self::ClockJumped => "clock_jumped",
             Self::BusyNeighbour => "busy_neighbour",
+            Self::Throttled => "throttled",
+            Self::GeneratorPaused => "generator_paused",
             Self::MemoryShort => "memory_short",
             Self::SingleSource => "single_source",
             Self::SingleKey => "single_key",

@@ -1,5 +1,8 @@
 //! The monotonic clock. Its reading needs no syscall where the kernel offers the vDSO.
 
+use std::fs::File;
+use std::io::Read;
+
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Monotonic time in nanoseconds.
@@ -14,10 +17,13 @@ pub fn thread_cpu() -> u64 {
 }
 
 /// Time in nanoseconds that the calling thread was ready to run and waited for a processor; 0 where
-/// the kernel does not tell. Reads a file: for once in a while.
+/// the kernel does not tell. Reads a file, which takes some microseconds: for once in a while.
 pub fn thread_queued() -> u64 {
     // "time on the processor, time waited for it, times it was given one", of `/proc/PID/schedstat`.
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let mut text = [0; 128];
+    let file = File::open("/proc/thread-self/schedstat");
+    let read = file.and_then(|mut file| file.read(&mut text)).unwrap_or(0);
+    let text = std::str::from_utf8(&text[..read]).unwrap_or("");
     text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Costs some 0.1 ms a second, on the thread that collects, never on a worker's.
 
+mod cgroup;
 mod server;
 
 use std::fs;
@@ -10,6 +11,7 @@ use std::fs;
 use model::{MachineUse, Nanos, Plan};
 use net::{clock, limits};
 
+use cgroup::{Cgroups, Throttled};
 use server::Server;
 
 /// The kernel's tick in `/proc/stat`: a hundredth of a second wherever Linux runs today.
@@ -20,6 +22,7 @@ const TICK_NS: Nanos = 10_000_000;
 pub struct Watch {
     cpus: Vec<usize>,
     server: Server,
+    cgroups: Cgroups,
     before: Reading,
 }
 
@@ -33,6 +36,7 @@ struct Reading {
     server_ns: Option<Nanos>,
     busy_ns: Nanos,
     steal_ns: Nanos,
+    throttled: Throttled,
 }
 
 impl Watch {
@@ -40,7 +44,8 @@ impl Watch {
     pub fn start(plan: &Plan) -> Self {
         let cpus = limits::allowed_cpus();
         let server = Server::find(&plan.addresses, &cpus);
-        let mut watch = Self { cpus, server, before: Reading::default() };
+        let (cgroups, before) = (Cgroups::find(), Reading::default());
+        let mut watch = Self { cpus, server, cgroups, before };
         watch.restart();
         watch
     }
@@ -65,6 +70,8 @@ impl Watch {
             shares_cores: self.server.shares_cores(),
             server_ns: before.server_ns.zip(now.server_ns).map(|(a, b)| since(a, b)),
             steal_ns: since(before.steal_ns, now.steal_ns),
+            throttled_ns: since(before.throttled.time_ns, now.throttled.time_ns),
+            throttled: now.throttled.periods.saturating_sub(before.throttled.periods),
             // The wall clock goes on in a machine that sleeps; that is not a step.
             stepped_ns: wall - boot_ns as i64,
             slept_ns: boot_ns.saturating_sub(elapsed_ns),
@@ -83,6 +90,7 @@ impl Watch {
             server_ns: self.server.cpu_ns(),
             busy_ns,
             steal_ns,
+            throttled: self.cgroups.throttled(),
         }
     }
 }

@@ -193,7 +193,7 @@ fn worker(answers: u64, index: u32, draws: &mut Draws) -> WorkerUse {
     let busy = 0.58 + 0.05 * f64::from(index) + 0.04 * draws.share();
     let steps = (0..10).map(|_| (answers as f64 * (0.92 + 0.16 * draws.share())) as u32).collect();
     let cpu_ns = (busy * SECOND as f64) as u64;
-    WorkerUse { cpu_ns, queued_ns: 0, wall_ns: SECOND, answers, steps }
+    WorkerUse { cpu_ns, wall_ns: SECOND, answers, steps, ..WorkerUse::default() }
 }
 
 fn reason(code: ReasonCode, consequence: Verdict, text: &str) -> Reason {

@@ -1,6 +1,6 @@
 //! The exit code that a result deserves, so that a script need not read the report.
 
-use model::{LevelKind, Ruling, Run, Sweep, Verdict};
+use model::{LevelKind, ReasonCode, Ruling, Run, Sweep, Verdict};
 
 use crate::objective::levels::holds;
 
@@ -13,8 +13,8 @@ pub const DONE: u8 = 0;
 pub const COULD_NOT_RUN: u8 = 1;
 /// The command line was wrong.
 pub const USAGE: u8 = 2;
-/// The result cannot be believed: `INVALID`, an open loop that the generator could not send, an
-/// objective that the run left undecided, or a run aborted because its rate was not reached.
+/// The result cannot be believed: `INVALID`, an open loop that the generator could not send, a
+/// generator that was not running for a while, an objective that the run left undecided, or a run aborted because its rate was not reached.
 pub const NOT_BELIEVABLE: u8 = 98;
 /// Objectives were missed, or a breach that the user named ended the run.
 pub const OBJECTIVES_MISSED: u8 = 99;
@@ -40,13 +40,17 @@ pub fn exit_code(run: &Run) -> u8 {
 }
 
 /// The code of a sweep that was not interrupted. One level that cannot be believed (the last of a
-/// climb often is) leaves the others their worth, so only a sweep without any that can fails. Of a
+/// climb often is) leaves the others their worth, so only a sweep without any that can fails. Nothing of
+/// the kind holds where the generator was not running: levels are compared, and one was not. Of a
 /// sweep with objectives one level must hold them all; one that a rule of its user ended has missed
 /// what the rule is about.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
     let aborted = sweep.levels.iter().find_map(|held| held.run.aborted.as_ref());
     if let Some(abort) = aborted {
         return if abort.rate_not_reached { NOT_BELIEVABLE } else { OBJECTIVES_MISSED };
+    }
+    if sweep.levels.iter().any(|held| not_running(&held.run)) {
+        return NOT_BELIEVABLE;
     }
     let rulings = || sweep.levels.iter().flat_map(|held| &held.run.objectives).map(|h| h.ruling);
     if !sweep.levels.iter().any(|held| believable(&held.run)) {
@@ -65,9 +69,22 @@ pub fn exit_code_of_audit(audit: &Audit) -> u8 {
     if audit.worst() == Some(Severity::Impossible) { NOT_BELIEVABLE } else { DONE }
 }
 
+/// Whether the generator was not running for a while: what it measured then is its own, not even a
+/// bound that its own limits set.
+fn not_running(run: &Run) -> bool {
+    run.validity.reasons.iter().any(|reason| {
+        let code = reason.code;
+        let told = matches!(code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
+        told && reason.consequence != Verdict::Valid
+    })
+}
+
 /// Whether a figure at this level says something of the server: `VALID`, or "at least" where a
 /// lower bound is one. At a fixed rate it is none: the users the schedule wanted were not sent.
 fn believable(run: &Run) -> bool {
+    if not_running(run) {
+        return false;
+    }
     let kind = if run.plan.rate_per_s.is_some() { LevelKind::Rate } else { LevelKind::Concurrency };
     match (run.validity.verdict, kind) {
         (Verdict::Valid, _) | (Verdict::LowerBound, LevelKind::Concurrency) => true,

@@ -13,6 +13,7 @@ mod answers;
 mod generator;
 mod machine;
 mod observed;
+mod pauses;
 mod steady;
 mod way;
 mod window;
@@ -161,6 +162,31 @@ pub const RULES: &[Rule] = &[
         advice: "Keep them apart (taskset gives each processors of its own), or measure from another \
                  machine; compare only with runs made the same way.",
         check: machine::shared_cores,
+    },
+    Rule {
+        code: ReasonCode::Throttled,
+        condition: "a quota on processor time (cgroup) kept the generator from running for 1 % of the \
+                    window or more; or for 50 ms at a time on average, and that is a tenth or more of \
+                    the longest response",
+        consequence: "INVALID from 10 % on, or where it reaches p99: latencies are the generator's. \
+                      Else LOWER_BOUND: the server carries at least this, and latencies are at most \
+                      these. In either case not what the server does: the exit code is 98",
+        advice: "Raise or lift the quota (cpu.max, cpu.cfs_quota_us, a container's CPU limit) and \
+                 measure again.",
+        check: pauses::throttled,
+    },
+    Rule {
+        code: ReasonCode::GeneratorPaused,
+        condition: "a worker neither ran nor waited for events or a processor for 1 % of the window \
+                    or more; or for 50 ms at a stretch, and that is a tenth or more of the longest \
+                    response: it was stopped, its machine was paused, or its memory was read back \
+                    from a disk",
+        consequence: "INVALID from 10 % on, or where it reaches p99: latencies are the generator's. \
+                      Else LOWER_BOUND: the server carries at least this, and latencies are at most \
+                      these. In either case not what the server does: the exit code is 98",
+        advice: "Measure again without stopping the generator or its machine, and with memory to \
+                 spare.",
+        check: pauses::paused,
     },
     Rule {
         code: ReasonCode::MemoryShort,

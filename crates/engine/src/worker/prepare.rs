@@ -63,6 +63,8 @@ impl Worker {
         for conn in &mut self.conns {
             conn.began = conn.began.saturating_sub(shift);
         }
-        self.ledger.start((self.job.spent)());
+        let spent = (self.job.spent)();
+        self.ledger.start(spent);
+        self.gaps.start(0, spent);
     }
 }

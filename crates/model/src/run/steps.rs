@@ -48,6 +48,9 @@ pub(super) struct WorkerSum {
     cpu_ns: Nanos,
     queued_ns: Nanos,
     wall_ns: Nanos,
+    paused_ns: Nanos,
+    paused_max_ns: Nanos,
+    pauses: u64,
     answers: u64,
     steps: Vec<u32>,
 }
@@ -61,6 +64,9 @@ impl WorkerSum {
         self.cpu_ns = self.cpu_ns.saturating_add(used.cpu_ns);
         self.queued_ns = self.queued_ns.saturating_add(used.queued_ns);
         self.wall_ns = self.wall_ns.saturating_add(used.wall_ns);
+        self.paused_ns = self.paused_ns.saturating_add(used.paused_ns);
+        self.paused_max_ns = self.paused_max_ns.max(used.paused_max_ns);
+        self.pauses = self.pauses.saturating_add(u64::from(used.pauses));
         self.answers = self.answers.saturating_add(used.answers);
         self.add_steps(&used.steps);
     }
@@ -82,6 +88,9 @@ impl WorkerSum {
         WorkerShare {
             busy_ratio: ratio(self.cpu_ns),
             queued_ratio: ratio(self.queued_ns),
+            paused_ratio: ratio(self.paused_ns).min(1.0),
+            paused_max_ns: self.paused_max_ns,
+            pauses: self.pauses,
             answers: self.answers,
             req_per_s: StepSummary::of(&self.steps),
         }

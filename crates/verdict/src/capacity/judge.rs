@@ -108,6 +108,7 @@ fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) ->
     let late_explains = |m: &&Weighed| lateness_explains(run, m);
     let blames = |code| match code {
         ReasonCode::AchievedBelowOffered | ReasonCode::LimitsHit => true,
+        ReasonCode::Throttled | ReasonCode::GeneratorPaused => true,
         ReasonCode::LateSends => broke.iter().all(late_explains),
         // Every connection in use, and the server slower than at rest: its queue, not our cap.
         ReasonCode::ConnectionsExhausted => !queued,

@@ -1,0 +1,96 @@
+//! Rules about a generator that was not running: held back by a quota, stopped, paused with its
+//! machine, waiting for memory to be read back. What it measured meanwhile is its own doing.
+
+use model::run::WorkerShare;
+use model::units::{MILLISECOND, Nanos, show_duration};
+use model::{Machine, Run, Verdict};
+
+use super::Finding;
+use crate::figures::{grouped, percent};
+
+/// Share of the window from which on a rule speaks.
+pub(super) const SHARE: f64 = 0.01;
+/// Share of the window, or of a latency, from which on the figures are not the server's. By Little's
+/// law the same share of the mean latency is the generator's.
+pub(super) const SUBSTANTIAL: f64 = 0.1;
+/// Share of the attempts that p99 leaves above it.
+const ABOVE_P99: f64 = 0.01;
+/// Shortest gap that is looked for among single latencies.
+pub(super) const SEEN_NS: Nanos = 50 * MILLISECOND;
+
+/// Gaps of one kind over a window.
+struct Gaps {
+    /// Share of the window that was lost, 0..=1.
+    share: f64,
+    /// How many there were, each of which may have met whatever was in flight.
+    count: f64,
+    longest_ns: Nanos,
+}
+
+impl Gaps {
+    /// What gaps make of a run, if they matter.
+    fn verdict(&self, run: &Run) -> Option<Verdict> {
+        let substantial = |latency_ns: Nanos| {
+            self.longest_ns >= SEEN_NS && self.longest_ns as f64 >= SUBSTANTIAL * latency_ns as f64
+        };
+        let met = self.count * run.concurrency.in_flight_mean.max(1.0);
+        let reach_p99 = met >= ABOVE_P99 * run.totals.attempts as f64;
+        if self.share >= SUBSTANTIAL || (reach_p99 && substantial(run.response_ns.p99)) {
+            return Some(Verdict::Invalid);
+        }
+        let told = self.share >= SHARE || substantial(run.response_ns.max);
+        told.then_some(Verdict::LowerBound)
+    }
+}
+
+pub(super) fn throttled(run: &Run) -> Option<Finding> {
+    let machine = run.generator.machine.filter(|machine| machine.throttled > 0)?;
+    let gaps = quota(run, &machine);
+    let verdict = gaps.verdict(run)?;
+    let evidence = format!(
+        "the processor quota of the generator's cgroup held it back {} times, for {} of the window, \
+         {} at a time",
+        grouped(gaps.count, 0),
+        percent(gaps.share),
+        show_duration(gaps.longest_ns)
+    );
+    Some((verdict, evidence))
+}
+
+/// What the quota cost. The kernel adds up the time over the processors that the group ran on, which
+/// are no more than there are workers or processors.
+fn quota(run: &Run, machine: &Machine) -> Gaps {
+    let ran_on = run.plan.threads.min(run.environment.cpus_allowed.max(1)).max(1);
+    let lost_ns = machine.throttled_ns as f64 / f64::from(ran_on);
+    let share = lost_ns / (machine.sampled_ns as f64).max(1.0);
+    let longest_ns = (lost_ns / machine.throttled.max(1) as f64) as Nanos;
+    Gaps { share: share.min(1.0), count: machine.throttled as f64, longest_ns }
+}
+
+pub(super) fn paused(run: &Run) -> Option<Finding> {
+    let workers = || run.generator.workers.iter();
+    let worst = workers().max_by(|a, b| a.paused_ratio.total_cmp(&b.paused_ratio))?;
+    let in_flight = f64::from(workers().len().max(1) as u32);
+    let gaps = Gaps {
+        share: worst.paused_ratio,
+        // A worker that pauses holds up its own part of what is in flight.
+        count: workers().map(|worker| worker.pauses as f64).sum::<f64>() / in_flight,
+        longest_ns: workers().map(|worker| worker.paused_max_ns).max().unwrap_or(0),
+    };
+    let verdict = gaps.verdict(run).filter(|_| !by_quota(run, worst))?;
+    let evidence = format!(
+        "a worker was not running for {} of the window, {} at a stretch: it waited neither for \
+         answers nor for a processor",
+        percent(gaps.share),
+        show_duration(gaps.longest_ns)
+    );
+    Some((verdict, evidence))
+}
+
+/// Whether most of a worker's gaps may be what its quota cost, which is told by a rule of its own.
+fn by_quota(run: &Run, worker: &WorkerShare) -> bool {
+    let of = run.generator.machine.filter(|machine| machine.throttled > 0);
+    of.is_some_and(|machine| {
+        throttled(run).is_some() && quota(run, &machine).share >= worker.paused_ratio / 2.0
+    })
+}
