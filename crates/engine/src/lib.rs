@@ -15,6 +15,7 @@ mod keeper;
 mod launch;
 mod ledger;
 mod notes;
+mod presence;
 mod sample;
 mod starts;
 mod timeouts;

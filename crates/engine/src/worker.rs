@@ -7,6 +7,7 @@
 mod ask;
 mod fail;
 mod prepare;
+mod presence;
 mod receive;
 mod send;
 
@@ -171,6 +172,7 @@ impl Worker {
                 for user in 0..users as u32 {
                     starts.add(first_start(&job, user, pace_ns), user);
                 }
+                ledger.watch.of_users(users as u32, plan.ramp_ns);
                 let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
                 Pace::Closed { pace_ns, think_ns, left }
             }
@@ -238,6 +240,9 @@ impl Worker {
     fn keep_books(&mut self, now: Nanos) {
         self.ledger.step(now);
         let spent = self.job.spent;
+        if now >= self.ledger.boundary() {
+            self.count_down(self.ledger.boundary());
+        }
         while let Some(page) = self.ledger.turn(now, spent, || spare(&self.job.spares)) {
             hand_over(&self.job, Some(page));
         }
@@ -281,8 +286,12 @@ impl Worker {
         self.finished = true;
         for j in 0..self.conns.len() as u32 {
             while let Some(flight) = self.pop_flight(j) {
+                if !self.stopped {
+                    self.down(j, flight.sent, false, now);
+                }
                 self.ledger.unfinished(flight);
             }
+            self.up(j, now);
             if let Some(due) = self.conns[j as usize].arrival.take() {
                 let endpoint = self.skip_turn(j, now);
                 self.ledger.unsent(Attempt { due, endpoint }, None);
@@ -352,6 +361,7 @@ impl<N: Net> Party<N> for Worker {
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }
+        self.look(now);
         if self.drained(now) || self.count_reached() {
             return self.finish(now);
         }
