@@ -5,6 +5,7 @@ use net::ConnId;
 use traffic::Wants;
 use wire::{Limits, ResponseParser};
 
+use crate::presence::Down;
 use crate::tls::Session;
 
 /// One of a worker's connections, opened anew as often as needed.
@@ -43,6 +44,8 @@ pub(crate) struct Conn {
     pub(crate) asks_from: Nanos,
     /// When the arrival was due that the user has taken up and sent nothing for yet.
     pub(crate) arrival: Option<Nanos>,
+    /// Whether its user is without the server.
+    pub(crate) down: Down,
     /// Whether bytes were copied to the net since it was opened, so that some may still be there.
     pub(crate) copied: bool,
 }
@@ -78,6 +81,7 @@ impl Conn {
             in_session: false,
             asks_from: 0,
             arrival: None,
+            down: Down::NOT,
             copied: false,
         }
     }

@@ -10,6 +10,7 @@ use traffic::{Part, Session, Wants};
 
 use crate::gaps::Pauses;
 use crate::notes::{Note, Notes, number};
+use crate::presence::Watch;
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
 const STEP: Nanos = 100 * MILLISECOND;
@@ -117,6 +118,8 @@ pub(crate) struct Ledger {
     pub(crate) under_way: u32,
     /// Whole answers of the batch under way, of attempts that count.
     came: u32,
+    /// Whether the server is there.
+    pub(crate) watch: Watch,
     /// Of those in flight, the ones that were due inside the window.
     measured: u64,
     /// Arrivals taken up and not served, as far as was told: for [`Ledger::abandoned`].
@@ -150,6 +153,7 @@ impl Ledger {
             in_flight: Gauge::default(),
             under_way: 0,
             came: 0,
+            watch: Watch::of_window(warmup, window_end),
             measured: 0,
             waiting: 0,
             open_loop,
@@ -188,6 +192,11 @@ impl Ledger {
         self.boundary.min(self.next_step)
     }
 
+    /// When the interval that is open ends.
+    pub(crate) fn boundary(&self) -> Nanos {
+        self.boundary
+    }
+
     /// Whether an interval other than the window's last is over and its page still open: what
     /// happens at `now` belongs to the next one. The window's last page also takes what leaves late.
     #[inline]
@@ -204,6 +213,7 @@ impl Ledger {
     /// No request may be sent from here on.
     pub(crate) fn end_window(&mut self, at: Nanos) {
         self.window_end = self.window_end.min(at);
+        self.watch.end_window(at);
         self.bound(self.boundary.min(self.window_end.max(self.start)));
     }
 
@@ -409,16 +419,22 @@ impl Ledger {
         spent: impl FnOnce() -> Spent,
         fresh: impl FnOnce() -> Sheet,
     ) -> Option<Page> {
-        (now >= self.boundary).then(|| self.close(self.boundary, spent(), fresh()))
+        (now >= self.boundary).then(|| self.close_at(self.boundary, now, spent(), fresh()))
     }
 
     /// Closes the interval at `end`, whatever was planned.
     pub(crate) fn close(&mut self, end: Nanos, spent: Spent, fresh: Sheet) -> Page {
+        self.close_at(end, end, spent, fresh)
+    }
+
+    /// Closes the interval at `end`, seen at `now`.
+    fn close_at(&mut self, end: Nanos, now: Nanos, spent: Spent, fresh: Sheet) -> Page {
         let mut tally = std::mem::replace(&mut self.tally, fresh.tally);
         let notes = std::mem::replace(&mut self.notes, fresh.notes);
         tally.open = self.open.take(end);
         tally.in_flight = self.in_flight.take(end);
         let pauses = self.pauses.take(end);
+        tally.presence = self.watch.take(end, now);
         let used = WorkerUse {
             cpu_ns: spent.cpu_ns.saturating_sub(self.spent_at_start.cpu_ns),
             queued_ns: spent.queued_ns.saturating_sub(self.spent_at_start.queued_ns),

@@ -16,6 +16,7 @@ mod keeper;
 mod launch;
 mod ledger;
 mod notes;
+mod presence;
 mod sample;
 mod starts;
 mod timeouts;

@@ -8,6 +8,7 @@ mod ask;
 mod edge;
 mod fail;
 mod prepare;
+mod presence;
 mod receive;
 mod send;
 
@@ -177,6 +178,7 @@ impl Worker {
                 for user in 0..users as u32 {
                     starts.add(first_start(&job, user, pace_ns), user);
                 }
+                ledger.watch.of_users(users as u32, plan.ramp_ns);
                 let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
                 Pace::Closed { pace_ns, think_ns, left }
             }
@@ -249,6 +251,9 @@ impl Worker {
         if let Some(gap) = self.gaps.look(now, spent) {
             self.ledger.paused(gap);
         }
+        if now >= self.ledger.boundary() {
+            self.count_down(self.ledger.boundary());
+        }
         while let Some(page) = self.ledger.turn(now, spent, || spare(&self.job.spares)) {
             hand_over(&self.job, Some(page));
         }
@@ -292,8 +297,12 @@ impl Worker {
         self.finished = true;
         for j in 0..self.conns.len() as u32 {
             while let Some(flight) = self.pop_flight(j) {
+                if !self.stopped {
+                    self.down(j, flight.sent, false, now);
+                }
                 self.ledger.unfinished(flight);
             }
+            self.up(j, now);
             if let Some(due) = self.conns[j as usize].arrival.take() {
                 let endpoint = self.skip_turn(j, now);
                 self.ledger.unsent(Attempt { due, endpoint }, None);
@@ -366,6 +375,7 @@ impl<N: Net> Party<N> for Worker {
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }
+        self.look_around(now);
         if self.drained(now) || self.count_reached() {
             return self.finish(now);
         }

@@ -12,6 +12,7 @@ use crate::endpoint::{EndpointTally, FlowTally, merge_by};
 use crate::histogram::Latencies;
 use crate::machine::MachineUse;
 use crate::outcome::{ErrorClass, ErrorCounts};
+use crate::presence::PresenceTally;
 use crate::units::Nanos;
 
 /// The part of a run that an interval belongs to. Interval boundaries fall on phase boundaries.
@@ -79,6 +80,9 @@ pub struct Tally {
     pub limits: BTreeMap<String, u64>,
     /// The first failure of each class in words, as a sample.
     pub samples: BTreeMap<String, String>,
+    /// Whether the server was there.
+    #[serde(default)]
+    pub presence: PresenceTally,
     /// Endpoints that had attempts, in the order of their indexes; empty for a load of one request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<EndpointTally>,
@@ -133,6 +137,7 @@ impl Tally {
         for (class, sample) in &other.samples {
             self.samples.entry(class.clone()).or_insert_with(|| sample.clone());
         }
+        self.presence.merge(&other.presence);
         merge_by(&mut self.endpoints, &other.endpoints, |one| one.endpoint, EndpointTally::merge);
         merge_by(&mut self.flows, &other.flows, |one| one.flow, FlowTally::merge);
     }

@@ -21,6 +21,7 @@ use crate::machine::{Machine, MachineSum};
 use crate::objective::{Abort, Judgement};
 use crate::outcome::ErrorCounts;
 use crate::plan::Plan;
+use crate::presence::{Presence, PresenceSums, PresenceTally};
 use crate::timeline::{Point, Timeline};
 use crate::units::{Nanos, SECOND};
 use crate::validity::Validity;
@@ -88,6 +89,9 @@ pub struct Run {
     /// be off; empty in runs measured before blocks were kept.
     #[serde(default)]
     pub blocks: Vec<Block>,
+    /// Whether the server was there over the window; absent in runs measured before that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub presence: Option<Presence>,
     /// Each kind of request, in the plan's order; empty for a load of one request. Of more than 1,000
     /// the last is `(others)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,8 +181,18 @@ pub struct Rates {
     pub offered_per_s: f64,
     /// Requests handed to the kernel inside the window / window.
     pub achieved_per_s: f64,
-    /// Successes / attempts, 0..=1; absent without attempts.
+    /// Successes / attempts, 0..=1; absent without attempts. In a closed loop time counts as well: it is
+    /// at most the share of the users' time that was spent neither without the server nor on answers that
+    /// failed, since users that back off make few attempts.
     pub success_ratio: Option<f64>,
+    /// Successes / attempts in a closed loop, where time counted and made `success_ratio` less than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts_success_ratio: Option<f64>,
+    /// The share of the load for which the server was there, 0..=1: in a closed loop of the users' time,
+    /// in an open loop of the arrivals (those that were answered, whatever the answer). Absent without
+    /// attempts, and in a closed loop measured before time was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available_ratio: Option<f64>,
     /// Bytes received inside the window / window.
     pub bytes_read_per_s: f64,
 }
@@ -264,6 +278,7 @@ pub struct RunBuilder {
     timeline: Timeline,
     course: Course,
     blocks: BlockSums,
+    presence: PresenceSums,
     mix: MixSums,
 }
 
@@ -298,6 +313,7 @@ impl RunBuilder {
             sums: Sums::default(),
             timeline: Timeline::default(),
             blocks: BlockSums::default(),
+            presence: PresenceSums::default(),
         }
     }
 
@@ -305,6 +321,7 @@ impl RunBuilder {
     pub fn add(&mut self, interval: &Interval) {
         self.timeline.add(interval);
         self.blocks.add(interval);
+        self.presence.add(interval);
         self.sums.add_connections(&interval.tally);
         if interval.phase != Phase::Warmup {
             self.sums.add_attempts(&interval.tally);
@@ -324,7 +341,7 @@ impl RunBuilder {
     /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
     /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
-        let Self { head, sums, timeline, course: _, blocks, mix } = self;
+        let Self { head, sums, timeline, course: _, blocks, presence, mix } = self;
         let RunHead { version, started_at, command, environment, plan } = head;
         let environment_cpus = environment.cpus_allowed;
         let totals = &sums.totals;
@@ -336,7 +353,7 @@ impl RunBuilder {
             command,
             environment,
             interrupted,
-            rates: sums.rates(),
+            rates: sums.rates(plan.rate_per_s.is_some(), presence.sums()),
             concurrency: sums.concurrency(plan.connections),
             response_ns: sums.response.summary(),
             service_ns: sums.service.summary(),
@@ -352,6 +369,7 @@ impl RunBuilder {
             histograms: sums.histograms(),
             timeline: timeline.finish(),
             blocks: blocks.finish(),
+            presence: Some(presence.finish()),
             endpoints,
             flows,
             totals: sums.totals,
@@ -427,13 +445,22 @@ impl Sums {
         if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
     }
 
-    fn rates(&self) -> Rates {
-        let attempts = self.totals.attempts;
+    fn rates(&self, open_loop: bool, presence: &PresenceTally) -> Rates {
+        let (attempts, totals) = (self.totals.attempts, &self.totals);
+        let of_attempts = |n: u64| (attempts > 0).then(|| n as f64 / attempts as f64);
+        let by_attempts = of_attempts(totals.succeeded);
+        let success_ratio = match (by_attempts, presence.succeeding()) {
+            (Some(by_attempts), Some(by_time)) => Some(by_attempts.min(by_time)),
+            (by_attempts, _) => by_attempts,
+        };
+        let answered = if open_loop { of_attempts(totals.requests) } else { None };
         Rates {
             requests_per_s: self.per_second(self.answers_done),
             offered_per_s: self.per_second(attempts),
             achieved_per_s: self.per_second(self.sent),
-            success_ratio: (attempts > 0).then(|| self.totals.succeeded as f64 / attempts as f64),
+            success_ratio,
+            attempts_success_ratio: by_attempts.filter(|_| success_ratio != by_attempts),
+            available_ratio: answered.or_else(|| presence.available()),
             bytes_read_per_s: self.per_second(self.window_bytes_read),
         }
     }

@@ -38,6 +38,8 @@ pub enum ReasonCode {
     NotJudged,
     /// Nothing was answered.
     NoAnswers,
+    /// The server went away while it was measured.
+    ServerGone,
     /// The generator sent less than the schedule asked for.
     AchievedBelowOffered,
     /// The generator's workers were busy all the time.
@@ -90,6 +92,7 @@ impl ReasonCode {
         match self {
             Self::NotJudged => "not_judged",
             Self::NoAnswers => "no_answers",
+            Self::ServerGone => "server_gone",
             Self::AchievedBelowOffered => "achieved_below_offered",
             Self::WorkersSaturated => "workers_saturated",
             Self::LateSends => "late_sends",

@@ -224,8 +224,7 @@ fn exit_code(
     match ending {
         None => INTERRUPTED,
         Some(Ending::NeverMet) => OBJECTIVES_MISSED,
-        Some(Ending::Died) => COULD_NOT_RUN,
-        Some(Ending::Unconfirmed) => NOT_BELIEVABLE,
+        Some(Ending::Died | Ending::Unconfirmed) => NOT_BELIEVABLE,
         Some(Ending::Found | Ending::OutOfBudget) if !confirmed => NOT_BELIEVABLE,
         Some(Ending::Found | Ending::OutOfBudget) => match () {
             () if any(Ruling::Inconclusive) => NOT_BELIEVABLE,

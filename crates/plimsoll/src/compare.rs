@@ -49,9 +49,13 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, rounds.kept());
     let printed = tell(args, &comparison, &files);
+    if let Some(gone) = rounds.gone() {
+        eprintln!("plimsoll: {gone}. The comparison ends here, with the rounds before");
+    }
     let code = match () {
         () if rounds.halted() => COULD_NOT_RUN,
         () if rounds.stopped() => INTERRUPTED,
+        () if rounds.gone().is_some() => NOT_BELIEVABLE,
         () => code(&comparison),
     };
     Ok(if written && printed || code != DONE { code } else { COULD_NOT_RUN })

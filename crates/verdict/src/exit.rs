@@ -2,6 +2,7 @@
 
 use model::{LevelKind, ReasonCode, Ruling, Run, Sweep, Verdict};
 
+use crate::gone::gone_for_good;
 use crate::objective::levels::holds;
 
 use crate::audit::{Audit, Severity};
@@ -30,7 +31,10 @@ pub fn exit_code(run: &Run) -> u8 {
         COULD_NOT_RUN
     } else if run.interrupted && run.aborted.is_none() {
         INTERRUPTED
-    } else if !believable(run) || any(Ruling::Inconclusive) || rate_not_reached {
+    } else if !(believable(run) || absence_borne(run))
+        || any(Ruling::Inconclusive)
+        || rate_not_reached
+    {
         NOT_BELIEVABLE
     } else if any(Ruling::Fail) || run.aborted.is_some() {
         OBJECTIVES_MISSED
@@ -43,13 +47,14 @@ pub fn exit_code(run: &Run) -> u8 {
 /// climb often is) leaves the others their worth, so only a sweep without any that can fails. Nothing of
 /// the kind holds where the generator was not running: levels are compared, and one was not. Of a
 /// sweep with objectives one level must hold them all; one that a rule of its user ended has missed
-/// what the rule is about.
+/// what the rule is about, and one whose server went away cannot be believed as a whole.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
     let aborted = sweep.levels.iter().find_map(|held| held.run.aborted.as_ref());
     if let Some(abort) = aborted {
         return if abort.rate_not_reached { NOT_BELIEVABLE } else { OBJECTIVES_MISSED };
     }
-    if sweep.levels.iter().any(|held| not_running(&held.run)) {
+    let gone = |run: &Run| gone_for_good(run).is_some() && !absence_borne(run);
+    if sweep.levels.iter().any(|held| not_running(&held.run) || gone(&held.run)) {
         return NOT_BELIEVABLE;
     }
     let rulings = || sweep.levels.iter().flat_map(|held| &held.run.objectives).map(|h| h.ruling);
@@ -77,6 +82,18 @@ fn not_running(run: &Run) -> bool {
         let told = matches!(code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
         told && reason.consequence != Verdict::Valid
     })
+}
+
+/// Whether the run would be believable but for a server that went away, and an objective on `available`
+/// says how much of that is borne.
+fn absence_borne(run: &Run) -> bool {
+    let asked = run
+        .objectives
+        .iter()
+        .any(|held| held.objective.starts_with("available") && held.ruling != Ruling::Inconclusive);
+    let reasons = run.validity.reasons.iter();
+    let mut against = reasons.filter(|reason| reason.consequence == Verdict::Invalid);
+    asked && against.all(|reason| reason.code == ReasonCode::ServerGone)
 }
 
 /// Whether a figure at this level says something of the server: `VALID`, or "at least" where a

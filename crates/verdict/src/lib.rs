@@ -24,6 +24,7 @@ pub mod exit;
 pub mod figures;
 #[cfg(test)]
 mod fixture;
+pub mod gone;
 pub mod ladder;
 pub mod objective;
 pub mod statistics;
@@ -35,6 +36,7 @@ pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
 pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep};
+pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use validity::{Stability, judge, stability};
 

@@ -82,8 +82,10 @@ pub struct Bound {
 pub enum Metric {
     /// A latency.
     Latency(Time, Statistic),
-    /// Successes / attempts.
+    /// Successes / attempts; in a closed loop by time as well.
     Success,
+    /// The share of users' time, in an open loop of arrivals, for which the server was there.
+    Available,
     /// Attempts that did not succeed, or those of one class, of all attempts.
     Errors(Option<ErrorClass>),
     /// Answers per second.
@@ -235,6 +237,7 @@ impl fmt::Display for Metric {
             Self::Latency(Time::Response, statistic) => statistic.fmt(f),
             Self::Latency(Time::Service, statistic) => write!(f, "service.{statistic}"),
             Self::Success => f.write_str("success"),
+            Self::Available => f.write_str("available"),
             Self::Errors(None) => f.write_str("errors"),
             Self::Errors(Some(class)) => write!(f, "errors.{}", class.name()),
             Self::Qps => f.write_str("qps"),

@@ -14,6 +14,7 @@ mod generator;
 mod machine;
 mod observed;
 mod pauses;
+mod presence;
 mod steady;
 mod way;
 mod window;
@@ -56,6 +57,21 @@ pub const RULES: &[Rule] = &[
         consequence: "INVALID: nothing was measured",
         advice: "Check that the URL answers one request at all, then look at the errors by class.",
         check: answers::none,
+    },
+    Rule {
+        code: ReasonCode::ServerGone,
+        condition: "for half a second or more, and longer than answers take here, nobody was served \
+                    though somebody waited: attempt after attempt failed or met a server error (more \
+                    in a row than the run's share of failures explains), or nothing came any more up \
+                    to the end, or a closed loop's users all waited at once for a tenth of the window \
+                    and 20 times the p99; or the server refused or cut off 5 % of the users' time, in \
+                    an open loop of the attempts",
+        consequence: "INVALID: the figures are of a server that was not there for a part of the \
+                      window. A note where it was away for less than 1 % of it and came back. An \
+                      objective on `available` that is decided stands for the exit code",
+        advice: "Find out why it went away and measure again; where absence is what is tested, say \
+                 how much is borne (--slo 'available>=99%').",
+        check: presence::server_gone,
     },
     Rule {
         code: ReasonCode::LittleLaw,

@@ -74,6 +74,8 @@ impl Worker {
             Some(attempt) => self.ledger.failed(attempt, class, || error.to_owned()),
             None => self.ledger.note(class, || error.to_owned()),
         }
+        let timed_out = self.timeouts.expired(self.conns[j as usize].began, now);
+        self.down(j, self.conns[j as usize].began, !timed_out, now);
         let conn = &mut self.conns[j as usize];
         let backoff =
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
@@ -149,6 +151,7 @@ impl Worker {
         sample: impl Fn() -> String,
     ) {
         while let Some(flight) = self.pop_flight(j) {
+            self.down(j, flight.sent, true, now);
             self.lost(j, flight, class, now);
             self.ledger.landed(flight, now);
             self.ledger.failed(flight.attempt(), class, &sample);
@@ -192,6 +195,7 @@ impl Worker {
             return self.opening_failed(j, class, &error, now);
         }
         while let Some(flight) = self.pop_flight(j) {
+            self.down(j, flight.sent, false, now);
             self.lost(j, flight, ErrorClass::Timeout, now);
             self.ledger.landed(flight, now);
             self.ledger.timed_out(flight, timeout, now);

@@ -10,6 +10,9 @@ use crate::conn::{Conn, State};
 use crate::ledger::Whole;
 use crate::tls::Session;
 
+/// The first status that is the server's own failure.
+const SERVER_ERROR: u16 = 500;
+
 /// What one step of reading an answer came to; the event itself still borrows the connection.
 enum Step {
     More,
@@ -141,6 +144,7 @@ impl Worker {
         let step = match conn.parser.next_seen(bytes, &mut self.seen) {
             Ok(Some(ResponseEvent::Head(head))) => {
                 conn.status = head.status;
+                self.ledger.watch.served |= head.status < SERVER_ERROR;
                 if conn.wants >= Wants::Head {
                     self.job.source.head(j, &head);
                 }
@@ -150,6 +154,7 @@ impl Worker {
             }
             Ok(Some(ResponseEvent::Body(body))) => {
                 conn.body_bytes += body.len() as u64;
+                self.ledger.watch.served |= conn.status < SERVER_ERROR;
                 if conn.wants == Wants::Whole {
                     self.job.source.body(j, body);
                 }
@@ -218,10 +223,16 @@ impl Worker {
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
         self.ledger.landed(flight, now);
+        self.ledger.watch.served |= failure.is_none();
+        self.up(j, flight.sent);
         self.ledger.answered(flight, Whole { first, status, failure, check }, now);
         self.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
         if let Some(class) = failure {
             self.tell_failure(j, flight.endpoint, class, status);
+            self.ledger.watch.failing(flight.sent, now);
+            if status >= SERVER_ERROR {
+                self.ledger.watch.failed(now);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use model::units::MILLISECOND;
 use model::{LevelKind, Nanos};
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Asked, Ending, Next, Search, words};
+use verdict::gone_for_good;
 use verdict::objective::Endpoint;
 
 use super::files::Files;
@@ -83,6 +84,15 @@ impl Course {
             }
             if run.interrupted {
                 return Ok(End::Interrupted);
+            }
+            if let Some(gone) = gone_for_good(&run)
+                && run.totals.errors.connect > 0
+            {
+                // Not a step of the search: --resume runs it again, when the server is back.
+                let at = name(self.settings.kind, &step);
+                eprintln!("plimsoll: {at}: {}", gone.sentence(&run));
+                files.write_run(nth, &step, &run);
+                return Ok(End::Over(Ending::Died));
             }
             let endpoints = Endpoint::all_of(&run).unwrap_or_default();
             if step.purpose != Purpose::Idle

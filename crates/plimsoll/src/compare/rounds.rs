@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use model::{Nanos, Run};
+use verdict::gone_for_good;
 
 use super::files::Files;
 use crate::args::CompareArgs;
@@ -35,6 +36,8 @@ pub struct Rounds {
     runs: Vec<Vec<Run>>,
     kept: Vec<(String, String)>,
     halted: bool,
+    /// Which server went away, when, and in whose words.
+    gone: Option<String>,
 }
 
 impl Rounds {
@@ -54,6 +57,7 @@ impl Rounds {
             runs: Vec::new(),
             kept: Vec::new(),
             halted: false,
+            gone: None,
         }
     }
 
@@ -73,7 +77,15 @@ impl Rounds {
             }
             let run = self.one(round, at, files)?;
             self.halted |= run.halted.is_some();
-            if run.interrupted || self.halted {
+            self.gone = gone_for_good(&run).map(|gone| {
+                format!(
+                    "{} in round {}: {}",
+                    self.contestants[at].letter,
+                    round + 1,
+                    gone.sentence(&run)
+                )
+            });
+            if run.interrupted || self.halted || self.gone.is_some() {
                 return Ok(false);
             }
             made.push((at, run));
@@ -116,6 +128,11 @@ impl Rounds {
     /// Whether what was to be sent came to an end before its run did.
     pub fn halted(&self) -> bool {
         self.halted
+    }
+
+    /// Which server went away, when and in whose words, if one did.
+    pub fn gone(&self) -> Option<&str> {
+        self.gone.as_deref()
     }
 
     /// Whether Ctrl-C was pressed.

@@ -7,7 +7,7 @@ use model::sweep::Level;
 use model::{LevelKind, Nanos, Sweep};
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
-use verdict::{Ladder, Outcome, Step, exit_code_of_sweep};
+use verdict::{Ladder, Outcome, Step, exit_code_of_sweep, gone_for_good};
 
 use super::files::Files;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ pub enum End {
     Interrupted,
     /// By what was to be sent: a script's error, a pool that ran out. What was measured is saved.
     Halted,
-    /// By its ladder, or for want of files or ports.
+    /// By its ladder, for want of files or ports, or because the server went away.
     Complete {
         /// Whether every file could be written.
         written: bool,
@@ -104,6 +104,7 @@ impl Course {
             self.objectives.judge(&mut run);
             ladder.feed(level, Outcome::of(&run));
             let (aborted, halted) = (run.aborted.clone(), run.halted.clone());
+            let gone = gone_for_good(&run).map(|gone| gone.sentence(&run));
             let cut = run.interrupted && aborted.is_none();
             if !cut || run.totals.attempts > 0 {
                 sweep.insert(Level { level, run });
@@ -120,6 +121,10 @@ impl Course {
                 let at = verdict::figures::level_of(self.kind, level);
                 let reason = format!("--abort-on '{}' struck at {at}: {}", abort.rule, abort.text);
                 return Ok(end(sweep, files, reason));
+            }
+            if let Some(gone) = gone {
+                let at = verdict::figures::level_of(self.kind, level);
+                return Ok(end(sweep, files, format!("at {at} {gone}")));
             }
             files.write(sweep);
         }

@@ -12,7 +12,7 @@ use verdict::figures::level_of;
 use super::{Section, Title, mix, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
-use crate::text::{attempts, ceiling, dip_cells, load, processor_time, workers};
+use crate::text::{attempts, ceiling, dip_cells, load, processor_time, success, workers};
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
@@ -71,7 +71,12 @@ fn summary(run: &Run) -> Markup {
         (
             "Success",
             rates.success_ratio.map_or_else(|| "-".to_owned(), share),
-            format!("{} failed", count(failed)),
+            match rates.available_ratio.filter(|&available| available < 1.0) {
+                Some(available) => {
+                    format!("{} failed; server there for {}", count(failed), share(available))
+                }
+                None => format!("{} failed", count(failed)),
+            },
         ),
         ("p50", latency(response.p50), format!("mean {}", latency(response.mean))),
         ("p99", latency(response.p99), "response time".to_owned()),
@@ -115,6 +120,9 @@ fn details(run: &Run) -> Vec<(String, String)> {
             ),
         ),
     ];
+    if rates.attempts_success_ratio.is_some() {
+        facts.insert(0, fact("Success by time", success(run)));
+    }
     if !run.generator.workers.is_empty() {
         let line = format!("{}; {}", processor_time(run), workers(&run.generator));
         facts.push(fact("Generator", line));

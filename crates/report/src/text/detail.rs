@@ -49,7 +49,6 @@ fn overview(run: &Run, style: Style) -> Option<String> {
         rate(rates.achieved_per_s),
         rate(rates.requests_per_s)
     );
-    let success = rates.success_ratio.map_or_else(|| "-".to_owned(), share);
     let at_once = &run.concurrency;
     let connections = format!(
         "planned {}, open {} (max {}), in flight {} (max {})",
@@ -62,11 +61,26 @@ fn overview(run: &Run, style: Style) -> Option<String> {
     let lines = [
         ("Load", load(&run.plan)),
         ("Attempts", attempts(run)),
-        ("Success", success),
+        ("Success", success(run)),
         ("Rates", per_s),
         ("Concurrency", connections),
     ];
     Some(lines.iter().map(|(name, line)| named(style, name, std::slice::from_ref(line))).collect())
+}
+
+/// The success rate, and where time counted what it is of: `50.02 % of the users' time (99.95 % of the
+/// attempts); server there for 50.02 %`.
+pub(crate) fn success(run: &Run) -> String {
+    let rates = &run.rates;
+    let Some(ratio) = rates.success_ratio else { return "-".to_owned() };
+    let mut words = share(ratio);
+    if let Some(of_attempts) = rates.attempts_success_ratio {
+        words += &format!(" of the users' time ({} of the attempts)", share(of_attempts));
+    }
+    if let Some(available) = rates.available_ratio.filter(|&available| available < 1.0) {
+        words += &format!("; server there for {}", share(available));
+    }
+    words
 }
 
 /// What became of the attempts, in words: `1,000: 990 succeeded, 10 failed`.

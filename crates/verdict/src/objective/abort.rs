@@ -86,7 +86,12 @@ fn figure(metric: Metric, limit: Limit, interval: &Interval) -> Option<f64> {
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     match metric {
         Metric::Latency(time, statistic) => latency(time, statistic, tally),
-        Metric::Success => share(tally.succeeded, tally.attempts()),
+        Metric::Success => share(tally.succeeded, tally.attempts()).map(|by_attempts| {
+            tally.presence.succeeding().map_or(by_attempts, |by_time| by_attempts.min(by_time))
+        }),
+        Metric::Available => {
+            tally.presence.available().or_else(|| share(tally.requests(), tally.attempts()))
+        }
         Metric::Errors(class) => {
             let failed = match class {
                 Some(class) => tally.errors.of(class),

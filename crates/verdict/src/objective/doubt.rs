@@ -9,6 +9,8 @@
 //! | `LOWER_BOUND` | mean, response, in a closed loop without pace or think time | decided: by Little's law a faster generator makes it shorter | as any latency |
 //! | `LOWER_BOUND` | any latency | undecided: the server saw less than it was meant to | decided where connections alone were short and the service time misses it too; else undecided, as the generator's own time is in it |
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
+//! | `INVALID` by the server alone | `available` | decided: how much absence is borne was said | decided |
+//! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
 //! | any | `qps` | decided | undecided where the server answered all it was asked: more must be asked |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have left its own course |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
@@ -43,9 +45,12 @@ pub(super) fn doubt_of_course(run: &Run) -> Option<String> {
 }
 
 fn invalid(run: &Run, metric: Metric, met: bool) -> Option<String> {
-    let counts = matches!(metric, Metric::Success | Metric::Errors(_));
-    let servers_own = [ReasonCode::FastErrors, ReasonCode::NoAnswers];
+    let counts = matches!(metric, Metric::Success | Metric::Available | Metric::Errors(_));
+    let servers_own = [ReasonCode::FastErrors, ReasonCode::NoAnswers, ReasonCode::ServerGone];
     let by_server = codes(run, Verdict::Invalid).all(|code| servers_own.contains(&code));
+    if metric == Metric::Available && by_server {
+        return None;
+    }
     (met || !counts || !by_server).then(|| not_believable(run))
 }
 
@@ -55,6 +60,7 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
     let decided = match (bound.metric, met) {
         (Metric::Qps, met) => met,
         (Metric::Latency(Time::Response, Statistic::Mean), true) => unpaced(run),
+        (Metric::Available, met) => met || connections_alone,
         (Metric::Latency(..) | Metric::Success | Metric::Errors(_) | Metric::Achieved, true) => {
             false
         }

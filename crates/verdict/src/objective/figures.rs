@@ -16,6 +16,10 @@ pub struct Figures {
     pub attempts: u64,
     /// Attempts that succeeded.
     pub succeeded: u64,
+    /// Share of users' time, or of arrivals, for which the server was there; none where it is not known.
+    pub available: Option<f64>,
+    /// Success by time, where it is less than that by attempts.
+    pub succeeding: Option<f64>,
     /// Failed attempts by class.
     pub errors: ErrorCounts,
     /// Answers done inside the window / window.
@@ -106,6 +110,8 @@ impl Figures {
         Ok(Self {
             attempts: run.totals.attempts,
             succeeded: run.totals.succeeded,
+            available: run.rates.available_ratio,
+            succeeding: run.rates.attempts_success_ratio.and(run.rates.success_ratio),
             errors: run.totals.errors,
             requests_per_s: run.rates.requests_per_s,
             duration_ns: run.totals.duration_ns,
@@ -129,6 +135,8 @@ impl Figures {
         Ok(Self {
             attempts: endpoint.attempts,
             succeeded: endpoint.succeeded,
+            available: None,
+            succeeding: None,
             errors: endpoint.errors,
             requests_per_s: endpoint.requests_per_s,
             duration_ns,
@@ -144,7 +152,11 @@ impl Figures {
             Metric::Latency(time, statistic) => self.latency(time, statistic)?,
             Metric::Qps => self.requests_per_s,
             Metric::Achieved => return None,
-            Metric::Success => self.share(self.succeeded)?,
+            Metric::Success => match self.succeeding {
+                Some(succeeding) => succeeding,
+                None => self.share(self.succeeded)?,
+            },
+            Metric::Available => self.available?,
             Metric::Errors(class) => match limit {
                 Limit::Count(_) => self.failed(class) as f64,
                 _ => self.share(self.failed(class))?,
@@ -182,6 +194,9 @@ impl Figures {
         let blocks = || self.blocks.iter().map(|slice| slice.stretch.clone()).collect();
         let made = match (metric, limit) {
             (Metric::Latency(_, Statistic::Max), _) | (_, Limit::Count(_)) => return Spread::None,
+            // Time is counted, not drawn.
+            (Metric::Available, _) => return Spread::None,
+            (Metric::Success, _) if self.succeeding.is_some() => return self.by_time(limit, value),
             // What may not happen once is asked of the attempts that were made.
             (Metric::Success, Limit::Percent(100.0)) => return Spread::None,
             (Metric::Errors(_), Limit::Percent(0.0)) => return Spread::None,
@@ -202,6 +217,19 @@ impl Figures {
             ..made
         };
         made.map_or_else(Spread::Unknown, |made| Spread::Interval(around(made)))
+    }
+
+    /// How far success can be off where it counts by time: of the window's time nothing is left to
+    /// chance, but what attempts leave open stays so.
+    fn by_time(&self, limit: Limit, value: f64) -> Spread {
+        if value < limit.value() {
+            return Spread::None;
+        }
+        let by_attempts = Self { succeeding: None, ..self.clone() };
+        match by_attempts.spread(Metric::Success, limit, value) {
+            Spread::Interval(made) => Spread::Interval(Estimate { high: value, ..made }),
+            other => other,
+        }
     }
 
     /// The blocks with everything counted as success but the failures of a class.

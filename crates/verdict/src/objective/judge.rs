@@ -208,7 +208,7 @@ fn passed(judgement: Judgement, bound: Bound, measured: Measured) -> Judgement {
 fn once(bound: Bound) -> bool {
     matches!(
         (bound.metric, bound.limit),
-        (Metric::Success, Limit::Percent(100.0))
+        (Metric::Success | Metric::Available, Limit::Percent(100.0))
             | (Metric::Errors(_), Limit::Percent(0.0) | Limit::Count(0))
     )
 }
@@ -222,7 +222,7 @@ fn times_over(bound: Bound, measured: Measured) -> Option<f64> {
     };
     let limit = bound.limit.value();
     let over = match bound.metric {
-        Metric::Success => (1.0 - limit) / (1.0 - low),
+        Metric::Success | Metric::Available => (1.0 - limit) / (1.0 - low),
         Metric::Qps | Metric::Achieved => low / limit,
         Metric::Latency(..) | Metric::Errors(_) => limit / high,
     };

@@ -49,7 +49,8 @@ impl fmt::Display for ObjectiveError {
 impl std::error::Error for ObjectiveError {}
 
 /// Figures that objectives and abort rules name, as [`figure`] reads them.
-const FIGURES: &str = "mean, p50 to p99.99, max, success, errors, errors.CLASS, qps";
+const FIGURES: &str = "mean, p50 to p99.99, max, success, available, errors, \
+                       errors.CLASS, qps";
 
 /// Reads what one `--slo` says: an objective, or a preset's.
 ///
@@ -201,6 +202,7 @@ fn figure(name: Part<'_>) -> Result<Metric, ObjectiveError> {
             Ok(Metric::Latency(time, Statistic::Percentile(percentile(rest)?)))
         }
         ("success", None) => Ok(Metric::Success),
+        ("available", None) => Ok(Metric::Available),
         ("errors", None) => Ok(Metric::Errors(None)),
         ("qps", None) => Ok(Metric::Qps),
         ("achieved", None) => Ok(Metric::Achieved),
@@ -220,8 +222,19 @@ fn unknown_figure(name: Part<'_>) -> ObjectiveError {
     if name.text.is_empty() {
         return name.error(format!("a figure is missing: one of {FIGURES}"));
     }
-    let known =
-        ["mean", "max", "p99", "success", "errors", "qps", "stable", "valid", "founding", "top10"];
+    let known = [
+        "mean",
+        "max",
+        "p99",
+        "success",
+        "available",
+        "errors",
+        "qps",
+        "stable",
+        "valid",
+        "founding",
+        "top10",
+    ];
     let message = match nearest(name.text, known.into_iter()) {
         Some(near) => format!("unknown figure `{}`: did you mean `{near}`?", name.text),
         None => format!("unknown figure `{}`: use one of {FIGURES}", name.text),
@@ -294,7 +307,7 @@ fn limit(metric: Metric, part: Part<'_>) -> Result<Limit, ObjectiveError> {
     }
     match metric {
         Metric::Latency(..) => time(part),
-        Metric::Success | Metric::Achieved => percent(part),
+        Metric::Success | Metric::Available | Metric::Achieved => percent(part),
         Metric::Errors(_) if part.text.ends_with('%') => percent(part),
         Metric::Errors(_) => count(part),
         Metric::Qps => per_s(part),

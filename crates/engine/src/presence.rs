@@ -1,0 +1,224 @@
+//! A worker's watch over whether the server is there, for the books of an interval.
+//!
+//! Two things are kept: in which slots of time somebody waited, was served, or failed; and how long
+//! users of a closed loop were down. Neither touches the way of a request that succeeds but for one
+//! flag: slots are set once a wake-up, and times are summed when a failed attempt is over.
+
+use model::units::MILLISECOND;
+use model::{Nanos, PresenceTally};
+
+/// A worker looks around every 50 ms at least. One that did not for this long was itself not running,
+/// and saw nothing of the server.
+const NOT_RUNNING: Nanos = 200 * MILLISECOND;
+/// A user that is not down.
+const UP: Nanos = Nanos::MAX;
+
+/// Since when a user of a closed loop is down, if it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Down {
+    since: Nanos,
+    /// By what the server did, and not by a time-out.
+    cut: bool,
+}
+
+impl Down {
+    pub(crate) const NOT: Self = Self { since: UP, cut: false };
+
+    #[inline]
+    pub(crate) const fn is(self) -> bool {
+        self.since != UP
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// Something of an answer came since the last look. The one thing that is set for every answer.
+    pub(crate) served: bool,
+    tally: PresenceTally,
+    /// Whether somebody waited at the last look.
+    waiting: bool,
+    looked: Nanos,
+    start: Nanos,
+    /// Users that are down.
+    downs: u32,
+    /// The measured window: times are clipped to it.
+    window: (Nanos, Nanos),
+    /// Users of a closed loop, and how long it takes until all of them are there; 0 in an open loop.
+    users: u32,
+    ramp: Nanos,
+}
+
+impl Watch {
+    pub(crate) fn of_window(start: Nanos, end: Nanos) -> Self {
+        Self { window: (start, end), ..Self::default() }
+    }
+
+    /// The load is a closed loop of `users` that begin one after another over `ramp`.
+    pub(crate) fn of_users(&mut self, users: u32, ramp: Nanos) {
+        (self.users, self.ramp) = (users, ramp);
+    }
+
+    /// The window ends at `end`, or has.
+    pub(crate) fn end_window(&mut self, end: Nanos) {
+        self.window.1 = self.window.1.min(end);
+    }
+
+    /// Looks around after a wake-up: whether somebody waits from `now` on.
+    #[inline]
+    pub(crate) fn look(&mut self, now: Nanos, waiting: bool) {
+        self.pass(now, now);
+        if waiting {
+            self.tally.waited |= PresenceTally::slot(self.start, now);
+        }
+        self.waiting = waiting;
+    }
+
+    /// Time went by until `until`, seen at `now`.
+    #[inline]
+    fn pass(&mut self, until: Nanos, now: Nanos) {
+        let since = self.looked.min(until);
+        if self.waiting {
+            self.tally.waited |= PresenceTally::slots(self.start, since, until);
+        }
+        if now.saturating_sub(self.looked) > NOT_RUNNING {
+            self.tally.served |= PresenceTally::slots(self.start, since, until);
+        }
+        if std::mem::take(&mut self.served) {
+            self.tally.served |= PresenceTally::slot(self.start, until);
+        }
+        self.looked = self.looked.max(until);
+    }
+
+    /// An attempt failed at `now`, without an answer or with a server error.
+    pub(crate) fn failed(&mut self, now: Nanos) {
+        self.tally.failed |= PresenceTally::slot(self.start, now);
+    }
+
+    /// A user was given an answer that failed, between these instants.
+    pub(crate) fn failing(&mut self, from: Nanos, to: Nanos) {
+        if self.users > 0 {
+            self.tally.failing_ns = self.tally.failing_ns.saturating_add(self.inside(from, to));
+        }
+    }
+
+    /// A user's attempt that began at `began` failed without an answer. It is down from there on.
+    pub(crate) fn fell(&mut self, down: &mut Down, began: Nanos, cut: bool) {
+        if self.users > 0 {
+            if !down.is() {
+                down.since = began;
+                self.downs += 1;
+            }
+            down.cut = cut;
+        }
+    }
+
+    /// A user that is down is so no more from `at` on.
+    pub(crate) fn rose(&mut self, down: &mut Down, at: Nanos) {
+        self.count(down, at);
+        self.downs = self.downs.saturating_sub(1);
+        *down = Down::NOT;
+    }
+
+    /// Counts the time that a user was down up to `until`, and goes on from there.
+    pub(crate) fn count(&mut self, down: &mut Down, until: Nanos) {
+        let time = self.inside(down.since, until);
+        self.tally.down_ns = self.tally.down_ns.saturating_add(time);
+        if down.cut {
+            self.tally.cut_ns = self.tally.cut_ns.saturating_add(time);
+        }
+        down.since = down.since.max(until);
+    }
+
+    /// Whether anybody is down.
+    pub(crate) const fn any_down(&self) -> bool {
+        self.downs > 0
+    }
+
+    /// What of a stretch lies inside the window.
+    fn inside(&self, from: Nanos, to: Nanos) -> Nanos {
+        let (start, end) = self.window;
+        to.min(end).saturating_sub(from.max(start))
+    }
+
+    /// Hands over the interval that ends at `end`, seen at `now`, and begins the next.
+    pub(crate) fn take(&mut self, end: Nanos, now: Nanos) -> PresenceTally {
+        let last = end.saturating_sub(1).max(self.start);
+        self.pass(last, now.max(last));
+        let (from, to) = (self.start.max(self.window.0), end.min(self.window.1));
+        let mut tally = std::mem::take(&mut self.tally);
+        tally.user_ns = self.present(to).saturating_sub(self.present(from.min(to)));
+        self.start = end;
+        tally
+    }
+
+    /// Time that users had from the run's start to `at`.
+    fn present(&self, at: Nanos) -> Nanos {
+        let (at, ramp) = (u128::from(at), u128::from(self.ramp));
+        let each = if at < ramp { at * at / (2 * ramp) } else { at - ramp / 2 };
+        Nanos::try_from(u128::from(self.users) * each).unwrap_or(Nanos::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::units::SECOND;
+
+    use super::*;
+
+    fn watch() -> Watch {
+        let mut watch = Watch::of_window(SECOND, 3 * SECOND);
+        watch.of_users(10, 0);
+        watch
+    }
+
+    #[test]
+    fn time_down_is_that_inside_the_window() {
+        let (mut watch, mut down) = (watch(), Down::NOT);
+        watch.fell(&mut down, SECOND / 2, true);
+        watch.fell(&mut down, SECOND, true);
+        assert!(watch.any_down());
+        watch.count(&mut down, 2 * SECOND);
+        let tally = watch.take(2 * SECOND, 2 * SECOND);
+        // Of the two seconds so far one is of the window.
+        assert_eq!((tally.user_ns, tally.down_ns, tally.cut_ns), (10 * SECOND, SECOND, SECOND));
+        watch.rose(&mut down, 5 * SECOND);
+        let tally = watch.take(3 * SECOND, 5 * SECOND);
+        assert_eq!((tally.user_ns, tally.down_ns), (10 * SECOND, SECOND));
+        assert!(!watch.any_down() && !down.is());
+    }
+
+    #[test]
+    fn users_that_are_not_there_yet_have_no_time() {
+        let mut watch = Watch::of_window(0, 4 * SECOND);
+        watch.of_users(10, 2 * SECOND);
+        assert_eq!(watch.take(SECOND, SECOND).user_ns, 10 * SECOND / 4);
+        assert_eq!(watch.take(2 * SECOND, 2 * SECOND).user_ns, 30 * SECOND / 4);
+        assert_eq!(watch.take(4 * SECOND, 4 * SECOND).user_ns, 20 * SECOND);
+    }
+
+    #[test]
+    fn a_worker_that_did_not_run_says_nothing_of_the_server() {
+        let mut watch = watch();
+        watch.look(0, true);
+        watch.look(50 * MILLISECOND, true);
+        watch.look(400 * MILLISECOND, true);
+        watch.look(450 * MILLISECOND, true);
+        let tally = watch.take(SECOND / 2, SECOND / 2);
+        let blind = PresenceTally::slots(0, 50 * MILLISECOND, 400 * MILLISECOND);
+        assert_eq!(tally.served, blind);
+        assert_eq!(tally.waited, PresenceTally::slots(0, 0, SECOND / 2 - 1));
+    }
+
+    #[test]
+    fn an_answer_is_in_the_slot_of_its_wake_up() {
+        let mut watch = watch();
+        watch.look(0, true);
+        watch.served = true;
+        watch.look(40 * MILLISECOND, false);
+        watch.look(90 * MILLISECOND, false);
+        let tally = watch.take(SECOND, 100 * MILLISECOND);
+        assert_eq!(tally.served, PresenceTally::slot(0, 40 * MILLISECOND));
+        assert_eq!(tally.waited, PresenceTally::slots(0, 0, 40 * MILLISECOND));
+    }
+}

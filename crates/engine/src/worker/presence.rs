@@ -1,0 +1,52 @@
+//! Users of a closed loop that the server leaves: from when to when they are down.
+
+use model::Nanos;
+
+use super::{Pace, Worker};
+
+impl Worker {
+    /// The attempt that user `j` began at `began` failed at `now` without an answer; `cut` if it was the
+    /// server that ended it, and not a time-out.
+    pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
+        self.ledger.watch.failed(now);
+        // Who has nothing more to send is without the server only as long as it still waited for it.
+        let ends = self.job.plan.requests.is_some() && !self.may_send(now);
+        let down = &mut self.conns[j as usize].down;
+        self.ledger.watch.fell(down, began, cut);
+        if ends && down.is() {
+            self.ledger.watch.rose(down, now);
+        }
+    }
+
+    /// User `j` was answered; what it was answered to was sent at `sent`.
+    #[inline]
+    pub(super) fn up(&mut self, j: u32, sent: Nanos) {
+        let down = &mut self.conns[j as usize].down;
+        if down.is() {
+            self.ledger.watch.rose(down, sent);
+        }
+    }
+
+    /// Counts the time that users were down up to `until`, but for the attempts that they wait for now:
+    /// those may still be answered.
+    pub(super) fn count_down(&mut self, until: Nanos) {
+        if !self.ledger.watch.any_down() {
+            return;
+        }
+        for j in 0..self.conns.len() {
+            if self.conns[j].down.is() {
+                let until = self.waiting_since(j).map_or(until, |since| since.min(until));
+                self.ledger.watch.count(&mut self.conns[j].down, until);
+            }
+        }
+    }
+
+    /// Looks around, once a wake-up.
+    #[inline]
+    pub(super) fn look_around(&mut self, now: Nanos) {
+        let waiting = self.ledger.under_way > 0
+            || self.opening > 0
+            || matches!(&self.pace, Pace::Open { arrivals, .. } if arrivals.waiting() > 0);
+        self.ledger.watch.look(now, waiting);
+    }
+}

@@ -1,0 +1,299 @@
+//! Whether the server was there: the time that users of a closed loop were without it, and the
+//! stretches in which nobody was served though somebody waited.
+//!
+//! A worker fills a [`PresenceTally`] for each interval; [`PresenceSums`] makes the run's
+//! [`Presence`] of them. What it means for the figures is `verdict`'s to say.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::interval::{Interval, Phase};
+use crate::units::Nanos;
+
+/// The logarithm of a slot's length: 2^24 ns, 16.8 ms. An interval of a second has 60.
+const SLOT_BITS: u32 = 24;
+/// Slots kept of an interval; what comes later counts as the last.
+const SLOTS: u32 = 64;
+/// Silences kept: the longest.
+const MOST_SILENCES: usize = 16;
+
+/// One interval of it. Times are summed over users and lie inside the window; the sets have a bit
+/// for each slot of 16.8 ms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PresenceTally {
+    /// Time that the users of a closed loop had in the window.
+    pub user_ns: Nanos,
+    /// Of it, the time that users were down: from the beginning of an attempt that failed without an
+    /// answer to the beginning of the next that was answered.
+    pub down_ns: Nanos,
+    /// Of that, what was ended by the server and not by a time-out: refused, reset, cut off.
+    pub cut_ns: Nanos,
+    /// Time that users spent on answers that failed.
+    pub failing_ns: Nanos,
+    /// Slots in which the server served somebody: a part of an answer came that is no server error.
+    /// Slots in which the generator itself did not run count as such, since nothing is known of them.
+    pub served: u64,
+    /// Slots in which somebody waited.
+    pub waited: u64,
+    /// Slots in which an attempt failed without an answer, or with a server error.
+    pub failed: u64,
+}
+
+impl PresenceTally {
+    /// The slot that an instant of an interval begun at `start_ns` falls into, as a set of one.
+    pub fn slot(start_ns: Nanos, at_ns: Nanos) -> u64 {
+        1 << (at_ns.saturating_sub(start_ns) >> SLOT_BITS).min(u64::from(SLOTS) - 1)
+    }
+
+    /// The slots from one instant to another, both included.
+    pub fn slots(start_ns: Nanos, from_ns: Nanos, to_ns: Nanos) -> u64 {
+        let (first, last) = (Self::slot(start_ns, from_ns), Self::slot(start_ns, to_ns));
+        // All bits from the first to the last.
+        if last < first { 0 } else { last | (last - first) }
+    }
+
+    /// Adds another worker's.
+    pub fn merge(&mut self, other: &Self) {
+        self.user_ns = self.user_ns.saturating_add(other.user_ns);
+        self.down_ns = self.down_ns.saturating_add(other.down_ns);
+        self.cut_ns = self.cut_ns.saturating_add(other.cut_ns);
+        self.failing_ns = self.failing_ns.saturating_add(other.failing_ns);
+        self.served |= other.served;
+        self.waited |= other.waited;
+        self.failed |= other.failed;
+    }
+
+    /// The share of the users' time in which the server was there for them; none in an open loop.
+    pub fn available(&self) -> Option<f64> {
+        self.left_by(self.down_ns)
+    }
+
+    /// The share of the users' time that was spent neither down nor on answers that failed.
+    pub fn succeeding(&self) -> Option<f64> {
+        self.left_by(self.down_ns.saturating_add(self.failing_ns))
+    }
+
+    fn left_by(&self, lost_ns: Nanos) -> Option<f64> {
+        let lost = lost_ns as f64 / self.user_ns.max(1) as f64;
+        (self.user_ns > 0).then(|| (1.0 - lost).max(0.0))
+    }
+}
+
+/// A stretch in which nobody was served though somebody waited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Silence {
+    /// When it began, since the run's start, to 17 ms.
+    pub from_ns: Nanos,
+    /// When it ended, likewise: the last instant that somebody waited in vain, or the window's end.
+    pub to_ns: Nanos,
+    /// When the last attempt failed in it; absent where none did: it was a long wait.
+    pub last_failed_ns: Option<Nanos>,
+    /// In how many slots of 16.8 ms an attempt failed.
+    pub failed_slots: u32,
+    /// Whether somebody was served after it, be it in the drain.
+    pub ended: bool,
+}
+
+impl Silence {
+    /// Its length.
+    pub const fn duration_ns(&self) -> Nanos {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+}
+
+/// Whether the server was there over the measured window.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Presence {
+    /// Users x window, in a closed loop; 0 in an open one, whose arrivals tell.
+    pub user_ns: Nanos,
+    /// Of it, the time that users were down: from the beginning of an attempt that failed without an
+    /// answer to the beginning of the next that was answered.
+    pub down_ns: Nanos,
+    /// Of that, what was ended by the server and not by a time-out: refused, reset, cut off.
+    pub cut_ns: Nanos,
+    /// Time that users spent on answers that failed.
+    pub failing_ns: Nanos,
+    /// The longest stretches in which nobody was served though somebody waited, 16 at most, in order.
+    pub silences: Vec<Silence>,
+}
+
+/// Collects intervals.
+#[derive(Debug, Default)]
+pub(crate) struct PresenceSums {
+    sums: PresenceTally,
+    open: Option<Silence>,
+    silences: Vec<Silence>,
+    window_end_ns: Nanos,
+}
+
+impl PresenceSums {
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        let presence = &interval.tally.presence;
+        match interval.phase {
+            Phase::Warmup => return,
+            Phase::Window => self.window(interval.start_ns, interval.end_ns, presence),
+            Phase::Drain if presence.served != 0 => self.served(),
+            Phase::Drain => {}
+        }
+        self.sums.merge(presence);
+    }
+
+    fn window(&mut self, start_ns: Nanos, end_ns: Nanos, presence: &PresenceTally) {
+        self.window_end_ns = end_ns;
+        let length = end_ns.saturating_sub(start_ns);
+        let slots = (length.div_ceil(1 << SLOT_BITS)).min(u64::from(SLOTS));
+        for slot in 0..SLOTS {
+            let bit = 1 << slot;
+            if presence.served & bit != 0 {
+                self.served();
+            } else if u64::from(slot) < slots && (presence.waited | presence.failed) & bit != 0 {
+                let from = start_ns.saturating_add(u64::from(slot) << SLOT_BITS);
+                let to = from.saturating_add(1 << SLOT_BITS).min(end_ns);
+                self.in_vain(from, to, presence.failed & bit != 0);
+            }
+        }
+    }
+
+    fn in_vain(&mut self, from_ns: Nanos, to_ns: Nanos, failed: bool) {
+        let silence = self.open.get_or_insert(Silence { from_ns, ..Silence::default() });
+        silence.to_ns = to_ns;
+        if failed {
+            silence.last_failed_ns = Some(to_ns);
+            silence.failed_slots = silence.failed_slots.saturating_add(1);
+        }
+    }
+
+    fn served(&mut self) {
+        if let Some(silence) = self.open.take() {
+            self.keep(Silence { ended: true, ..silence });
+        }
+    }
+
+    /// Keeps a silence among the longest.
+    fn keep(&mut self, silence: Silence) {
+        self.silences.push(silence);
+        if self.silences.len() > MOST_SILENCES {
+            let shortest = (0..).zip(&self.silences).min_by_key(|(_, one)| one.duration_ns());
+            if let Some((at, _)) = shortest {
+                self.silences.remove(at);
+            }
+        }
+    }
+
+    /// The sums so far.
+    pub(crate) const fn sums(&self) -> &PresenceTally {
+        &self.sums
+    }
+
+    pub(crate) fn finish(mut self) -> Presence {
+        if let Some(silence) = self.open.take() {
+            self.keep(silence);
+        }
+        let PresenceTally { user_ns, down_ns, cut_ns, failing_ns, .. } = self.sums;
+        Presence { user_ns, down_ns, cut_ns, failing_ns, silences: self.silences }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::Tally;
+    use crate::units::SECOND;
+
+    const SLOT: Nanos = 1 << SLOT_BITS;
+
+    fn interval(index: u32, phase: Phase, presence: PresenceTally) -> Interval {
+        let start_ns = u64::from(index) * SECOND;
+        Interval {
+            index,
+            phase,
+            start_ns,
+            end_ns: start_ns + SECOND,
+            due: 0,
+            tally: Tally { presence, ..Tally::default() },
+            workers: Vec::new(),
+            machine: None,
+        }
+    }
+
+    fn presence(intervals: &[Interval]) -> Presence {
+        let mut sums = PresenceSums::default();
+        intervals.iter().for_each(|interval| sums.add(interval));
+        sums.finish()
+    }
+
+    #[test]
+    fn slots_of_a_stretch() {
+        for (from, to, slots) in [
+            (0, 0, 0b1),
+            (0, SLOT, 0b11),
+            (SLOT, 3 * SLOT, 0b1110),
+            (SLOT, 0, 0),
+            (0, Nanos::MAX, u64::MAX),
+            (63 * SLOT, 99 * SLOT, 1 << 63),
+        ] {
+            assert_eq!(
+                PresenceTally::slots(SECOND, SECOND + from, (SECOND).saturating_add(to)),
+                slots
+            );
+        }
+        assert_eq!(PresenceTally::slot(SECOND, 0), 1, "what came before counts as the first");
+    }
+
+    #[test]
+    fn a_silence_goes_from_the_first_wait_to_the_last_and_over_intervals() {
+        let all = u64::MAX;
+        let served = PresenceTally { served: all, waited: all, ..Default::default() };
+        let dead = PresenceTally { waited: all, failed: 0b101, ..Default::default() };
+        let back = PresenceTally { served: !0b11, waited: all, ..Default::default() };
+        let window = |index, presence| interval(index, Phase::Window, presence);
+        let found = presence(&[window(0, served), window(1, dead), window(2, back)]);
+        let whole = Silence {
+            from_ns: SECOND,
+            to_ns: 2 * SECOND + 2 * SLOT,
+            last_failed_ns: Some(SECOND + 3 * SLOT),
+            failed_slots: 2,
+            ended: true,
+        };
+        assert_eq!(found.silences, [whole]);
+        let to_the_end = presence(&[window(0, served), window(1, dead)]);
+        let last = Silence { to_ns: 2 * SECOND, ended: false, ..whole };
+        assert_eq!(to_the_end.silences, [last]);
+        let drained = [window(0, served), window(1, dead), interval(2, Phase::Drain, back)];
+        assert_eq!(presence(&drained).silences, [Silence { ended: true, ..last }]);
+    }
+
+    #[test]
+    fn nobody_waits_in_a_pause() {
+        let served = PresenceTally { served: 1, waited: 1, ..Default::default() };
+        let late = PresenceTally { served: 1 << 40, waited: 1 << 40, ..Default::default() };
+        let found =
+            presence(&[interval(0, Phase::Window, served), interval(1, Phase::Window, late)]);
+        assert_eq!(found.silences, []);
+    }
+
+    #[test]
+    fn the_longest_silences_are_kept() {
+        let mut sums = PresenceSums::default();
+        for index in 0..100 {
+            let long = if index == 50 { 20 } else { 1 };
+            let waited = PresenceTally::slots(0, 0, long * SLOT);
+            let tally = PresenceTally { waited, served: 1 << 50, ..Default::default() };
+            sums.add(&interval(index, Phase::Window, tally));
+        }
+        let silences = sums.finish().silences;
+        assert_eq!(silences.len(), MOST_SILENCES);
+        assert!(silences.iter().any(|one| one.duration_ns() == 21 * SLOT));
+    }
+
+    #[test]
+    fn time_that_is_lost() {
+        let tally =
+            PresenceTally { user_ns: 100, down_ns: 10, failing_ns: 20, ..Default::default() };
+        assert_eq!((tally.available(), tally.succeeding()), (Some(0.9), Some(0.7)));
+        let claimed = PresenceTally { down_ns: Nanos::MAX, ..tally };
+        assert_eq!(claimed.succeeding(), Some(0.0));
+        assert_eq!(PresenceTally::default().available(), None);
+    }
+}

@@ -1,0 +1,196 @@
+//! Whether the server went away while it was measured: stopped answering, was replaced by resets or
+//! server errors, or let a part of the users in no more.
+//!
+//! A stretch without service is held against the run's own service times and its own share of
+//! failures: a slow server is not gone, nor is one that fails every other attempt all along. What a
+//! finding makes of a run is the rule `server_gone`'s; searches, sweeps and comparisons end by it.
+
+use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
+use model::{ErrorClass, Presence, Run, Silence};
+
+use crate::figures::share;
+
+/// The shortest stretch without service that counts.
+pub const SHORTEST: Nanos = 500 * MILLISECOND;
+/// Times the median service time that a stretch must last in which attempts fail.
+pub const FAILING_TIMES: u64 = 2;
+/// Times the median service time that nothing must have come in when the window ends.
+pub const SILENT_TIMES: u64 = 5;
+/// The share of users' time, or of an open loop's attempts, that the server must have cut off.
+pub const CUT_OFF: f64 = 0.05;
+/// The share of the window below which a server that came back was away for a moment.
+pub const MOMENT: f64 = 0.01;
+/// Slots of 17 ms in which attempts must fail in a stretch that ended.
+const FEWEST_FAILING: u32 = 3;
+/// How improbable failures in a row must be by the run's own share of failures: e^-7, one in a
+/// thousand.
+const IMPROBABLE: f64 = 7.0;
+/// A long wait that ended well: at least as long, as much of the window, and as many users at once.
+const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
+/// Times the 99th percentile of the service time that such a wait lasts.
+const STALL_TIMES: u64 = 20;
+
+/// That the server was not there for a part of the window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gone {
+    /// From when to when nobody was served, since the run's start; absent where some always were.
+    pub silence: Option<Silence>,
+    /// How many such stretches there were.
+    pub times: usize,
+    /// The length of all of them.
+    pub away_ns: Nanos,
+    /// Whether the server was away at the window's end.
+    pub at_end: bool,
+    /// In whose words: `Connection refused (os error 111)`, or that no response came.
+    pub words: String,
+}
+
+impl Gone {
+    /// `the server stopped answering after 3.01s and did not come back: Connection refused`.
+    pub fn sentence(&self, run: &Run) -> String {
+        let after = |at: Nanos| show_duration(at.saturating_sub(run.plan.warmup_ns));
+        let Some(silence) = self.silence else {
+            return format!("the server cut off a part of its users: {}", self.words);
+        };
+        let begun = match silence.from_ns.saturating_sub(run.plan.warmup_ns) {
+            0..SHORTEST_TOLD => "from the window's beginning on".to_owned(),
+            _ => format!("{} into the window", after(silence.from_ns)),
+        };
+        let until = match self.at_end {
+            true => "and had not come back at its end".to_owned(),
+            false => format!("until {}", after(silence.to_ns)),
+        };
+        let again = match self.times {
+            0 | 1 => String::new(),
+            n => format!(" ({n} times, {} in all)", show_duration(self.away_ns)),
+        };
+        format!("the server stopped answering {begun}, {until}{again}: {}", self.words)
+    }
+}
+
+/// What is told as the window's beginning.
+const SHORTEST_TOLD: Nanos = 20 * MILLISECOND;
+
+/// Whether the server was gone for a part of the window, or is.
+pub fn gone(run: &Run) -> Option<Gone> {
+    let presence = run.presence.as_ref()?;
+    let found: Vec<&Silence> =
+        presence.silences.iter().filter(|silence| away(run, silence)).collect();
+    let longest = found.iter().max_by_key(|silence| silence.duration_ns());
+    if longest.is_none() && cut_off(run, presence).is_none_or(|cut| cut < CUT_OFF) {
+        return None;
+    }
+    let last = found.iter().find(|silence| !silence.ended);
+    Some(Gone {
+        silence: last.or(longest).map(|silence| **silence),
+        times: found.len(),
+        away_ns: found.iter().map(|silence| silence.duration_ns()).fold(0, Nanos::saturating_add),
+        at_end: last.is_some(),
+        words: words(run),
+    })
+}
+
+/// The server is gone as the run ends: nobody was served any more, and others need not try.
+pub fn gone_for_good(run: &Run) -> Option<Gone> {
+    gone(run).filter(|gone| gone.at_end)
+}
+
+/// The share of the load that the server refused or cut off: of users' time in a closed loop, of the
+/// attempts in an open one. Time-outs do not count: an overloaded server has them too.
+pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
+    if run.plan.rate_per_s.is_none() {
+        return (presence.user_ns > 0).then(|| presence.cut_ns as f64 / presence.user_ns as f64);
+    }
+    use ErrorClass::{Connect, Read, Tls, Write};
+    let cut = [Connect, Tls, Read, Write].map(|class| run.totals.errors.of(class));
+    let cut = cut.into_iter().fold(0u64, u64::saturating_add) as f64;
+    let own = run.totals.limits.values().fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;
+    (run.totals.attempts > 0).then(|| (cut - own).max(0.0) / run.totals.attempts as f64)
+}
+
+/// Whether a stretch without service is one in which the server was away.
+fn away(run: &Run, silence: &Silence) -> bool {
+    // What ran out on this side fails attempts that the server never saw.
+    if !run.totals.limits.is_empty() {
+        return false;
+    }
+    failing(run, silence) || silent(run, silence) || stalled(run, silence)
+}
+
+/// Attempt after attempt failed, for longer than answers take here, and too many in a row to be the
+/// failures that the run has anyway.
+fn failing(run: &Run, silence: &Silence) -> bool {
+    let Some(last) = silence.last_failed_ns else { return false };
+    let typical = run.service_ns.p50.min(run.plan.timeout_ns / 2);
+    let long = last.saturating_sub(silence.from_ns) >= SHORTEST.max(FAILING_TIMES * typical);
+    long && silence.failed_slots >= FEWEST_FAILING && improbable(run, silence)
+}
+
+/// Whether so many failures in a row are beyond chance, where each attempt fails by itself.
+fn improbable(run: &Run, silence: &Silence) -> bool {
+    let attempts = run.totals.attempts.max(1) as f64;
+    let failed = run.totals.attempts.saturating_sub(run.totals.succeeded) as f64;
+    if failed >= attempts {
+        return true;
+    }
+    let in_a_row = f64::from(silence.failed_slots) * (attempts / failed.max(1.0)).ln();
+    in_a_row >= attempts.ln() + IMPROBABLE
+}
+
+/// At the window's end nothing came any more, not in the drain either, to attempts that were open.
+fn silent(run: &Run, silence: &Silence) -> bool {
+    let open = run.totals.errors.timeout.saturating_add(run.totals.unfinished) > 0;
+    let answered = run.first_byte_ns.p99.min(run.service_ns.p50);
+    let long = silence.duration_ns() >= SHORTEST.max(SILENT_TIMES.saturating_mul(answered));
+    !silence.ended && !run.interrupted && open && long
+}
+
+/// Everybody waited at once, far longer than requests do here, and was answered in the end. In a closed
+/// loop only: an open loop's response times hold such a wait, a closed loop's hide it.
+fn stalled(run: &Run, silence: &Silence) -> bool {
+    let (least, part, users) = STALL;
+    let length = silence.duration_ns();
+    let long = length >= least
+        && length as f64 >= part * run.totals.duration_ns as f64
+        && length >= STALL_TIMES.saturating_mul(run.service_ns.p99)
+        && u64::from(run.plan.connections) >= users;
+    if !long || run.plan.rate_per_s.is_some() || silence.failed_slots > 0 {
+        return false;
+    }
+    let waited = run.histogram("service").map_or(0, |service| {
+        let as_long = |&(value, _): &(Nanos, u64)| value >= length / 10 * 9;
+        service.recorded().filter(as_long).map(|(_, n)| n).fold(0, u64::saturating_add)
+    });
+    waited >= users
+}
+
+/// What attempts failed by, in the words of the commonest failure.
+fn words(run: &Run) -> String {
+    let answered = |class| matches!(class, ErrorClass::Status | ErrorClass::Check);
+    let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
+    let commonest = errors.max_by_key(|&(_, count)| count);
+    let statuses = run.totals.statuses.iter().filter(|(status, _)| **status >= 500);
+    let status = statuses.max_by_key(|(_, count)| **count);
+    if let Some((status, &count)) = status
+        && commonest.is_none_or(|(_, other)| count > other)
+    {
+        return format!("it answered {status}");
+    }
+    match commonest {
+        None | Some((ErrorClass::Timeout, _)) => "no response at all".to_owned(),
+        Some((class, _)) => match run.totals.error_samples.get(class.name()) {
+            Some(sample) => sample.clone(),
+            None => format!("attempts failed by {}", class.name()),
+        },
+    }
+}
+
+/// How much of the load had no server, in words.
+pub(crate) fn lost_in_words(run: &Run) -> String {
+    let whose = match run.plan.rate_per_s {
+        Some(_) => "of the arrivals",
+        None => "of its users' time",
+    };
+    let ratio = run.rates.available_ratio.unwrap_or(1.0);
+    format!("it was there for {} {whose}", share(ratio))
+}

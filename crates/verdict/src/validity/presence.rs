@@ -1,0 +1,18 @@
+//! The rule about a server that goes away while it is measured.
+
+use model::{Run, Verdict};
+
+use super::Finding;
+use crate::gone::{MOMENT, gone, lost_in_words};
+
+pub(super) fn server_gone(run: &Run) -> Option<Finding> {
+    // Without any answer there is a rule that says so.
+    if run.totals.requests == 0 {
+        return None;
+    }
+    let gone = gone(run)?;
+    let away = gone.away_ns as f64 / run.totals.duration_ns.max(1) as f64;
+    let moment = gone.silence.is_some() && !gone.at_end && away < MOMENT;
+    let consequence = if moment { Verdict::Valid } else { Verdict::Invalid };
+    Some((consequence, format!("{}; {}", gone.sentence(run), lost_in_words(run))))
+}
