@@ -13,6 +13,9 @@ use model::workload::Literal;
 /// Values of one document at most, aliases counting as what they stand for: several times the largest
 /// public descriptions.
 const MOST_VALUES: usize = 2_000_000;
+/// Memory that the copies of aliases take at most, with those kept for them: 32 MiB. What no alias copies is
+/// bounded by its text.
+const MOST_COPIED: usize = 32 << 20;
 /// Lists and maps inside one another at most.
 const DEEPEST: usize = 100;
 
@@ -234,6 +237,21 @@ mod tests {
             bomb += &format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 9].join(", "));
         }
         assert!(parse(&bomb).unwrap_err().what.contains("aliases"));
+    }
+
+    #[test]
+    fn copies_of_long_texts_and_keys_are_bounded() {
+        let long = "x".repeat(300_000);
+        for holder in [long.clone(), format!("{{{long}: 1}}"), format!("[[{long}]]")] {
+            let bomb = format!("a: &a {holder}\nb: [{}]\n", ["*a"; 20_000].join(", "));
+            assert!(parse(&bomb).unwrap_err().what.contains("MiB"), "{}", &holder[..4]);
+        }
+        // Anchors inside one another keep a copy each.
+        let nested = (0..90).map(|at| format!("&a{at} [")).collect::<String>();
+        let bomb = format!("a: {nested}{}{}\n", long.repeat(2), "]".repeat(90));
+        assert!(parse(&bomb).unwrap_err().what.contains("MiB"));
+        let usual = format!("a: &a {long}\nb: [{}]\n", ["*a"; 50].join(", "));
+        assert!(parse(&usual).is_ok());
     }
 
     #[test]

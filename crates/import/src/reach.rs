@@ -1,9 +1,13 @@
-//! Whether the figures of a stored result are such as a run can have.
+//! Whether the figures of a stored result are such as a run can have, and its lists such as a run keeps.
 //!
 //! A file may claim any number. Those that rules and charts add up, subtract and multiply are kept
-//! below a bound at the door, so that no sum of a few of them leaves 64 bits.
+//! below a bound at the door, so that no sum of a few of them leaves 64 bits. Lists are bounded there
+//! too: what is made of a block or of an endpoint takes far more memory than its text. The text is gone
+//! through once and nothing of it is kept.
 
-use serde_json::Value;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use model::quote::quote;
 
@@ -12,40 +16,130 @@ const MOST: u64 = 1 << 55;
 /// Parts of a result whose numbers are no measurements: a seed is any number, and limits of a machine
 /// may be none.
 const UNBOUNDED: [&str; 3] = ["environment", "seed", "memory_available_bytes"];
+/// Items of a list at most, by its field's name: at least twice as many as this program writes.
+const LISTS: [(&str, u64); 6] = [
+    ("blocks", 128),
+    ("timeline", 20_000),
+    ("endpoints", 2_002),
+    ("flows", 2_002),
+    ("workers", 10_000),
+    ("levels", 10_000),
+];
+/// Items of any other list or map at most.
+const OTHERS: u64 = 100_000;
 
-/// Whether every figure in a JSON text is one that a run can have.
+/// Whether every figure in a JSON text is one that a run can have, and no list is longer than a run's.
 ///
 /// # Errors
 /// A sentence that names the first that is not, or what keeps the text from being JSON.
 pub fn within_reach(json: &[u8]) -> Result<(), String> {
-    let value: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    match beyond(&value) {
-        Some((name, number)) => {
-            let name = quote(&name);
-            Err(format!("{name} is {number}, which no run can bring: the file is damaged"))
-        }
-        None => Ok(()),
+    let mut beyond = None;
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let look = Look { field: "", beyond: &mut beyond };
+    let read = look.deserialize(&mut reader).and_then(|()| reader.end());
+    match (beyond, read) {
+        (Some(what), _) => Err(format!("{what}: the file is damaged")),
+        (None, read) => read.map_err(|error| error.to_string()),
     }
 }
 
-/// The first number that is beyond reach, with the name of its field.
-fn beyond(value: &Value) -> Option<(String, String)> {
-    let far = |number: &serde_json::Number| match (number.as_u64(), number.as_i64()) {
-        (Some(n), _) => n > MOST,
-        (None, Some(n)) => n.unsigned_abs() > MOST,
-        (None, None) => number.as_f64().is_some_and(|n| n.abs() > MOST as f64),
-    };
-    match value {
-        Value::Object(fields) => fields.iter().find_map(|(name, field)| match field {
-            _ if UNBOUNDED.contains(&name.as_str()) => None,
-            Value::Number(number) if far(number) => Some((name.clone(), number.to_string())),
-            field => beyond(field),
-        }),
-        Value::Array(items) => items.iter().find_map(|item| match item {
-            Value::Number(number) if far(number) => Some((String::new(), number.to_string())),
-            item => beyond(item),
-        }),
-        _ => None,
+/// Goes through the value of a field.
+struct Look<'a> {
+    field: &'a str,
+    /// What is wrong with the first that is beyond reach.
+    beyond: &'a mut Option<String>,
+}
+
+impl Look<'_> {
+    fn number<E: serde::de::Error>(
+        self,
+        far: bool,
+        number: impl FnOnce() -> String,
+    ) -> Result<(), E> {
+        if !far {
+            return Ok(());
+        }
+        let (name, number) = (quote(self.field), number());
+        self.say(format!("{name} is {number}, which no run can bring"))
+    }
+
+    fn say<E: serde::de::Error>(self, what: String) -> Result<(), E> {
+        *self.beyond = Some(what);
+        Err(E::custom("beyond reach"))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Look<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Look<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<(), E> {
+        self.number(number > MOST, || number.to_string())
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<(), E> {
+        self.number(number.unsigned_abs() > MOST, || number.to_string())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<(), E> {
+        self.number(number.abs() > MOST as f64, || {
+            serde_json::Number::from_f64(number).map_or("no number".into(), |n| n.to_string())
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Self { field, beyond } = self;
+        let named = LISTS.iter().find(|(name, _)| *name == field);
+        let most = named.map_or(OTHERS, |(_, most)| *most);
+        let mut count = 0;
+        while items.next_element_seed(Look { field, beyond })?.is_some() {
+            count += 1;
+            if count > most {
+                let what = format!("{} has more than {most} items", quote(field));
+                return Look { field, beyond }.say(what);
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        let mut count = 0;
+        while let Some(name) = fields.next_key::<String>()? {
+            count += 1;
+            if count > OTHERS {
+                let what = format!("{} has more than {OTHERS} fields", quote(self.field));
+                return self.say(what);
+            }
+            if UNBOUNDED.contains(&name.as_str()) {
+                fields.next_value::<IgnoredAny>()?;
+            } else {
+                fields.next_value_seed(Look { field: &name, beyond: self.beyond })?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -61,7 +155,7 @@ mod tests {
                 "`attempts` is 18446744073709551615",
             ),
             (r#"{"timeline":[{"start_ns":36028797018963969}]}"#, "`start_ns` is 36028797018963969"),
-            (r#"{"a":[1,-9223372036854775808]}"#, "-9223372036854775808"),
+            (r#"{"a":[1,-9223372036854775808]}"#, "`a` is -9223372036854775808"),
             (r#"{"rate":1e300}"#, "`rate` is 1e+300"),
             ("{", "EOF"),
         ] {
@@ -74,5 +168,20 @@ mod tests {
         ] {
             assert_eq!(within_reach(text.as_bytes()), Ok(()));
         }
+    }
+
+    #[test]
+    fn lists_longer_than_any_run_keeps_are_named() {
+        for (name, most) in LISTS.into_iter().chain([("statuses", OTHERS)]) {
+            let list = |items: u64| {
+                format!("{{\"a\":{{\"{name}\":[{}1]}}}}", "1,".repeat(items as usize - 1))
+            };
+            assert_eq!(within_reach(list(most).as_bytes()), Ok(()));
+            let why = within_reach(list(most + 1).as_bytes()).unwrap_err();
+            assert!(why.contains(&format!("`{name}` has more than {most} items")), "{why}");
+        }
+        let map: String = (0..=OTHERS).map(|at| format!(",\"{at}\":0")).collect();
+        let why = within_reach(format!("{{\"m\":{{\"a\":0{map}}}}}").as_bytes()).unwrap_err();
+        assert!(why.contains("`m` has more than"), "{why}");
     }
 }

@@ -132,9 +132,9 @@ fn load<T: DeserializeOwned>(bytes: &[u8], readable: &'static str) -> Result<T, 
     if schema != readable {
         return Err(refusal(schema, readable));
     }
-    let result = serde_json::from_slice(bytes).map_err(|error| malformed(&error, bytes))?;
+    // Before anything is made of it: long lists would take far more memory than their text.
     within_reach(bytes).map_err(ResultError::Beyond)?;
-    Ok(result)
+    serde_json::from_slice(bytes).map_err(|error| malformed(&error, bytes))
 }
 
 /// The name of the schema that a JSON text declares; empty when it declares none.

@@ -24,7 +24,7 @@ use crate::source::{
 use crate::value::Texts;
 
 use answer::Answers;
-use session::{Captures, Session as Way};
+use session::{Common, Session as Way};
 use write::{Scratch, Setting};
 
 /// Makes the sources of a run.
@@ -54,7 +54,7 @@ pub(crate) struct Player {
     /// The row drawn from each pool, for a request of its own.
     drawn: Drawn,
     scratch: Scratch,
-    captures: Captures,
+    common: Common,
     answers: Answers,
 }
 
@@ -83,8 +83,8 @@ impl Player {
     pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
         let takers = program.pools.iter().map(Pool::taker).collect();
         let (users, answers, scratch) = (Vec::new(), Answers::default(), Scratch::default());
-        let (drawn, captures) = (Drawn::default(), Captures::of(&program));
-        Self { program, seat, unix_ns, users, takers, drawn, scratch, captures, answers }
+        let (drawn, common) = (Drawn::default(), Common::of(&program));
+        Self { program, seat, unix_ns, users, takers, drawn, scratch, common, answers }
     }
 
     fn user(&mut self, user: u32) -> &mut User {
@@ -164,10 +164,10 @@ impl Player {
     /// Begins a session: its first step is next.
     fn open(&mut self, user: u32, place: Draw, flow: u32) -> Result<(), Halt> {
         let mut session = self.user(user).session.take().unwrap_or_default();
-        let Self { program, takers, drawn, seat, .. } = self;
+        let Self { program, takers, drawn, seat, common, .. } = self;
         let of = &program.flows[flow as usize];
         draw_rows(program, &of.pools, place, *seat, takers, drawn)?;
-        session.begin(flow, of, place, drawn);
+        session.begin(flow, of, place, drawn, common);
         self.user(user).session = Some(session);
         Ok(())
     }
@@ -383,10 +383,10 @@ impl Source for Player {
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
         self.answers.head(&self.program, user, head);
-        let Self { program, users, unix_ns, .. } = self;
+        let Self { program, users, unix_ns, common, .. } = self;
         let session = users.get_mut(user as usize).and_then(|user| user.session.as_deref_mut());
         if let Some(session) = session.filter(|session| session.active) {
-            session.head(program, head, *unix_ns);
+            session.head(program, head, *unix_ns, common);
         }
     }
 
@@ -395,13 +395,13 @@ impl Source for Player {
     }
 
     fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
-        let Self { program, users, answers, captures, unix_ns, .. } = self;
+        let Self { program, users, answers, common, unix_ns, .. } = self;
         let unix_ns = unix_ns.saturating_add_unsigned(now);
         let mut of = users.get_mut(user as usize);
         let mut session = of.as_mut().and_then(|user| user.session.as_deref_mut());
         session = session.filter(|session| session.active);
         let failed_check = answers.answered(program, user, success, |body| {
-            session.as_mut().and_then(|session| session.body(program, body, captures))
+            session.as_mut().and_then(|session| session.body(program, body, common))
         });
         let Some(session) = session else {
             return Answered { failed_check, ..Answered::default() };

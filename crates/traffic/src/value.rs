@@ -86,6 +86,16 @@ impl Texts {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
     }
+
+    /// Bytes of memory for texts.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Gives memory back where there is more of it.
+    pub(crate) fn shrink_to(&mut self, bytes: usize) {
+        self.bytes.shrink_to(bytes);
+    }
 }
 
 impl Value {

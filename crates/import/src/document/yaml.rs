@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
-use super::{DEEPEST, Entry, Fault, MOST_VALUES, Mark, Node, Tree, Value};
+use super::{DEEPEST, Entry, Fault, MOST_COPIED, MOST_VALUES, Mark, Node, Tree, Value};
 
 /// Reads the first document of a text.
 pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
@@ -68,8 +68,10 @@ struct Open {
 struct Builder<'a> {
     offsets: &'a Offsets<'a>,
     open: Vec<Open>,
-    anchors: HashMap<usize, (Node, usize)>,
+    anchors: HashMap<usize, (Node, Size)>,
     values: usize,
+    /// Bytes that anchors and aliases have copied.
+    copied: usize,
     marks: u32,
     root: Option<Node>,
 }
@@ -77,7 +79,7 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn new(offsets: &'a Offsets<'a>) -> Self {
         let (open, anchors) = (Vec::new(), HashMap::new());
-        Self { offsets, open, anchors, values: 0, marks: 0, root: None }
+        Self { offsets, open, anchors, values: 0, copied: 0, marks: 0, root: None }
     }
 
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Fault> {
@@ -99,14 +101,11 @@ impl<'a> Builder<'a> {
             },
             Event::Alias(anchor) => {
                 let at = self.offsets.byte(span.start.index());
-                let Some((node, size)) = self.anchors.get(&anchor) else {
+                let Some(&(_, size)) = self.anchors.get(&anchor) else {
                     return Err(Fault::new(at, "this alias stands inside of what it stands for"));
                 };
-                self.values += size;
-                if self.values > MOST_VALUES {
-                    return Err(too_many(at));
-                }
-                let node = node.clone();
+                self.copy(size, at)?;
+                let node = self.anchors[&anchor].0.clone();
                 self.finished(node, 0)
             }
             _ => Ok(()),
@@ -129,15 +128,30 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Counts a copy that is about to be made.
+    fn copy(&mut self, size: Size, at: usize) -> Result<(), Fault> {
+        self.values += size.values;
+        self.copied += size.bytes;
+        if self.values > MOST_VALUES {
+            return Err(too_many(at));
+        }
+        if self.copied > MOST_COPIED {
+            let most = MOST_COPIED >> 20;
+            let what = format!("aliases stand for more than {most} MiB: write the values out");
+            return Err(Fault::new(at, what));
+        }
+        Ok(())
+    }
+
     /// A value is whole: it goes into the list or map that is open, or is the document.
     fn finished(&mut self, node: Node, anchor: usize) -> Result<(), Fault> {
         self.values += 1;
+        let at = node.mark.start as usize;
         if anchor > 0 {
-            let size = size(&node);
-            self.values += size;
+            let size = Size::of(&node);
+            self.copy(size, at)?;
             self.anchors.insert(anchor, (node.clone(), size));
         }
-        let at = node.mark.start as usize;
         if self.values > MOST_VALUES {
             return Err(too_many(at));
         }
@@ -167,10 +181,32 @@ fn too_many(at: usize) -> Fault {
     Fault::new(at, format!("more than {MOST_VALUES} values, aliases included"))
 }
 
-fn size(node: &Node) -> usize {
-    match &node.value {
-        Value::List(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Map(entries) => 1 + entries.iter().map(|entry| size(&entry.value)).sum::<usize>(),
-        Value::Scalar { .. } => 1,
+/// What a copy of a value takes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    values: usize,
+    /// Memory, texts and keys included.
+    bytes: usize,
+}
+
+impl Size {
+    fn of(node: &Node) -> Self {
+        let mut size = Self::default();
+        size.add(node, 0);
+        size
+    }
+
+    /// Adds a value and `more` bytes around it.
+    fn add(&mut self, node: &Node, more: usize) {
+        self.values += 1;
+        self.bytes += size_of::<Node>() + more;
+        match &node.value {
+            Value::List(items) => items.iter().for_each(|item| self.add(item, 0)),
+            Value::Map(entries) => {
+                let around = size_of::<Entry>() - size_of::<Node>();
+                entries.iter().for_each(|entry| self.add(&entry.value, around + entry.key.len()));
+            }
+            Value::Scalar { text, .. } => self.bytes += text.len(),
+        }
     }
 }

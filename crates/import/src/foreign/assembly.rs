@@ -11,11 +11,15 @@ use model::workload::{
 use super::draft::{Draft, Target};
 use super::note::{Anchor, Kind, MOST_NOTES, Note};
 use super::secret::Vault;
+use super::template::Numbered;
 use super::{ForeignError, Imported, MOST_REQUESTS};
 
 /// Users and seconds of the load that is written down; whoever runs it says otherwise.
 const USERS: u64 = 10;
 const SECONDS: u64 = 10;
+
+/// Bytes of all requests at most: a workload file that is larger is not read.
+const MOST_WRITTEN: usize = crate::workload::MOST_BYTES;
 
 /// Parts of all bodies written as structures at most: a workload file holds 100,000 values.
 const MOST_PARTS: usize = 40_000;
@@ -31,6 +35,7 @@ pub(super) struct Assembly {
     pub(super) timeout: Option<Time>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) pools: BTreeMap<String, Pool>,
+    pub(super) pool_names: Numbered,
     pub(super) vault: Vault,
     notes: Vec<Note>,
     further_notes: usize,
@@ -38,6 +43,9 @@ pub(super) struct Assembly {
     /// Places of endpoints by what they send, so that equal ones become one.
     known: HashMap<String, usize>,
     left_out: u64,
+    /// Bytes of the endpoints so far, and parts of their bodies' structures.
+    written: usize,
+    parts: usize,
     flows: Vec<(String, Vec<Draft>)>,
 }
 
@@ -67,8 +75,16 @@ impl Assembly {
         }
     }
 
+    /// Whether every further request is left out; it is counted.
+    pub(super) fn is_full(&mut self) -> bool {
+        let full = self.endpoints.len() >= MOST_REQUESTS || self.written >= MOST_WRITTEN;
+        self.left_out += u64::from(full);
+        full
+    }
+
     /// Adds a request of its own. One that was there already weighs more instead.
-    pub(super) fn add(&mut self, draft: Draft) {
+    pub(super) fn add(&mut self, mut draft: Draft) {
+        self.parts = flatten(&mut draft, self.parts);
         let same = format!(
             "{:?}",
             (
@@ -83,6 +99,7 @@ impl Assembly {
         );
         if let Some(&at) = self.known.get(&same) {
             self.endpoints[at].times += draft.times;
+            self.further_notes += draft.further_notes;
             for note in draft.notes {
                 let told = self.endpoints[at].notes.iter().any(|other| other.what == note.what);
                 if !told {
@@ -91,10 +108,12 @@ impl Assembly {
             }
             return;
         }
-        if self.endpoints.len() >= MOST_REQUESTS {
+        let written = self.written.saturating_add(same.len());
+        if self.endpoints.len() >= MOST_REQUESTS || written > MOST_WRITTEN {
             self.left_out += 1;
             return;
         }
+        self.written = written;
         self.known.insert(same, self.endpoints.len());
         self.endpoints.push(draft);
     }
@@ -172,9 +191,10 @@ impl Assembly {
         }
         if self.left_out > 0 {
             let what = format!(
-                "{} further requests: at most {MOST_REQUESTS} different ones become endpoints; put \
-                 what differs between them into a pool",
-                self.left_out
+                "{} further requests: at most {MOST_REQUESTS} different ones and {} MiB become \
+                 endpoints; put what differs between them into a pool",
+                self.left_out,
+                MOST_WRITTEN >> 20
             );
             self.note(Kind::NotCarriedOver, "", what);
         }
@@ -216,11 +236,7 @@ impl Assembly {
     fn flatten_bodies(&mut self) {
         let mut parts = 0;
         for draft in self.drafts_mut() {
-            let Some(Body::Json(literal)) = &mut draft.body else { continue };
-            parts += literal.to_string().matches([',', '{', '[']).count();
-            if parts > MOST_PARTS && !matches!(literal, Literal::Text(_)) {
-                *literal = Literal::Text(literal.to_string());
-            }
+            parts = flatten(draft, parts);
         }
     }
 
@@ -301,10 +317,23 @@ impl Assembly {
     }
 
     fn take_notes(&mut self, draft: &mut Draft, anchor: Anchor) {
+        self.further_notes += draft.further_notes;
         for note in std::mem::take(&mut draft.notes) {
             self.push(Note { anchor, ..note });
         }
     }
+}
+
+/// Writes a JSON body as text where it has too many parts behind the `parts` of those before it; gives the
+/// parts of all.
+fn flatten(draft: &mut Draft, parts: usize) -> usize {
+    let Some(Body::Json(literal)) = &mut draft.body else { return parts };
+    let text = literal.to_string();
+    let parts = parts.saturating_add(text.matches([',', '{', '[']).count());
+    if parts > MOST_PARTS && !matches!(literal, Literal::Text(_)) {
+        *literal = Literal::Text(text);
+    }
+    parts
 }
 
 /// Names given so far.

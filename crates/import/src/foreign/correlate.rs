@@ -13,14 +13,17 @@ use model::workload::{Body, Extractor, Literal};
 
 use super::assembly::Assembly;
 use super::draft::Draft;
+use super::json::parts;
 use super::note::Kind;
 use super::secret::is_secret_name;
-use super::template::{hole, identifier, literal};
+use super::template::{Numbered, hole, identifier, literal};
 
 /// Values of answers held at most.
 const MOST_VALUES: usize = 500_000;
 /// Bytes of a value at most.
 const LONGEST_VALUE: usize = 8 << 10;
+/// Bytes of the way to a value at most: it is kept with each value.
+const LONGEST_WAY: usize = 1 << 10;
 /// Bytes of an answer searched at most.
 const LONGEST_ANSWER: usize = 16 << 20;
 
@@ -97,6 +100,7 @@ struct Known {
     /// The step that set a cookie last, by its name.
     jar: HashMap<String, usize>,
     variables: HashSet<String>,
+    numbered: Numbered,
     cookies_left: usize,
     full: bool,
 }
@@ -223,9 +227,7 @@ impl Known {
         }
         let variable = source.variable.get_or_insert_with(|| {
             let base = identifier(&source.called);
-            let numbered = (2..).map(|number| format!("{base}_{number}"));
-            let mut names = std::iter::once(base.clone()).chain(numbered);
-            let free = names.find(|name| !self.variables.contains(name)).unwrap_or(base);
+            let free = self.numbered.free(&base, |name| self.variables.contains(name));
             self.variables.insert(free.clone());
             free
         });
@@ -244,6 +246,7 @@ impl Known {
             }
         }
         let text = answer.json.as_deref().filter(|text| text.len() <= LONGEST_ANSWER);
+        let text = text.filter(|text| parts(text) <= MOST_VALUES);
         if let Some(literal) = text.and_then(|text| serde_json::from_str::<Literal>(text).ok()) {
             self.learn_literal(step, &literal, &mut Vec::new());
         }
@@ -288,6 +291,9 @@ impl Known {
 
     fn learn_member(&mut self, step: usize, value: &str, path: &[Key]) {
         let names = || path.iter().rev().filter_map(Key::name);
+        if names().map(str::len).sum::<usize>() > LONGEST_WAY {
+            return;
+        }
         let own = names().next().unwrap_or_default();
         if is_identifier(own) || is_secret_name(own, false) || looks_random(value) {
             let parent = names().nth(1).filter(|_| own.len() <= 4);

@@ -28,8 +28,11 @@ const PATH: &AsciiSet = &CONTROLS
 const VALUE: &AsciiSet =
     &PATH.add(b'%').add(b'/').add(b'?').add(b'#').add(b'&').add(b'=').add(b'+');
 
+/// Notes about one request at most; further ones are counted.
+const MOST_NOTES: usize = 100;
+
 /// Bytes of a URL at most.
-const LONGEST_URL: usize = 64 << 10;
+pub(super) const LONGEST_URL: usize = 64 << 10;
 
 /// A request. All its text is template text.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +55,8 @@ pub(super) struct Draft {
     /// How often the file has it.
     pub(super) times: u64,
     pub(super) notes: Vec<Note>,
+    /// Notes beyond the bound.
+    pub(super) further_notes: usize,
 }
 
 impl Draft {
@@ -79,7 +84,11 @@ impl Draft {
 
     /// Says something about this request.
     pub(super) fn note(&mut self, kind: Kind, what: impl AsRef<str>) {
-        self.notes.push(Note::new(kind, self.place.clone(), what));
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(Note::new(kind, self.place.clone(), what));
+        } else {
+            self.further_notes += 1;
+        }
     }
 
     /// The first header field of this name, in lower case.

@@ -10,6 +10,10 @@ use model::quote::plain;
 
 /// Levels of nesting that a body may have to be written as a structure.
 const DEEPEST_BODY: usize = 40;
+/// Lists, maps and commas of such a body at most: as a structure a number takes 30 times its text.
+const MOST_PARTS: usize = 5_000;
+/// Values of a JSON text at most that is read as a tree.
+const MOST_VALUES: usize = 2_000_000;
 /// Bytes of a member's name in such a body; YAML takes no longer ones.
 const LONGEST_NAME: usize = 500;
 
@@ -23,6 +27,29 @@ pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, F
     })
 }
 
+/// Reads JSON as a tree, with a bound on its values: one of two characters takes 32 bytes.
+pub(super) fn parse_tree(text: &str) -> Result<serde_json::Value, ForeignError> {
+    if parts(text) > MOST_VALUES {
+        return Err(ForeignError::whole(format!("holds more than {MOST_VALUES} values")));
+    }
+    parse(text)
+}
+
+/// The values of a JSON text, at most: its lists, maps and commas.
+pub(super) fn parts(text: &str) -> usize {
+    let (mut count, mut quoted, mut escaped) = (0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' => count += usize::from(!quoted),
+            _ => {}
+        }
+    }
+    count
+}
+
 /// Reads a document in JSON or YAML.
 pub(super) fn parse_document(text: &str) -> Result<Literal, ForeignError> {
     let tree = document::parse(text).map_err(|fault| ForeignError::of_document(text, fault))?;
@@ -33,7 +60,7 @@ pub(super) fn parse_document(text: &str) -> Result<Literal, ForeignError> {
 /// digits, no member stands twice, no name holds a placeholder.
 pub(super) fn structure(text: &str) -> Option<Literal> {
     // An escaped dollar could make a placeholder of what is none.
-    if text.contains("\\u0024") {
+    if text.contains("\\u0024") || parts(text) > MOST_PARTS {
         return None;
     }
     let literal: Literal = serde_json::from_str(text).ok()?;
@@ -84,7 +111,7 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Bytes of the JSON string that the text begins with.
-fn string_length(text: &str) -> usize {
+pub(super) fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
         match byte {
@@ -100,6 +127,17 @@ fn string_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_counted_outside_of_texts() {
+        for (text, count) in [("7", 0), ("[1,2]", 2), (r#"{"a,[":"\",{"}"#, 1), ("[[],{}]", 4)] {
+            assert_eq!(parts(text), count, "{text}");
+        }
+        let long = format!("[{}0]", "0,".repeat(MOST_PARTS));
+        assert_eq!(structure(&long), None);
+        let error = parse_tree(&format!("[{}0]", "0,".repeat(MOST_VALUES))).unwrap_err();
+        assert!(error.what.contains("more than"), "{error}");
+    }
 
     #[test]
     fn a_structure_loses_nothing_or_is_none() {

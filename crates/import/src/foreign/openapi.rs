@@ -11,7 +11,7 @@ mod sample;
 use model::workload::Literal;
 
 use super::assembly::Assembly;
-use super::draft::Draft;
+use super::draft::{Draft, LONGEST_URL};
 use super::note::Kind;
 use super::template::literal;
 use super::{ForeignError, json, text};
@@ -45,7 +45,10 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), ForeignE
             continue;
         };
         for (method, of) in members(Some(item)) {
-            if METHODS.contains(&method.as_str()) {
+            if path.len() > LONGEST_URL {
+                let what = format!("a path of {} bytes", path.len());
+                assembly.note_once(Kind::NotCarriedOver, "", what);
+            } else if METHODS.contains(&method.as_str()) && !assembly.is_full() {
                 read_operation(&document, &Place { path, item, method, of }, assembly);
             }
         }

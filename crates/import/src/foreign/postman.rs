@@ -22,7 +22,7 @@ const DEEPEST: usize = 30;
 
 /// Reads every request of a collection.
 pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), ForeignError> {
-    let root: Value = json::parse(text(bytes)?)?;
+    let root: Value = json::parse_tree(text(bytes)?)?;
     // Exports through Postman's API wrap the collection once more.
     let root = root.get("collection").unwrap_or(&root);
     check(root)?;

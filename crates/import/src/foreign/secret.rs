@@ -12,7 +12,8 @@ use model::workload::{Body, Fields, Literal};
 pub(super) use model::secret::is_secret_name;
 
 use super::draft::{Draft, PLAIN_BASIC};
-use super::template::{Piece, env, environment_name, has_hole, pieces};
+use super::json::string_length;
+use super::template::{Numbered, Piece, env, environment_name, has_hole, pieces};
 
 /// The environment variables that stand for credentials.
 #[derive(Debug, Default)]
@@ -21,6 +22,7 @@ pub(super) struct Vault {
     names: HashMap<String, String>,
     /// What each holds, by name.
     pub(super) purposes: BTreeMap<String, String>,
+    numbered: Numbered,
     keep: bool,
 }
 
@@ -52,9 +54,8 @@ impl Vault {
             return env(name);
         }
         let base = environment_name(name);
-        let free = |name: &String| !self.purposes.contains_key(name);
-        let numbered = (2..).map(|number| format!("{base}_{number}"));
-        let name = std::iter::once(base.clone()).chain(numbered).find(free).unwrap_or(base);
+        let purposes = &self.purposes;
+        let name = self.numbered.free(&base, |name| purposes.contains_key(name));
         self.names.insert(value.to_owned(), name.clone());
         self.purposes.insert(name.clone(), purpose.to_owned());
         env(&name)
@@ -187,13 +188,29 @@ impl Vault {
         let Ok(literal) = serde_json::from_str::<Literal>(text) else { return text.to_owned() };
         let mut found = Vec::new();
         secrets_of(&literal, "", &mut found);
-        let mut text = text.to_owned();
-        for (name, value) in found {
-            let hidden = self.hide(value, name_or(name, "TOKEN"), &format!("{name}, {purpose}"));
-            let quoted = Literal::Text(value.to_owned()).to_string();
-            text = text.replace(&quoted, &format!("\"{hidden}\""));
+        if found.is_empty() {
+            return text.to_owned();
         }
-        text
+        let mut hidden = HashMap::new();
+        for (name, value) in found {
+            let purpose = format!("{name}, {purpose}");
+            hidden.insert(value, self.hide(value, name_or(name, "TOKEN"), &purpose));
+        }
+        // Once through the text, whatever it holds: each of its strings is a credential or is not.
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('"') {
+            let (before, from) = rest.split_at(at);
+            let (string, after) = from.split_at(string_length(from));
+            let value = serde_json::from_str::<String>(string).ok();
+            out.push_str(before);
+            match value.and_then(|value| hidden.get(value.as_str())) {
+                Some(placeholder) => out.extend(["\"", placeholder, "\""]),
+                None => out.push_str(string),
+            }
+            rest = after;
+        }
+        out + rest
     }
 
     fn value(&mut self, value: &mut String, name: &str, query: bool, purpose: &str) {
@@ -302,5 +319,7 @@ mod tests {
         let text = r#"{"amount": 1.0, "password": "a\"b"}"#;
         let masked = Vault::new(false).json_text(text, "body");
         assert_eq!(masked, r#"{"amount": 1.0, "password": "${env.PASSWORD}"}"#);
+        let escaped = Vault::new(false).json_text(r#"{"n": 1.0, "password": "\u0061b"}"#, "body");
+        assert_eq!(escaped, r#"{"n": 1.0, "password": "${env.PASSWORD}"}"#);
     }
 }

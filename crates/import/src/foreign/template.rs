@@ -1,6 +1,8 @@
 //! Template text as importers write it: text out of other tools' files by [`literal`], so that nothing
 //! in it is taken for a placeholder, and placeholders of names. The syntax is `model`'s.
 
+use std::collections::HashMap;
+
 pub(super) use model::workload::template::{hole, literal};
 
 /// The placeholder of an environment variable.
@@ -64,6 +66,30 @@ pub(super) fn identifier(text: &str) -> String {
         None => "value".to_owned(),
         Some(first) if first.is_ascii_digit() => format!("n{name}"),
         Some(_) => name.to_owned(),
+    }
+}
+
+/// Names given so far, with the number that the next of a base gets: counting from 2 each time would take a
+/// hostile file's thousands of equal names squared.
+#[derive(Debug, Default)]
+pub(super) struct Numbered {
+    next: HashMap<String, usize>,
+}
+
+impl Numbered {
+    /// The base, or the base with a number behind it, that is not taken.
+    pub(super) fn free(&mut self, base: &str, taken: impl Fn(&str) -> bool) -> String {
+        if !taken(base) {
+            return base.to_owned();
+        }
+        let next = self.next.entry(base.to_owned()).or_insert(2);
+        loop {
+            let name = format!("{base}_{next}");
+            *next += 1;
+            if !taken(&name) {
+                return name;
+            }
+        }
     }
 }
 

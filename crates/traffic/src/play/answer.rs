@@ -1,4 +1,8 @@
 //! Answers, as far as requests have checks: what is kept of them until they are whole, and what failed.
+//!
+//! A buffer belongs to an answer from its body's first byte to its end and then to another user's, and all
+//! of a worker's share one budget: a server that drips long answers to every user would fill the memory
+//! otherwise.
 
 use std::collections::VecDeque;
 
@@ -11,6 +15,9 @@ use crate::value::Texts;
 
 /// Bytes of one answer's body kept for its checks at most: 1 MiB.
 pub(super) const MOST_BODY: usize = 1 << 20;
+/// Memory for bodies that one worker holds at most, all users together: 256 MiB, as for answers that scripts
+/// look at. An answer beyond it fails its checks.
+const MOST_HELD: usize = 256 << 20;
 /// Bytes of a failed answer's body that are shown at most.
 const SHOWN: usize = 4096;
 /// A body's buffer that has grown beyond this is given back.
@@ -21,6 +28,10 @@ const KEPT: usize = 64 << 10;
 pub(super) struct Answers {
     by_user: Vec<VecDeque<Flight>>,
     spare: Vec<Flight>,
+    /// Buffers of no answer, for the next bodies that come.
+    buffers: Vec<Vec<u8>>,
+    /// Memory of all buffers, those of answers among them.
+    held: usize,
     /// Scratch: a text of an answer without its escapes.
     text: Vec<u8>,
     /// The last answer that failed a check.
@@ -36,6 +47,7 @@ struct Failure {
     /// Its first bytes.
     body: Vec<u8>,
     bytes: usize,
+    crowded: bool,
 }
 
 /// One request under way.
@@ -50,6 +62,8 @@ pub(super) struct Flight {
     body: Vec<u8>,
     /// Bytes of the body, those not kept among them.
     bytes: usize,
+    /// Nothing of the body is kept: the worker holds as much as it may.
+    crowded: bool,
 }
 
 impl Answers {
@@ -65,8 +79,7 @@ impl Answers {
         }
         let mut flight = self.spare.pop().unwrap_or_default();
         flight.request = index;
-        (flight.status, flight.failed, flight.bytes) = (0, None, 0);
-        flight.body.clear();
+        (flight.status, flight.failed, flight.bytes, flight.crowded) = (0, None, 0, false);
         let user = user as usize;
         if user >= self.by_user.len() {
             self.by_user.resize_with(user + 1, VecDeque::new);
@@ -88,10 +101,23 @@ impl Answers {
     }
 
     pub(super) fn body(&mut self, user: u32, bytes: &[u8]) {
-        let Some(flight) = self.oldest(user) else { return };
-        let room = MOST_BODY - flight.body.len();
-        flight.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let Self { by_user, buffers, held, .. } = self;
+        let flight = by_user.get_mut(user as usize).and_then(VecDeque::front_mut);
+        let Some(flight) = flight else { return };
         flight.bytes += bytes.len();
+        let kept = &bytes[..bytes.len().min(MOST_BODY - flight.body.len())];
+        if flight.crowded || kept.is_empty() {
+            return;
+        }
+        if flight.body.capacity() == 0 {
+            flight.body = buffers.pop().unwrap_or_default();
+        }
+        if make_room(&mut flight.body, kept.len(), buffers, held) {
+            flight.body.extend_from_slice(kept);
+        } else {
+            flight.crowded = true;
+            drop_buffer(std::mem::take(&mut flight.body), held);
+        }
     }
 
     /// The first check that the user's oldest answer failed. Of one that failed none, `extract` is
@@ -135,8 +161,12 @@ impl Answers {
     }
 
     fn give_back(&mut self, mut flight: Flight) {
-        if flight.body.capacity() > KEPT {
-            flight.body = Vec::new();
+        let mut body = std::mem::take(&mut flight.body);
+        if body.capacity() > KEPT {
+            drop_buffer(body, &mut self.held);
+        } else if body.capacity() > 0 {
+            body.clear();
+            self.buffers.push(body);
         }
         self.spare.push(flight);
     }
@@ -145,8 +175,8 @@ impl Answers {
         let mut body = self.failure.take().map(|failure| failure.body).unwrap_or_default();
         body.clear();
         body.extend_from_slice(&flight.body[..flight.body.len().min(SHOWN)]);
-        let Flight { request, status, bytes, .. } = *flight;
-        self.failure = Some(Failure { user, request, check, status, body, bytes });
+        let Flight { request, status, bytes, crowded, .. } = *flight;
+        self.failure = Some(Failure { user, request, check, status, body, bytes, crowded });
     }
 
     /// See [`crate::Source::complaint`].
@@ -154,16 +184,70 @@ impl Answers {
         let Some(failure) = self.failure.as_ref().filter(|failure| failure.user == user) else {
             return String::new();
         };
-        let Failure { request, check, status, bytes, .. } = *failure;
+        let Failure { request, check, status, bytes, crowded, .. } = *failure;
         let request = &program.requests[request as usize];
         let check = request.checks.get(usize::from(check));
         let too_long = bytes > MOST_BODY && check.is_none_or(Check::needs_body);
         let mut text = format!("status {status}, {bytes} bytes");
-        if too_long {
+        if crowded {
+            let most = MOST_HELD >> 20;
+            text += &format!(
+                ", of which none is kept: answers under way to all users of a worker hold {most} MiB, \
+                 the most for their checks; take fewer connections"
+            );
+        } else if too_long {
             text += ", of which 1 MiB is kept: too long to be checked";
         } else if !failure.body.is_empty() {
             text += &format!(": {}", String::from_utf8_lossy(&failure.body));
         }
         text
+    }
+}
+
+/// Makes room for `more` bytes behind those of a body; false where the budget does not allow it.
+fn make_room(
+    body: &mut Vec<u8>,
+    more: usize,
+    buffers: &mut Vec<Vec<u8>>,
+    held: &mut usize,
+) -> bool {
+    let needed = body.len() + more;
+    if needed <= body.capacity() {
+        return true;
+    }
+    let wanted = needed.max(2 * body.capacity()).min(MOST_BODY);
+    while *held + wanted - body.capacity() > MOST_HELD {
+        let Some(idle) = buffers.pop() else { return false };
+        drop_buffer(idle, held);
+    }
+    *held -= body.capacity();
+    body.reserve_exact(wanted - body.len());
+    *held += body.capacity();
+    true
+}
+
+fn drop_buffer(buffer: Vec<u8>, held: &mut usize) {
+    *held -= buffer.capacity();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_shared_and_idle_ones_make_room() {
+        let (mut buffers, mut held) = (Vec::new(), 0);
+        let mut body = Vec::new();
+        assert!(make_room(&mut body, 1000, &mut buffers, &mut held));
+        assert_eq!((held, body.capacity()), (1000, 1000));
+        buffers.push(body);
+        let mut other = Vec::new();
+        held += MOST_HELD - 1500;
+        assert!(!make_room(&mut other, 1501, &mut Vec::new(), &mut held));
+        assert!(make_room(&mut other, 1500, &mut buffers, &mut held));
+        assert_eq!((held, buffers.len()), (MOST_HELD, 0));
+        assert!(!make_room(&mut other, 1501, &mut buffers, &mut held));
+        drop_buffer(other, &mut held);
+        assert_eq!(held, MOST_HELD - 1500);
     }
 }

@@ -2,9 +2,10 @@
 
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// Cookies at most, and bytes of one.
+/// Cookies at most, bytes of one, and bytes of all: more than any server takes in a request's head.
 const MOST: usize = 50;
 const LONGEST: usize = 4096;
+const MOST_BYTES: usize = 16 << 10;
 
 /// Cookies by name.
 #[derive(Debug, Clone, Default)]
@@ -32,13 +33,15 @@ impl Jar {
             return;
         }
         let at = self.cookies[..self.used].iter().position(|(known, _)| known == name);
+        let replaced = at.map_or(0, |at| self.cookies[at].0.len() + self.cookies[at].1.len());
+        let fits = self.bytes() - replaced + name.len() + value.len() <= MOST_BYTES;
         match (at, expired(field, unix_ns)) {
             (Some(at), true) => {
                 self.cookies[at..self.used].rotate_left(1);
                 self.used -= 1;
             }
-            (Some(at), false) => put(&mut self.cookies[at].1, value),
-            (None, false) if self.used < MOST => {
+            (Some(at), false) if fits => put(&mut self.cookies[at].1, value),
+            (None, false) if fits && self.used < MOST => {
                 if self.used == self.cookies.len() {
                     self.cookies.push(Default::default());
                 }
@@ -49,6 +52,10 @@ impl Jar {
             }
             _ => {}
         }
+    }
+
+    fn bytes(&self) -> usize {
+        self.cookies[..self.used].iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 
     /// Appends the `Cookie` field, if there are cookies.

@@ -15,6 +15,11 @@ use super::jar::Jar;
 const LONGEST: usize = 16 << 10;
 /// Bytes of all that a session extracts at most.
 const MOST: usize = 256 << 10;
+/// Memory of all that the sessions of a worker extracted at most: 256 MiB. A value beyond it counts as not
+/// found.
+const MOST_HELD: usize = 256 << 20;
+/// What a session that is over may keep of its memory for the next of its user.
+const IDLE: usize = 16 << 10;
 
 /// See the module. It is kept when it is over, for its memory.
 #[derive(Debug, Default)]
@@ -35,17 +40,23 @@ pub(super) struct Session {
     pub(super) jar: Jar,
     /// The first extraction that the head of the answer lacks.
     lacks: Option<u16>,
-    /// Scratch: the sides of a condition; a text of an answer without its escapes.
+    /// Scratch: the sides of a condition.
     sides: [Vec<u8>; 2],
-    text: Vec<u8>,
 }
 
-/// Room for what the regular expressions of extractions find, by endpoint and by place among the
-/// extractions of its step. A worker's, since an expression cannot be asked without.
+/// What the sessions of a worker share.
 #[derive(Debug)]
-pub(super) struct Captures(Vec<Vec<Option<CaptureLocations>>>);
+pub(super) struct Common {
+    /// Room for what the regular expressions of extractions find, by endpoint and by place among the
+    /// extractions of its step: an expression cannot be asked without.
+    rooms: Vec<Vec<Option<CaptureLocations>>>,
+    /// Scratch: a text of an answer without its escapes.
+    text: Vec<u8>,
+    /// Memory of what all sessions extracted.
+    held: usize,
+}
 
-impl Captures {
+impl Common {
     pub(super) fn of(program: &Program) -> Self {
         let mut room = vec![Vec::new(); program.requests.len()];
         for step in program.flows.iter().flat_map(|flow| &flow.steps) {
@@ -55,17 +66,27 @@ impl Captures {
             });
             room[step.request as usize] = of_step.collect();
         }
-        Self(room)
+        Self { rooms: room, text: Vec::new(), held: 0 }
     }
 }
 
 impl Session {
     /// Begins anew.
-    pub(super) fn begin(&mut self, flow: u32, of: &Flow, place: Draw, drawn: &Drawn) {
+    pub(super) fn begin(
+        &mut self,
+        flow: u32,
+        of: &Flow,
+        place: Draw,
+        drawn: &Drawn,
+        common: &mut Common,
+    ) {
         (self.active, self.awaiting) = (true, false);
         (self.flow, self.step, self.place, self.resume) = (flow, 0, place, 0);
         self.drawn.copy(drawn);
+        common.held -= self.extracted.capacity();
         self.extracted.clear(of.extracted.len());
+        self.extracted.shrink_to(IDLE);
+        common.held += self.extracted.capacity();
         self.jar.clear();
         self.lacks = None;
     }
@@ -86,7 +107,13 @@ impl Session {
     }
 
     /// The head of the awaited answer.
-    pub(super) fn head(&mut self, program: &Program, head: &ResponseHead<'_>, unix_ns: i64) {
+    pub(super) fn head(
+        &mut self,
+        program: &Program,
+        head: &ResponseHead<'_>,
+        unix_ns: i64,
+        common: &mut Common,
+    ) {
         for field in head.headers.all("set-cookie") {
             self.jar.take(field, unix_ns);
         }
@@ -100,7 +127,8 @@ impl Session {
                 }
                 From::Json(_) | From::Regex(_) => continue,
             };
-            if !found.is_some_and(|value| keep(&mut self.extracted, extract, value, false)) {
+            let held = &mut common.held;
+            if !found.is_some_and(|value| keep(&mut self.extracted, extract, value, false, held)) {
                 self.lacks.get_or_insert(number);
             }
         }
@@ -111,20 +139,21 @@ impl Session {
         &mut self,
         program: &Program,
         body: &[u8],
-        captures: &mut Captures,
+        common: &mut Common,
     ) -> Option<u16> {
         let step = &program.flows[self.flow as usize].steps[usize::from(self.step)];
-        let rooms = &mut captures.0[step.request as usize];
+        let Common { rooms, text, held } = common;
+        let rooms = &mut rooms[step.request as usize];
         for ((extract, room), number) in step.extract.iter().zip(rooms).zip(0..) {
             let kept = match &extract.from {
-                From::Json(pointer) => pointer.find(body, &mut self.text).is_some_and(|found| {
-                    keep(&mut self.extracted, extract, found.bytes, found.json)
+                From::Json(pointer) => pointer.find(body, text).is_some_and(|found| {
+                    keep(&mut self.extracted, extract, found.bytes, found.json, held)
                 }),
                 From::Regex(regex) => room.as_mut().is_some_and(|room| {
                     let found = regex.captures_read(room, body);
                     let group = found.and_then(|_| room.get(1).or(room.get(0)));
                     group.is_some_and(|(start, end)| {
-                        keep(&mut self.extracted, extract, &body[start..end], false)
+                        keep(&mut self.extracted, extract, &body[start..end], false, held)
                     })
                 }),
                 From::Header(_) | From::Cookie(_) => continue,
@@ -178,12 +207,22 @@ impl Session {
     }
 }
 
-/// Keeps a value, unless it is too long or holds what no header field may.
-fn keep(extracted: &mut Texts, extract: &Extract, value: &[u8], json: bool) -> bool {
+/// Keeps a value, unless it is too long, holds what no header field may, or too much is `held` already.
+fn keep(
+    extracted: &mut Texts,
+    extract: &Extract,
+    value: &[u8],
+    json: bool,
+    held: &mut usize,
+) -> bool {
     let plain = !value.iter().any(|byte| *byte < b' ' || *byte == 0x7f);
-    let fits = value.len() <= LONGEST && extracted.bytes() + value.len() <= MOST;
+    let fits = value.len() <= LONGEST
+        && extracted.bytes() + value.len() <= MOST
+        && *held + value.len() <= MOST_HELD;
     if plain && fits {
+        let before = extracted.capacity();
         extracted.set(extract.index, value, json);
+        *held += extracted.capacity() - before;
     }
     plain && fits
 }

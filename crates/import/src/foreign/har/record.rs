@@ -1,12 +1,14 @@
 //! The form of a recording: what is read of it, everything that tools leave out being optional.
 
+use std::marker::PhantomData;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-/// Entries read at most.
+/// Entries and pages read at most.
 const MOST_ENTRIES: usize = 200_000;
 
 #[derive(Deserialize)]
@@ -18,7 +20,7 @@ pub(super) struct Har {
 pub(super) struct Log {
     #[serde(deserialize_with = "bounded")]
     pub(super) entries: Vec<Entry>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded")]
     pub(super) pages: Vec<Page>,
 }
 
@@ -124,27 +126,29 @@ impl Entry {
     }
 }
 
-fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
-    struct Entries;
-    impl<'de> Visitor<'de> for Entries {
-        type Value = Vec<Entry>;
+fn bounded<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    struct Items<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
+        type Value = Vec<T>;
 
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             f.write_str("a list of entries")
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
-            let mut entries = Vec::new();
-            while let Some(entry) = list.next_element()? {
-                if entries.len() == MOST_ENTRIES {
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+            let mut items = Vec::new();
+            while let Some(item) = list.next_element()? {
+                if items.len() == MOST_ENTRIES {
                     let what =
                         format!("more than {MOST_ENTRIES} entries: record a shorter session");
                     return Err(A::Error::custom(what));
                 }
-                entries.push(entry);
+                items.push(item);
             }
-            Ok(entries)
+            Ok(items)
         }
     }
-    deserializer.deserialize_seq(Entries)
+    deserializer.deserialize_seq(Items(PhantomData))
 }

@@ -1,4 +1,7 @@
-//! A description as a whole: following its references.
+//! A description as a whole: following its references, within bounds on the work and on what is copied
+//! out of it. A few bytes of references can name the same large value thousands of times.
+
+use std::cell::Cell;
 
 use model::workload::Literal;
 
@@ -7,14 +10,39 @@ use model::quote::quote;
 /// References followed one after another at most; a chain that is longer goes in a circle.
 const LONGEST_CHAIN: usize = 16;
 
+/// Names compared at most while references are followed.
+const MOST_COMPARED: usize = 500_000_000;
+/// Memory of one value copied out of a description at most, as large as a body may be.
+const MOST_OF_A_VALUE: usize = 1 << 20;
+/// Memory of all values copied or made at most.
+const MOST_MADE: usize = 64 << 20;
+
 /// A description.
 pub(super) struct Document<'a> {
     pub(super) root: &'a Literal,
+    compared: Cell<usize>,
+    made: Cell<usize>,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(root: &'a Literal) -> Self {
-        Self { root }
+        Self { root, compared: Cell::new(0), made: Cell::new(0) }
+    }
+
+    /// Counts bytes that are about to be made; whether they still may be.
+    pub(super) fn may_make(&self, bytes: usize) -> bool {
+        let made = self.made.get().saturating_add(bytes);
+        let may = made <= MOST_MADE;
+        if may {
+            self.made.set(made);
+        }
+        may
+    }
+
+    /// A copy of a value of the description; `None` where it is too large, or too much was copied before.
+    pub(super) fn copy(&self, value: &Literal) -> Option<Literal> {
+        let bytes = bytes(value, MOST_OF_A_VALUE);
+        (bytes <= MOST_OF_A_VALUE && self.may_make(bytes)).then(|| value.clone())
     }
 
     /// What a value is or refers to; `None` when the reference leads nowhere, in a circle or into
@@ -41,13 +69,37 @@ impl<'a> Document<'a> {
             let token = percent_encoding::percent_decode_str(token).decode_utf8().ok()?;
             let token = token.replace("~1", "/").replace("~0", "~");
             value = match value {
-                Literal::Object(_) => value.member(&token)?,
+                Literal::Object(members) => {
+                    let compared = self.compared.get() + members.len();
+                    self.compared.set(compared);
+                    if compared > MOST_COMPARED {
+                        return None;
+                    }
+                    value.member(&token)?
+                }
                 Literal::List(items) => items.get(token.parse::<usize>().ok()?)?,
                 _ => return None,
             };
         }
         Some(value)
     }
+}
+
+/// Memory that a value takes, counted until it is more than `most`.
+fn bytes(value: &Literal, most: usize) -> usize {
+    let mut sum = size_of::<Literal>();
+    let mut add = |name: &str, value: &Literal| {
+        if sum <= most {
+            sum += size_of::<String>() + name.len() + bytes(value, most - sum);
+        }
+    };
+    match value {
+        Literal::Text(text) => sum += text.len(),
+        Literal::List(items) => items.iter().for_each(|item| add("", item)),
+        Literal::Object(members) => members.iter().for_each(|(name, value)| add(name, value)),
+        _ => {}
+    }
+    sum
 }
 
 #[cfg(test)]

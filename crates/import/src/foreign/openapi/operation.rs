@@ -12,6 +12,11 @@ use super::sample::{Sample, example, sample, whole};
 use super::{Place, members};
 use model::quote::quote;
 
+/// Pools of one name looked through for one of the same value.
+const LIKENESSES: usize = 100;
+/// Security schemes of one request at most.
+const MOST_SCHEMES: usize = 20;
+
 /// Reads an operation's path, parameters and body into the draft.
 pub(super) fn read(document: &Document, place: &Place, draft: &mut Draft, assembly: &mut Assembly) {
     if place.of.member("deprecated") == Some(&Literal::Bool(true)) {
@@ -104,24 +109,25 @@ fn pool(name: &str, value: Literal, assembly: &mut Assembly) -> String {
     };
     let values = Some(vec![value]);
     let base = identifier(name);
-    let mut number = 1;
-    loop {
-        let name = if number == 1 { base.clone() } else { format!("{base}_{number}") };
-        match assembly.pools.get(&name) {
-            Some(pool) if pool.values == values => return name,
-            Some(_) => number += 1,
-            None => {
-                assembly.pools.insert(name.clone(), Pool { values, ..Pool::default() });
-                return name;
-            }
-        }
+    let first = (1..LIKENESSES).map(|number| match number {
+        1 => base.clone(),
+        number => format!("{base}_{number}"),
+    });
+    let is_same =
+        |name: &String| assembly.pools.get(name).is_some_and(|pool| pool.values == values);
+    if let Some(name) = first.take_while(|name| assembly.pools.contains_key(name)).find(is_same) {
+        return name;
     }
+    let pools = &assembly.pools;
+    let name = assembly.pool_names.free(&base, |name| pools.contains_key(name));
+    assembly.pools.insert(name.clone(), Pool { values, ..Pool::default() });
+    name
 }
 
 /// A parameter's value: its example, or one made of its schema.
 fn value(document: &Document, parameter: &Literal, draft: &mut Draft) -> Literal {
-    if let Some(value) = example(document, parameter) {
-        return value.clone();
+    if let Some(value) = example(document, parameter).and_then(|value| document.copy(value)) {
+        return value;
     }
     let content = members(parameter.member("content")).first().map(|(_, media)| media);
     let schema = parameter.member("schema").or_else(|| content?.member("schema"));
@@ -258,7 +264,13 @@ fn put_body(document: &Document, body: &Literal, draft: &mut Draft) {
         let what = format!("the body: none can be made of {}", quote(name));
         return draft.note(Kind::NotCarriedOver, what);
     }
-    let value = given.cloned().unwrap_or_else(|| {
+    let copied = given.and_then(|value| document.copy(value));
+    if given.is_some() && copied.is_none() {
+        let what =
+            "the body: its example is too large; put it into a file and name it with `file:`";
+        return draft.note(Kind::NotCarriedOver, what);
+    }
+    let value = copied.unwrap_or_else(|| {
         let made = of.member("schema").map(|schema| sample(document, schema));
         made.map_or(Literal::Object(Vec::new()), |made| {
             tell(&made, "the body", draft);
@@ -315,7 +327,7 @@ pub(super) fn secure(
     let wanted = place.of.member("security").or_else(|| document.root.member("security"));
     let Some(Literal::List(ways)) = wanted else { return };
     let schemes = document.root.member("components").and_then(|c| c.member("securitySchemes"));
-    for (name, _) in members(ways.first()) {
+    for (name, _) in members(ways.first()).iter().take(MOST_SCHEMES) {
         let scheme = schemes.and_then(|all| document.resolve(all.member(name)?));
         match scheme {
             Some(scheme) => put_credential(name, scheme, draft, assembly),

@@ -2,7 +2,8 @@
 //! one, else the default, else the first of an enumeration, else what type and format ask for.
 //!
 //! The same schema gives the same value. A reference that is open already gives nothing, so circles
-//! end; a value has at most [`MOST_NODES`] parts, so schemas that fan out end too.
+//! end; a value has at most [`MOST_NODES`] parts, so schemas that fan out end too. How much is made of one
+//! description is bounded by [`Document::may_make`].
 
 use model::workload::Literal;
 
@@ -29,8 +30,11 @@ pub(super) struct Sample {
 /// Makes a value of a schema.
 pub(super) fn sample(document: &Document, schema: &Literal) -> Sample {
     let mut maker =
-        Maker { document, open: Vec::new(), nodes: 0, made_up: false, lost: Vec::new() };
+        Maker { document, open: Vec::new(), nodes: 0, spent: false, made_up: false, lost: vec![] };
     let value = maker.make(schema).unwrap_or(Literal::Null);
+    if maker.spent {
+        maker.lose("an example or a part of the value: it would be too large".to_owned());
+    }
     if maker.nodes >= MOST_NODES {
         maker.lose(format!("parts of the value beyond {MOST_NODES}"));
     }
@@ -56,6 +60,8 @@ struct Maker<'d, 'a> {
     /// Schemas being made, by their place in memory.
     open: Vec<*const Literal>,
     nodes: usize,
+    /// Whether something was left out because too much was made.
+    spent: bool,
     made_up: bool,
     lost: Vec<String>,
 }
@@ -74,6 +80,11 @@ impl<'a> Maker<'_, 'a> {
     {
         self.nodes += 1;
         if self.nodes >= MOST_NODES || self.open.len() >= DEEPEST {
+            return None;
+        }
+        // What it takes, its texts and the names before it aside.
+        if !self.document.may_make(size_of::<(String, Literal)>()) {
+            self.spent = true;
             return None;
         }
         let Some(target) = self.document.resolve(schema) else {
@@ -99,7 +110,7 @@ impl<'a> Maker<'_, 'a> {
             return self.within_bounds(value);
         }
         match schema.member("enum") {
-            Some(Literal::List(values)) => values.first().cloned(),
+            Some(Literal::List(values)) => self.within_bounds(values.first()?),
             _ => None,
         }
     }
@@ -107,7 +118,12 @@ impl<'a> Maker<'_, 'a> {
     /// Examples count as parts too: many references to a large one would fan out.
     fn within_bounds(&mut self, value: &Literal) -> Option<Literal> {
         self.nodes = self.nodes.saturating_add(nodes(value, MOST_NODES));
-        (self.nodes < MOST_NODES).then(|| value.clone())
+        if self.nodes >= MOST_NODES {
+            return None;
+        }
+        let copy = self.document.copy(value);
+        self.spent |= copy.is_none();
+        copy
     }
 
     fn made(&mut self, schema: &'a Literal) -> Option<Literal> {
@@ -151,7 +167,9 @@ impl<'a> Maker<'_, 'a> {
             if target.is_some_and(read_only) || read_only(property) {
                 continue;
             }
-            if let Some(value) = self.make(property) {
+            let named = self.document.may_make(name.len());
+            self.spent |= !named;
+            if let Some(value) = self.make(property).filter(|_| named) {
                 made.push((name.clone(), value));
             } else if required(schema, name) {
                 self.lose(format!("the required member `{name}`"));
@@ -193,6 +211,10 @@ impl<'a> Maker<'_, 'a> {
         let length = |name| schema.member(name).and_then(number_of).map(|n| n.max(0.0) as usize);
         let least = length("minLength").unwrap_or(0).min(LONGEST);
         let most = length("maxLength").unwrap_or(LONGEST);
+        if !self.document.may_make(least) {
+            self.spent = true;
+            return Literal::Text(String::new());
+        }
         let padded = text.chars().chain(std::iter::repeat('x'));
         Literal::Text(padded.take(text.len().max(least).min(most)).collect())
     }

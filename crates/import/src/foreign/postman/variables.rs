@@ -1,20 +1,25 @@
 //! Variables of a collection: `{{name}}` to `${name}`.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::Value;
 
 use super::super::assembly::Assembly;
 use super::super::note::Kind;
 use super::super::secret::is_secret_name;
-use super::super::template::{hole, identifier, literal};
+use super::super::template::{Numbered, hole, identifier, literal};
 use model::quote::quote;
 
 /// Values filled into one another at most; more go in a circle.
 const DEEPEST: usize = 10;
 /// Bytes of a value filled in at most.
 const LONGEST: usize = 64 << 10;
+
+/// Variables read at most, as many as a workload may have.
+const MOST: usize = 10_000;
+/// Bytes of values looked through for circles at most, all variables together.
+const MOST_LOOKED: usize = 1 << 30;
 
 /// What a variable is.
 #[derive(Debug, Clone)]
@@ -32,6 +37,13 @@ struct Variable {
 #[derive(Debug, Default)]
 pub(super) struct Variables {
     by_name: BTreeMap<String, Variable>,
+    /// Names in the workload.
+    taken: HashSet<String>,
+    numbered: Numbered,
+    /// Those that are used and not written yet.
+    pending: BTreeSet<String>,
+    /// Bytes looked through for circles.
+    looked: usize,
 }
 
 impl Variables {
@@ -57,20 +69,24 @@ impl Variables {
                 assembly.note(Kind::NotCarriedOver, place, what);
                 continue;
             }
+            if self.by_name.len() >= MOST && !self.by_name.contains_key(name) {
+                let what = format!("variables beyond {MOST}");
+                assembly.note_once(Kind::NotCarriedOver, "", what);
+                continue;
+            }
             self.add(name, value);
         }
     }
 
     fn add(&mut self, name: &str, value: String) {
-        let base = identifier(name);
-        let taken = |name: &String| {
-            name == "env" || self.by_name.values().any(|variable| variable.name == *name)
-        };
-        let numbered = (2..).map(|number| format!("{base}_{number}"));
-        let free = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name));
-        let variable =
-            Variable { value, name: free.unwrap_or(base), used: false, filled_in: Cell::default() };
-        self.by_name.entry(name.to_owned()).or_insert(variable);
+        if self.by_name.contains_key(name) {
+            return;
+        }
+        let taken = |name: &str| name == "env" || self.taken.contains(name);
+        let free = self.numbered.free(&identifier(name), taken);
+        self.taken.insert(free.clone());
+        let variable = Variable { value, name: free, used: false, filled_in: Cell::default() };
+        self.by_name.insert(name.to_owned(), variable);
     }
 
     /// Text of the collection as template text.
@@ -91,6 +107,9 @@ impl Variables {
         }
         match self.by_name.get_mut(name) {
             Some(variable) if !variable.value.is_empty() => {
+                if !variable.used {
+                    self.pending.insert(name.to_owned());
+                }
                 variable.used = true;
                 hole(&variable.name)
             }
@@ -135,14 +154,8 @@ impl Variables {
     /// Writes the variables that requests use, and those that these use, into the workload.
     pub(super) fn write(mut self, assembly: &mut Assembly) {
         let mut written: BTreeMap<String, String> = BTreeMap::new();
-        loop {
-            let next = self
-                .by_name
-                .iter()
-                .find(|(_, variable)| variable.used && !written.contains_key(&variable.name));
-            let Some((name, variable)) = next.map(|(name, v)| (name.clone(), v.clone())) else {
-                break;
-            };
+        while let Some(name) = self.pending.pop_first() {
+            let variable = self.by_name[&name].clone();
             let template = if self.circles(&name) {
                 let what = format!("the variable {}: it is made of itself", quote(&name));
                 assembly.note(Kind::NotCarriedOver, "", what);
@@ -166,11 +179,17 @@ impl Variables {
     }
 
     /// Whether filling in the variable comes back to it.
-    fn circles(&self, name: &str) -> bool {
+    ///
+    /// One that could not be followed to its end is taken for a circle: it is asked for, never filled in.
+    fn circles(&mut self, name: &str) -> bool {
         let mut open = vec![name.to_owned()];
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         while let Some(at) = open.pop() {
             let Some(variable) = self.by_name.get(&at) else { continue };
+            self.looked = self.looked.saturating_add(variable.value.len());
+            if self.looked > MOST_LOOKED {
+                return true;
+            }
             let mut rest = variable.value.as_str();
             while let Some((_, inner, after)) = next_variable(rest) {
                 if inner == name {
