@@ -136,7 +136,7 @@ pub struct Program {
 pub struct Totals {
     /// Requests due in the window, whatever became of them.
     pub attempts: u64,
-    /// Whole answers.
+    /// Whole answers to these attempts, in the window or the drain.
     pub requests: u64,
     /// Answers that count as success.
     pub succeeded: u64,
@@ -579,6 +579,19 @@ mod tests {
         value.as_object_mut().unwrap().remove("blocks");
         let read: Run = serde_json::from_value(value).unwrap();
         assert_eq!(read.blocks, []);
+    }
+
+    #[test]
+    fn blocks_whose_answers_had_another_name_are_readable() {
+        let mut builder = RunBuilder::new(head());
+        builder.add(&interval(0, Phase::Window, 100));
+        let run = builder.finish(false);
+        let mut value = serde_json::to_value(&run).unwrap();
+        let block = value["blocks"][0].as_object_mut().unwrap();
+        let done = block.remove("answers_done").unwrap();
+        block.insert("requests".into(), done);
+        let read: Run = serde_json::from_value(value).unwrap();
+        assert_eq!((&read, read.blocks[0].answers_done), (&run, 100));
     }
 
     #[test]
