@@ -152,6 +152,10 @@ pub struct Totals {
     pub bytes_written: u64,
     /// Connections opened, from the start of the run on.
     pub connects: u64,
+    /// TLS handshakes that went on with the session of an earlier connection, from the start of the run
+    /// on; the others of `tls_ns` were full. Absent in runs measured before it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_resumed: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
     /// Answers by status.
@@ -364,6 +368,10 @@ impl Sums {
         self.totals.server_closes = self.totals.server_closes.saturating_add(tally.server_closes);
         self.connect.merge(&tally.connect);
         self.tls.merge(&tally.tls);
+        if tally.tls.count() > 0 {
+            let sum = self.totals.tls_resumed.get_or_insert_default();
+            *sum = sum.saturating_add(tally.tls_resumed);
+        }
         for (name, n) in &tally.limits {
             let sum = self.totals.limits.entry(name.clone()).or_default();
             *sum = sum.saturating_add(*n);
