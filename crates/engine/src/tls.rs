@@ -4,13 +4,14 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
-    SignatureScheme, SupportedProtocolVersion,
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind,
+    RootCertStore, SignatureScheme, SupportedProtocolVersion,
 };
 
 /// The failure of a handshake with a server that answers in the clear.
@@ -35,6 +36,9 @@ pub struct TlsSettings {
     pub tls12: bool,
     /// Whether TLS 1.3 may be spoken.
     pub tls13: bool,
+    /// Whether a connection may go on with the session of an earlier one, which saves it most of the
+    /// handshake. A new client has none.
+    pub resume: bool,
 }
 
 /// Why TLS could not be set up. `Display` says what was wrong.
@@ -76,6 +80,9 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
             .map_err(|e| TlsError(format!("{}: {e}", unusable_pair(&e))))?,
         _ => builder.with_no_client_auth(),
     };
+    if !settings.resume {
+        config.resumption = Resumption::disabled();
+    }
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }
@@ -187,6 +194,11 @@ impl Session {
 
     pub(crate) fn handshaking(&self) -> bool {
         self.connection.is_handshaking()
+    }
+
+    /// Whether the handshake went on with the session of an earlier connection.
+    pub(crate) fn resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     /// Whether the server has said, in TLS, that it will send no more.

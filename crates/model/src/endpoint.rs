@@ -539,7 +539,7 @@ mod tests {
         assert_eq!((endpoints[0].attempts, endpoints[0].blocks.len()), (0, 10));
         let second = &endpoints[1];
         assert_eq!((second.attempts, second.share, second.requests_per_s), (5, Some(1.0), 0.5));
-        let by_block: Vec<u64> = second.blocks.iter().map(|block| block.requests).collect();
+        let by_block: Vec<u64> = second.blocks.iter().map(|block| block.answers_done).collect();
         assert_eq!(by_block, [0, 0, 0, 0, 0, 0, 0, 5, 0, 0]);
     }
 

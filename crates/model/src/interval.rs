@@ -70,6 +70,9 @@ pub struct Tally {
     pub connect: Latencies,
     /// The TLS handshake.
     pub tls: Latencies,
+    /// Of the handshakes, those that went on with the session of an earlier connection.
+    #[serde(default)]
+    pub tls_resumed: u64,
     /// Connections open.
     pub open: GaugeSum,
     /// Requests unanswered.
@@ -127,6 +130,7 @@ impl Tally {
         self.first_byte.merge(&other.first_byte);
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
+        self.tls_resumed = self.tls_resumed.saturating_add(other.tls_resumed);
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
         self.answers.merge(&other.answers);

@@ -293,6 +293,14 @@ pub struct TlsPlan {
     pub min: String,
     /// Highest version offered.
     pub max: String,
+    /// Whether connections go on with the sessions of earlier ones where the server offers it; so they
+    /// did, unasked, in runs that do not say.
+    #[serde(default = "resumed_unasked")]
+    pub resume: bool,
+}
+
+const fn resumed_unasked() -> bool {
+    true
 }
 
 /// Statuses that count as success, such as `200-399` or `200,204,301-304`.

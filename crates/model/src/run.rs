@@ -144,7 +144,7 @@ pub struct Program {
 pub struct Totals {
     /// Requests due in the window, whatever became of them.
     pub attempts: u64,
-    /// Whole answers.
+    /// Whole answers to these attempts, in the window or the drain.
     pub requests: u64,
     /// Answers that count as success.
     pub succeeded: u64,
@@ -160,6 +160,10 @@ pub struct Totals {
     pub bytes_written: u64,
     /// Connections opened, from the start of the run on.
     pub connects: u64,
+    /// TLS handshakes that went on with the session of an earlier connection, from the start of the run
+    /// on; the others of `tls_ns` were full. Absent in runs measured before it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_resumed: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
     /// Answers by status.
@@ -388,6 +392,10 @@ impl Sums {
         self.totals.server_closes = self.totals.server_closes.saturating_add(tally.server_closes);
         self.connect.merge(&tally.connect);
         self.tls.merge(&tally.tls);
+        if tally.tls.count() > 0 {
+            let sum = self.totals.tls_resumed.get_or_insert_default();
+            *sum = sum.saturating_add(tally.tls_resumed);
+        }
         for (name, n) in &tally.limits {
             let sum = self.totals.limits.entry(name.clone()).or_default();
             *sum = sum.saturating_add(*n);
@@ -614,6 +622,19 @@ mod tests {
         value.as_object_mut().unwrap().remove("blocks");
         let read: Run = serde_json::from_value(value).unwrap();
         assert_eq!(read.blocks, []);
+    }
+
+    #[test]
+    fn blocks_whose_answers_had_another_name_are_readable() {
+        let mut builder = RunBuilder::new(head());
+        builder.add(&interval(0, Phase::Window, 100));
+        let run = builder.finish(false);
+        let mut value = serde_json::to_value(&run).unwrap();
+        let block = value["blocks"][0].as_object_mut().unwrap();
+        let done = block.remove("answers_done").unwrap();
+        block.insert("requests".into(), done);
+        let read: Run = serde_json::from_value(value).unwrap();
+        assert_eq!((&read, read.blocks[0].answers_done), (&run, 100));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Verdict {
     /// The figures are the server's.
     Valid,
-    /// The generator or something on its side was the limit: the server carries at least this.
+    /// The generator or something on its side was the limit: the server carries at least this QPS, and
+    /// what it was sent took it at most these latencies.
     LowerBound,
     /// The figures mean nothing.
     Invalid,

@@ -88,6 +88,9 @@ pub struct TlsSpec {
     /// Server name to ask for and check instead of the target's host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sni: Option<String>,
+    /// Let connections go on with the sessions of earlier ones, where the server offers it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub resume: bool,
 }
 
 fn is_false(value: &bool) -> bool {

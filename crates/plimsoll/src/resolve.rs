@@ -270,6 +270,7 @@ impl Prepared {
                 insecure: tls.insecure,
                 min: args.tls.tls_min.name().to_owned(),
                 max: args.tls.tls_max.name().to_owned(),
+                resume: tls.resume,
             }),
             success: settings.success.value.clone(),
             mix,

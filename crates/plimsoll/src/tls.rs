@@ -25,6 +25,8 @@ pub struct Tls {
     pub sni: String,
     /// Whether the certificate goes unchecked.
     pub insecure: bool,
+    /// Whether connections go on with the sessions of earlier ones.
+    pub resume: bool,
 }
 
 /// Records of TLS that a server begins with: an alert, and its part of a handshake.
@@ -69,8 +71,10 @@ pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
     };
     let ca = bytes(named("--cacert", &args.cacert, "cacert", spec.cacert))?;
     let insecure = args.insecure || spec.insecure;
+    let resume = args.tls_resume || spec.resume;
     let settings = TlsSettings {
         insecure,
+        resume,
         system_roots: if insecure || ca.is_some() { Vec::new() } else { system_roots() },
         ca,
         cert: bytes(named("--cert", &args.cert, "cert", spec.cert))?,
@@ -85,7 +89,7 @@ pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
     let Ok(name) = ServerName::try_from(sni.clone()) else {
         return usage(format!("`{sni}` is not a name that TLS can ask for"));
     };
-    Ok(Tls { config, name, sni, insecure })
+    Ok(Tls { config, name, sni, insecure, resume })
 }
 
 /// A file's bytes; who named it is told when there are none.

@@ -284,7 +284,10 @@ fn notes(curve: &Curve) -> Vec<String> {
         rows.map(|row| row.level).collect::<Vec<_>>()
     };
     for (verdict, means) in [
-        (Verdict::LowerBound, "the generator was the limit there, so read \"at least\""),
+        (
+            Verdict::LowerBound,
+            "the generator was the limit there, so read QPS as \"at least\" and latency as \"at most\"",
+        ),
         (Verdict::Invalid, "leave them out"),
     ] {
         let held = levels(verdict);

@@ -20,6 +20,7 @@ use model::units::{Nanos, SECOND, show_duration};
 use model::{Course, Departure, Dip};
 
 use crate::figures::rate;
+use crate::statistics::order::median;
 use endpoints::Usual;
 use stretch::Stretch;
 
@@ -126,7 +127,7 @@ impl Signal {
         let off = value.iter().zip(&course).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
         let off: Vec<f64> = off.collect();
         // Counts vary by their square root even where nothing else does.
-        let typical = baseline::median(seconds.iter().map(|s| f64::from(s.answers)).collect());
+        let typical = median(seconds.iter().map(|s| f64::from(s.answers)).collect());
         let floor = 1.0 / typical.max(1.0).sqrt();
         let told = stretch::RARE * floor < stretch::OUTAGE;
         let noise = stretch::Noise {
@@ -159,7 +160,7 @@ impl Signal {
     /// How far the figure went, if it left its course in this stretch.
     fn departure(&self, stretch: Stretch) -> Option<Departure> {
         let inside = stretch.from..stretch.to;
-        let off = baseline::median(self.off[inside.clone()].to_vec());
+        let off = median(self.off[inside.clone()].to_vec());
         let least = self.noise.least[self.noise.least.len() - 1];
         let usual = stretch::spread(&self.off).max(self.noise.floor);
         let left = off >= least.max(stretch::RARE * usual / 2.0).min(self.noise.always);
@@ -176,8 +177,8 @@ impl Signal {
         let inside = stretch.from..stretch.to;
         let worst = inside.clone().max_by(|&a, &b| self.off[a].total_cmp(&self.off[b]))?;
         Some(Departure {
-            course: baseline::median(self.course[inside.clone()].to_vec()),
-            typical: baseline::median(self.value[inside].to_vec()),
+            course: median(self.course[inside.clone()].to_vec()),
+            typical: median(self.value[inside].to_vec()),
             worst: self.value[worst],
         })
     }

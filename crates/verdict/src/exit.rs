@@ -7,7 +7,7 @@ use crate::objective::levels::holds;
 
 use crate::audit::{Audit, Severity};
 
-/// Done: `VALID`, or `LOWER_BOUND` in a closed loop ("at least"), unless the objective `valid` was
+/// Done: `VALID`, or `LOWER_BOUND` in a closed loop (QPS "at least", latency "at most"), unless the objective `valid` was
 /// asked for.
 pub const DONE: u8 = 0;
 /// Could not run, or not to the end: what was to be sent came to one before.
@@ -153,6 +153,22 @@ mod tests {
         ] {
             let run = Run { interrupted, ..judged(run, verdict) };
             assert_eq!(exit_code(&run), code, "{verdict:?} {interrupted}");
+        }
+    }
+
+    #[test]
+    fn what_a_generator_that_was_not_running_measured_is_never_done() {
+        for code in [ReasonCode::Throttled, ReasonCode::GeneratorPaused] {
+            for (consequence, expected) in
+                [(Verdict::LowerBound, NOT_BELIEVABLE), (Verdict::Valid, DONE)]
+            {
+                let text = String::new();
+                let reasons = vec![model::Reason { code, consequence, text }];
+                let run = Run { validity: Validity::of(reasons), ..closed() };
+                assert_eq!(exit_code(&run), expected, "{code:?} {consequence:?}");
+                let swept = sweep(LevelKind::Concurrency, vec![closed(), run]);
+                assert_eq!(exit_code_of_sweep(&swept), expected, "{code:?} {consequence:?}");
+            }
         }
     }
 

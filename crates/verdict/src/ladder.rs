@@ -4,7 +4,7 @@
 //! It runs nothing and judges nothing but figures; levels are connections, or arrivals per second
 //! for a list of rates.
 
-use model::{LevelKind, Run};
+use model::{LevelKind, Run, Verdict};
 
 use crate::figures::{level as show, level_of, percent, rate, share};
 
@@ -45,6 +45,9 @@ pub struct Outcome {
     pub mean_ns: f64,
     /// Successes / attempts, 0..=1; absent when nothing was attempted.
     pub success: Option<f64>,
+    /// Whether the generator was the limit: the server carries at least this QPS, and how much more is
+    /// not known.
+    pub at_least: bool,
 }
 
 impl Outcome {
@@ -54,6 +57,7 @@ impl Outcome {
             qps: run.rates.requests_per_s,
             mean_ns: run.response_ns.mean as f64,
             success: run.rates.success_ratio,
+            at_least: run.validity.verdict == Verdict::LowerBound,
         }
     }
 }
@@ -85,7 +89,8 @@ impl Ladder {
     /// Doubling from 1 up to `max_level` connections, then a finer pass around the best. The climb
     /// ends early when QPS has fallen 10 % below its best at two levels running, when the best has
     /// grown less than 3 % over three doublings while the mean at least doubled, or when a level's
-    /// success ratio is below `stop_below` (0..=1).
+    /// success ratio is below `stop_below` (0..=1). QPS of a level at which the generator was the limit is
+    /// "at least": no fall is read from it, and a climb that stays flat says whose limit it may be.
     pub fn auto(max_level: u32, stop_below: f64) -> Self {
         let max_level = f64::from(max_level.max(1));
         Self { choice: Choice::Auto { max_level, stop_below }, held: Vec::new() }
@@ -221,7 +226,8 @@ fn too_few_succeed(level: f64, outcome: Outcome, stop_below: f64) -> Option<Stri
 
 fn fallen(climbed: &[(f64, Outcome)]) -> Option<String> {
     let &(best_level, best) = highest(climbed)?;
-    let last = climbed.iter().rev().take_while(|(_, o)| o.qps <= FALLEN * best.qps).count();
+    let low = |outcome: &Outcome| outcome.qps <= FALLEN * best.qps && !outcome.at_least;
+    let last = climbed.iter().rev().take_while(|(_, outcome)| low(outcome)).count();
     let &(level, outcome) = climbed.last()?;
     (last >= FALLEN_RUNNING && best.qps > 0.0).then(|| {
         format!(
@@ -245,13 +251,24 @@ fn flat_and_slower(climbed: &[(f64, Outcome)]) -> Option<String> {
     let slower = last.mean_ns >= 2.0 * then.mean_ns && then.mean_ns > 0.0;
     (flat && slower).then(|| {
         format!(
-            "from {} to {} the best QPS grew {} while the mean grew {:.1} times",
+            "from {} to {} the best QPS grew {} while the mean grew {:.1} times{}",
             show(from),
             connections(level),
             percent(now / before - 1.0),
-            last.mean_ns / then.mean_ns
+            last.mean_ns / then.mean_ns,
+            by_generator(&climbed[earlier..])
         )
     })
+}
+
+/// What levels at which the generator was the limit make of a climb that stayed flat over them.
+fn by_generator(climbed: &[(f64, Outcome)]) -> String {
+    let limited = climbed.iter().filter(|(_, outcome)| outcome.at_least);
+    let levels: Vec<String> = limited.map(|(level, _)| show(*level)).collect();
+    if levels.is_empty() {
+        return String::new();
+    }
+    format!("; the generator was the limit at {}, so the server may carry more", levels.join(", "))
 }
 
 fn connections(level: f64) -> String {

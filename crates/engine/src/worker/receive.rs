@@ -68,11 +68,12 @@ impl Worker {
                 self.tls_failed(net, j, &error, now);
                 break;
             }
-            let handshaking = session.handshaking();
+            let (handshaking, resumed) = (session.handshaking(), session.resumed());
             self.flush_tls(net, j);
             if self.conns[j as usize].state == State::Handshaking && !handshaking {
                 let began = self.conns[j as usize].began;
                 self.ledger.tally.tls.record(now.saturating_sub(began));
+                self.ledger.tally.tls_resumed += u64::from(resumed);
                 self.opened(net, j, now);
             }
             while let Some(session) = &mut self.conns[j as usize].tls {

@@ -70,14 +70,14 @@ fn newly_under_way(endpoints: &[EndpointRun]) -> f64 {
         let first = endpoint.blocks.iter().find(|block| block.response_mean_ns > 0);
         // Of one block nothing is known of the start.
         let (false, Some(first)) = (before.is_empty(), first) else { continue };
-        let per_ns = last.requests as f64 / last.duration_ns.max(1) as f64;
+        let per_ns = last.answers_done as f64 / last.duration_ns.max(1) as f64;
         at_end += per_ns * first.response_mean_ns as f64;
         for block in before {
             // Answers to what was due before the window are in its throughput, not among its attempts.
             let failed =
                 [ErrorClass::Status, ErrorClass::Check].map(|class| block.errors.of(class));
             let answered = failed.into_iter().fold(block.succeeded, u64::saturating_add);
-            at_start += block.requests.saturating_sub(answered) as f64;
+            at_start += block.answers_done.saturating_sub(answered) as f64;
         }
     }
     f64::max(at_end - at_start, 0.0)

@@ -162,6 +162,10 @@ pub struct TlsArgs {
     /// Highest TLS version
     #[arg(long, value_enum, value_name = "VERSION", default_value = "1.3")]
     pub tls_max: TlsVersion,
+    /// Let connections go on with the TLS sessions of earlier ones, where the server offers it: users
+    /// who come back. Without it every handshake is that of a new client
+    #[arg(long)]
+    pub tls_resume: bool,
 }
 
 /// A TLS version.

@@ -77,13 +77,25 @@ impl Files {
         let mut files = vec![
             (self.json.clone(), (json(sweep) + "\n").into_bytes()),
             (format!("{}_scaling.json", self.name), scaling.into_bytes()),
-            (format!("{}.dat", self.name), import::dat::print(&curve).into_bytes()),
+            (format!("{}.dat", self.name), import::dat::print(&whole_levels(sweep, &curve)).into_bytes()),
             (self.report.clone(), report::html::sweep(sweep, &curve, &reading).into_bytes()),
         ];
         files.extend(drawn(&format!("{}_qps_ttlb", self.name), &qps));
         files.extend(drawn(&format!("{}_successrate", self.name), &success));
         write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
     }
+}
+
+/// The levels that were not cut short by Ctrl-C: wrktest.sh's table has no place to say so, and would
+/// show a part as a whole.
+fn whole_levels(sweep: &Sweep, curve: &Curve) -> Curve {
+    let cut = |level: f64| {
+        let held = sweep.levels.iter().find(|held| held.level == level);
+        held.is_some_and(|held| held.run.interrupted && held.run.aborted.is_none())
+    };
+    let mut whole = curve.clone();
+    whole.rows.retain(|row| !cut(row.level));
+    whole
 }
 
 /// A chart as SVG and PNG under the name `stem`.

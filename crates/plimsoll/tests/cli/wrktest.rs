@@ -1,8 +1,10 @@
 //! `plimsoll wrktest`, and a link by the script's name.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
-use crate::harness::{Folder, Target};
+use crate::harness::{Folder, PLIMSOLL, Target};
 
 #[test]
 fn the_founding_command_leaves_the_founding_files() {
@@ -49,4 +51,23 @@ fn the_link_compares() {
         "apiserver_after_native.qps.ttlb.diff.png",
         "apiserver_after_native.successrate.diff.png",
     ]);
+}
+
+/// The table has no place to say that a level was cut short.
+#[test]
+fn an_interrupted_level_has_no_row() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let flags = format!("wrktest -n api --levels 1,2 --duration 1m {}", target.url("/healthz"));
+    let mut command = folder.command(Path::new(PLIMSOLL), &flags);
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    let mut told = BufReader::new(child.stderr.take().expect("it is piped")).lines().flatten();
+    // Told once a second of the level is over: there are attempts to be kept.
+    told.find(|line| line.contains("[c=1] ") && line.contains("QPS")).expect("progress");
+    folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
+    told.for_each(drop);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let sweep: serde_json::Value =
+        serde_json::from_str(&folder.text("_output/wrk/api.sweep.json")).expect("a sweep");
+    assert_eq!(sweep["levels"][0]["run"]["interrupted"], true);
+    assert_eq!(folder.text("_output/wrk/api.dat"), "");
 }

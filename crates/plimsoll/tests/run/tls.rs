@@ -144,6 +144,27 @@ fn certificates_are_checked_unless_told_otherwise() {
     }
 }
 
+/// A ticket comes before the answer, so that with one user every connection after the first has one.
+#[test]
+fn sessions_are_resumed_when_that_is_asked_for() {
+    let server = Identity::new().server();
+    let healthz = https(&server, "/healthz");
+    for io in interfaces() {
+        for version in ["1.2", "1.3"] {
+            let flags = format!("-k -c 1 -n 20 --no-keepalive --io {io} --tls-max {version}");
+            let run = load(&healthz, &flags).run;
+            assert_eq!(run.totals.succeeded, 20, "{flags}");
+            assert_eq!(run.totals.tls_resumed, Some(0), "{flags}");
+            let run = load(&healthz, &format!("{flags} --tls-resume")).run;
+            let resumed = run.totals.tls_resumed.expect("handshakes were made");
+            assert!((1..run.tls_ns.count).contains(&resumed), "{flags}: {resumed}");
+            assert!(run.plan.tls.is_some_and(|tls| tls.resume));
+        }
+    }
+    let text = plimsoll(&format!("run {healthz} -k -c 1 -n 20 --no-keepalive")).stdout;
+    assert!(text.contains(", all full."), "{text}");
+}
+
 #[test]
 fn answers_come_whole_over_tls_however_they_end() {
     let server = Identity::new().server();

@@ -12,7 +12,7 @@ pub enum Validity {
     /// The number stands. Drawn as a filled marker.
     #[default]
     Valid,
-    /// "At least": the generator's side was the limit. Drawn hollow.
+    /// QPS "at least", latency "at most": the generator's side was the limit. Drawn hollow.
     LowerBound,
     /// Not to be believed. Drawn hollow and crossed out.
     Invalid,
@@ -196,7 +196,7 @@ impl Panel {
 /// The keys for the doubtful points among `validities`, if there are any.
 pub(super) fn doubt_keys(validities: impl Iterator<Item = Validity> + Clone) -> Vec<Key> {
     let words = [
-        (Validity::LowerBound, "at least: the generator was the limit"),
+        (Validity::LowerBound, "at least (latency: at most): the generator was the limit"),
         (Validity::Invalid, "not to be believed"),
     ];
     words

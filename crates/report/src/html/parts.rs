@@ -8,7 +8,7 @@ use model::validity::{Validity, Verdict};
 
 use crate::chart::{Chart, Theme};
 use crate::figure::{bytes, clean, count, shell};
-use crate::text::{QUANTILES, SAME, distributions, meaning, quantiles, response_is_service};
+use crate::text::{QUANTILES, SAME, distributions, handshakes, meaning, quantiles, response_is_service};
 
 /// Longest a text from outside is shown.
 const LONGEST: usize = 2000;
@@ -158,6 +158,7 @@ pub(super) fn latencies(run: &Run) -> Markup {
     html! {
         (rows(&headers, distributions(run).into_iter().map(row)))
         @if response_is_service(run) { p.soft { (SAME) } }
+        @if let Some(handshakes) = handshakes(run) { p.soft { (handshakes) } }
     }
 }
 

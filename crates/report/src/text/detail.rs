@@ -163,6 +163,17 @@ pub(crate) fn response_is_service(run: &Run) -> bool {
 pub(crate) const SAME: &str =
     "In a closed loop a request is due when it is sent: response time = service time.";
 
+/// How many TLS handshakes were full and how many went on with an earlier session; nothing without
+/// any, or where it was not counted.
+pub(crate) fn handshakes(run: &Run) -> Option<String> {
+    let resumed = run.totals.tls_resumed.filter(|_| run.tls_ns.count > 0)?;
+    let full = run.tls_ns.count.saturating_sub(resumed);
+    Some(match resumed {
+        0 => format!("TLS handshakes: {}, all full.", count(full)),
+        resumed => format!("TLS handshakes: {} full, {} resumed.", count(full), count(resumed)),
+    })
+}
+
 fn latencies(run: &Run, style: Style) -> Option<String> {
     let rows = distributions(run);
     if rows.is_empty() {
@@ -176,9 +187,10 @@ fn latencies(run: &Run, style: Style) -> Option<String> {
     }
     let table = grid.print();
     let (header, body) = table.split_at(table.find('\n').unwrap_or(0));
-    let note =
-        if response_is_service(run) { style.paint(Tone::Soft, SAME) + "\n" } else { String::new() };
-    Some(style.paint(Tone::Strong, header) + body + &note)
+    let same = response_is_service(run).then(|| SAME.to_owned());
+    let notes = same.into_iter().chain(handshakes(run));
+    let notes: String = notes.map(|note| style.paint(Tone::Soft, &note) + "\n").collect();
+    Some(style.paint(Tone::Strong, header) + body + &notes)
 }
 
 fn statuses(run: &Run, style: Style) -> Option<String> {

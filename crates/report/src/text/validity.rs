@@ -14,7 +14,7 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "the figures are the server's",
         Verdict::LowerBound => {
-            "the server carries at least this; something other than it was the limit"
+            "QPS is at least this and latency at most; the limit was something other than the server"
         }
         Verdict::Invalid => "do not quote these figures",
     }

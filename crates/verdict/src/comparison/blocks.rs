@@ -108,7 +108,7 @@ fn alike(blocks: &[Stretch]) -> f64 {
         let ratio = if whole > 0.0 { part / whole } else { 0.0 };
         pairs.iter().map(|(y, x)| y - ratio * x).collect::<Vec<f64>>()
     };
-    let throughput = neighbours(&deviations(|b| (b.requests, b.seconds)));
+    let throughput = neighbours(&deviations(|b| (b.answers_done, b.seconds)));
     throughput.max(neighbours(&deviations(|b| (b.response.sum_ns, b.response.count))))
 }
 
@@ -156,7 +156,7 @@ impl<'a> Table<'a> {
         let quantiles = self.quantiles(weights, count);
         let mut quantiles = quantiles.into_iter();
         Measure::ALL.map(|measure| match measure {
-            Measure::Qps => sum(|b| b.requests) / sum(|b| b.seconds),
+            Measure::Qps => sum(|b| b.answers_done) / sum(|b| b.seconds),
             Measure::Mean => sum(|b| b.response.sum_ns) / count,
             _ => quantiles.next().unwrap_or(f64::NAN),
         })

@@ -5,6 +5,8 @@
 //! steady drift; then the running median of what is left over half of the run, which takes out slow
 //! waves. Up to a quarter of the run may lie off without moving the course.
 
+use crate::statistics::order::median;
+
 /// Blocks at most.
 const BLOCKS: usize = 240;
 /// Blocks to either side that a running median looks at, as a share of all: a quarter.
@@ -29,19 +31,6 @@ pub(super) fn of(values: &[f64]) -> Vec<f64> {
     (0..values.len()).map(|i| between(&smooth, (i as f64 - middle) / size as f64)).collect()
 }
 
-/// The middle value; of an even number the mean of the two; 0 of none.
-pub(super) fn median(mut values: Vec<f64>) -> f64 {
-    if values.is_empty() {
-        return 0.0;
-    }
-    let (middle, even) = (values.len() / 2, values.len().is_multiple_of(2));
-    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    if !even {
-        return upper;
-    }
-    f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper)
-}
-
 /// Theil (1950), Sen (1968): the median of the slopes between all pairs.
 fn slope(blocks: &[f64]) -> f64 {
     let pairs = (0..blocks.len())
@@ -62,19 +51,6 @@ fn between(blocks: &[f64], at: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn medians() {
-        for (values, expected) in [
-            (vec![], 0.0),
-            (vec![3.0], 3.0),
-            (vec![4.0, 1.0], 2.5),
-            (vec![9.0, 1.0, 5.0], 5.0),
-            (vec![1.0, 2.0, 3.0, 100.0], 2.5),
-        ] {
-            assert_eq!(median(values), expected);
-        }
-    }
 
     #[test]
     fn a_course_follows_a_drift_and_ignores_a_hole() {

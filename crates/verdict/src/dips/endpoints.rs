@@ -5,8 +5,8 @@
 
 use model::course::{Cell, Cells};
 
-use super::baseline::median;
 use super::stretch::{LEAST_RISE, Stretch, spread};
+use crate::statistics::order::median;
 
 /// How many times its usual deviation an endpoint's mean must lie off. Fewer than for a dip, which is
 /// established here already.

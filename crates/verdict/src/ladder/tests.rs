@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn outcome(qps: f64, mean_ms: f64, success: f64) -> Outcome {
-    Outcome { qps, mean_ns: mean_ms * 1e6, success: Some(success) }
+    Outcome { qps, mean_ns: mean_ms * 1e6, success: Some(success), at_least: false }
 }
 
 /// Runs a ladder against a server described by a function; returns the levels and the reason.
@@ -209,4 +209,23 @@ proptest! {
         prop_assert!(levels.iter().all(|&level| (1.0..=f64::from(max)).contains(&level)));
         prop_assert!(levels.len() <= 21 + 1 + FINER.len());
     }
+}
+
+/// Where the generator was the limit, QPS is "at least": it says nothing of a fall.
+#[test]
+fn no_fall_is_read_from_levels_that_are_lower_bounds() {
+    let server = |at_least: &'static [f64]| {
+        move |c: f64| {
+            let qps = if c <= 8.0 { 1000.0 * c } else { 4000.0 };
+            Outcome { at_least: at_least.contains(&c), ..outcome(qps, c / qps * 1e3, 1.0) }
+        }
+    };
+    let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[]));
+    assert!(reason.contains("at two levels running: 4,000/s at 32 connections"), "{reason}");
+    assert!(!levels.contains(&64.0), "{levels:?}");
+    let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[16.0, 32.0, 64.0]));
+    assert!(levels.contains(&64.0) && !levels.contains(&128.0), "{levels:?}");
+    let told = "from 8 to 64 connections the best QPS grew 0.00 % while the mean grew 16.0 times; the \
+                generator was the limit at 16, 32, 64, so the server may carry more";
+    assert!(reason.starts_with(told), "{reason}");
 }

@@ -96,7 +96,7 @@ pub fn estimate(
     confidence: f64,
 ) -> Result<Estimate, NoInterval> {
     match figure {
-        Figure::Qps => ratio(blocks, confidence, |b| (b.requests, b.seconds)),
+        Figure::Qps => ratio(blocks, confidence, |b| (b.answers_done, b.seconds)),
         Figure::Mean(time) => {
             ratio(blocks, confidence, |b| (b.times(time).sum_ns, b.times(time).count))
         }

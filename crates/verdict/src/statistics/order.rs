@@ -41,13 +41,20 @@ pub fn median_interval(samples: &[f64], confidence: f64) -> Option<OrderInterval
     }
     let low = fewest.checked_sub(1).map_or(f64::NEG_INFINITY, |at| sorted[at]);
     let high = sorted.get(most).copied().unwrap_or(f64::INFINITY);
-    Some(OrderInterval { value: middle(&sorted), low, high, confidence: held })
+    Some(OrderInterval { value: median(sorted), low, high, confidence: held })
 }
 
-/// The middle sample, or the mean of the two middle ones. The samples are sorted and some.
-fn middle(sorted: &[f64]) -> f64 {
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
+/// The middle value; of an even number the mean of the two; 0 of none.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let (middle, even) = (values.len() / 2, values.len().is_multiple_of(2));
+    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if !even {
+        return upper;
+    }
+    f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper)
 }
 
 fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
@@ -62,6 +69,19 @@ fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn medians() {
+        for (values, expected) in [
+            (vec![], 0.0),
+            (vec![3.0], 3.0),
+            (vec![4.0, 1.0], 2.5),
+            (vec![9.0, 1.0, 5.0], 5.0),
+            (vec![1.0, 2.0, 3.0, 100.0], 2.5),
+        ] {
+            assert_eq!(median(values), expected);
+        }
+    }
 
     #[test]
     fn six_samples_are_the_fewest_for_95_per_cent() {

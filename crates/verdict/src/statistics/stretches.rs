@@ -10,7 +10,7 @@ pub struct Stretch {
     /// Length in seconds.
     pub seconds: f64,
     /// Answers done in it.
-    pub requests: f64,
+    pub answers_done: f64,
     /// Attempts that ended in it.
     pub attempts: f64,
     /// Attempts that succeeded.
@@ -66,7 +66,7 @@ impl Stretch {
         };
         Ok(Self {
             seconds: block.duration_ns as f64 / model::units::SECOND as f64,
-            requests: block.requests as f64,
+            answers_done: block.answers_done as f64,
             attempts: block.attempts as f64,
             succeeded: block.succeeded as f64,
             response,

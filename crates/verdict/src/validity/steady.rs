@@ -7,6 +7,7 @@ use model::{Dip, Run, Verdict};
 use super::Finding;
 use crate::dips::words as dip_in_words;
 use crate::figures::{percent, rate};
+use crate::statistics::order::median;
 
 /// Points of timeline below which nothing can be told.
 const FEWEST: usize = 10;
@@ -176,11 +177,6 @@ impl Settled {
         let off = median(values.iter().map(|value| (value - level).abs()).collect());
         Self { level, noise: if level > 0.0 { 1.4826 * off / level } else { 0.0 } }
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// How many points from the first on are so.

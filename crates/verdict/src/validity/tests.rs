@@ -4,6 +4,7 @@ mod answers;
 mod generator;
 mod machine;
 mod observed;
+mod pauses;
 mod steady;
 mod way;
 mod window;

@@ -9,6 +9,7 @@ use rand_pcg::Lcg64Xsh32;
 
 use super::{judged, search, settings};
 use crate::capacity::Answer;
+use crate::statistics::order::median;
 
 /// The objective: a mean of at most this.
 const LIMIT_NS: f64 = 1e8;
@@ -153,11 +154,6 @@ fn find(seed: u64) -> Found {
         confirmed: answer.as_ref().is_some_and(|answer| answer.confirmed_for_ns.is_some()),
         collapse_missed: answer.as_ref().is_some_and(missed),
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Prints a claim for `cargo xtask truth`; whether it is met.

@@ -26,7 +26,7 @@ fn autocorrelated(seed: u64, blocks: usize, per_block: usize, rho: f64) -> Vec<S
         let good = times.within(2_000_000);
         Stretch {
             seconds: 1.0,
-            requests: per_block as f64,
+            answers_done: per_block as f64,
             attempts: per_block as f64,
             succeeded: good,
             response: times.clone(),
@@ -95,7 +95,7 @@ fn steady(blocks: usize, per_block: u64, failed: u64) -> Vec<Stretch> {
     let times = Times::of(vec![(1_000_000, per_block)]);
     let block = Stretch {
         seconds: 1.0,
-        requests: per_block as f64,
+        answers_done: per_block as f64,
         attempts: per_block as f64,
         succeeded: (per_block - failed) as f64,
         response: times.clone(),

@@ -1,0 +1,135 @@
+//! Rules about a generator that was not running.
+
+use super::*;
+
+/// A quota that cost this much of each of the workers' time, `ms` at a time.
+fn held_back(run: &mut Run, share: f64, ms: u64) {
+    let threads = u64::from(run.plan.threads);
+    run.environment.cpus_allowed = run.plan.threads;
+    let lost_ns = (share * 10.0 * SECOND as f64) as u64;
+    on(run, |machine| {
+        machine.throttled_ns = lost_ns * threads;
+        machine.throttled = lost_ns / (ms * MILLISECOND);
+    });
+}
+
+#[test]
+fn a_quota_that_bites_is_named_in_either_loop() {
+    for run in [closed(), open()] {
+        check(vec![
+            (
+                "most of the window",
+                run.clone(),
+                |run| held_back(run, 0.7, 70),
+                Verdict::Invalid,
+                ReasonCode::Throttled,
+                "held it back 100 times, for 70.00 % of the window, 70.0ms at a time",
+            ),
+            (
+                "a little, too short for any latency",
+                run.clone(),
+                |run| held_back(run, 0.02, 4),
+                Verdict::LowerBound,
+                ReasonCode::Throttled,
+                "for 2.00 % of the window",
+            ),
+            (
+                "seldom, and longer than any answer",
+                run,
+                |run| held_back(run, 0.006, 60),
+                Verdict::LowerBound,
+                ReasonCode::Throttled,
+                "held it back 1 times",
+            ),
+        ]);
+    }
+}
+
+/// One worker that was away for so long in all, and at a stretch, in so many pieces.
+fn away(run: &mut Run, share: f64, longest_ms: u64, pauses: u64) {
+    let worker = &mut run.generator.workers[1];
+    (worker.paused_ratio, worker.paused_max_ns) = (share, longest_ms * MILLISECOND);
+    worker.pauses = pauses;
+}
+
+#[test]
+fn a_generator_that_was_stopped_is_named_in_either_loop() {
+    for run in [closed(), open()] {
+        check(vec![
+            (
+                "stopped once, for long",
+                run.clone(),
+                |run| away(run, 0.15, 1500, 1),
+                Verdict::Invalid,
+                ReasonCode::GeneratorPaused,
+                "for 15.00 % of the window, 1.50s at a stretch",
+            ),
+            (
+                "stopped once, longer than any answer takes",
+                run.clone(),
+                |run| away(run, 0.02, 200, 1),
+                Verdict::LowerBound,
+                ReasonCode::GeneratorPaused,
+                "200ms at a stretch",
+            ),
+            (
+                "seldom, but so that p99 is made of it",
+                run.clone(),
+                |run| {
+                    run.totals.attempts = 400;
+                    run.concurrency.in_flight_mean = 10.0;
+                    away(run, 0.03, 60, 4);
+                },
+                Verdict::Invalid,
+                ReasonCode::GeneratorPaused,
+                "60.0ms at a stretch",
+            ),
+            (
+                "many short ones",
+                run,
+                |run| away(run, 0.05, 9, 60),
+                Verdict::LowerBound,
+                ReasonCode::GeneratorPaused,
+                "for 5.00 % of the window",
+            ),
+        ]);
+    }
+}
+
+#[test]
+fn gaps_that_a_quota_explains_are_told_once() {
+    let (verdict, codes, _) = judged(closed(), |run| {
+        held_back(run, 0.3, 60);
+        away(run, 0.4, 70, 60);
+    });
+    assert_eq!((verdict, codes), (Verdict::Invalid, vec![ReasonCode::Throttled]));
+    let (_, codes, _) = judged(closed(), |run| {
+        held_back(run, 0.02, 4);
+        away(run, 0.4, 1500, 3);
+    });
+    assert_eq!(codes, vec![ReasonCode::GeneratorPaused, ReasonCode::Throttled]);
+}
+
+/// Gaps below what a rule speaks at, workers that wait for processors, neighbours: nothing new is said.
+#[test]
+fn a_thousand_healthy_runs_are_not_called_paused() {
+    for seed in 0..1000_u64 {
+        let mut draw = seed;
+        let mut part = || {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (draw >> 33) as f64 / (1_u64 << 31) as f64
+        };
+        let mut run = if seed % 2 == 0 { closed() } else { open() };
+        run.concurrency.in_flight_mean = 1.0 + 200.0 * part();
+        let (gap_ms, lost) = (1 + (48.0 * part()) as u64, 0.0099 * part());
+        away(&mut run, lost, gap_ms, (lost * 10_000.0 / gap_ms as f64) as u64);
+        run.generator.workers.iter_mut().for_each(|worker| worker.queued_ratio = part());
+        held_back(&mut run, 0.0099 * part(), 1 + (48.0 * part()) as u64);
+        if let Some(machine) = &mut run.generator.machine {
+            machine.neighbours_ratio = part();
+        }
+        let named = judge(&run).reasons.into_iter().map(|reason| reason.code);
+        let new = [ReasonCode::Throttled, ReasonCode::GeneratorPaused];
+        assert_eq!(named.filter(|code| new.contains(code)).count(), 0, "seed {seed}");
+    }
+}
