@@ -1,6 +1,10 @@
 //! `plimsoll`: arguments, wiring, exit codes, signals. What is measured, judged and drawn lives in
 //! the crates below; the commands here bring them together.
 
+// First, for its macros.
+#[macro_use]
+mod screen;
+
 mod address;
 mod args;
 mod audit;
