@@ -68,15 +68,9 @@ fn generate(folder: &Path) -> Result<()> {
 /// The program, built as the tests have it: `--package plimsoll` alone would build the libraries below it once more, with
 /// the features that it alone asks for.
 fn program() -> Result<PathBuf> {
-    let arguments = [
-        "build",
-        "--quiet",
-        "--workspace",
-        "--bin",
-        "plimsoll",
-        "--message-format=json-render-diagnostics",
-    ];
-    let output = repo::cargo().args(arguments).stderr(Stdio::inherit()).output()?;
+    let arguments =
+        ["--quiet", "--workspace", "--bin", "plimsoll", "--message-format=json-render-diagnostics"];
+    let output = repo::cargo("build").args(arguments).stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "plimsoll could not be built");
     let messages = String::from_utf8(output.stdout)?;
     let executable = messages.lines().find_map(|line| {

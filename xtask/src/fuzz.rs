@@ -41,6 +41,9 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     {
         bail!(INSTALL);
     }
+    // cargo-fuzz has no `--locked` of its own.
+    let mut metadata = repo::cargo("metadata");
+    repo::output(metadata.args(["--format-version", "1", "--manifest-path", "fuzz/Cargo.toml"]))?;
     let failed: Vec<&str> =
         picked.into_iter().filter(|name| !survives(name, seconds)).map(String::as_str).collect();
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }

@@ -8,6 +8,7 @@ mod docs;
 mod fuzz;
 mod golang;
 mod interrupt;
+mod licences;
 mod needs;
 mod repo;
 mod rerun;
@@ -27,12 +28,13 @@ The project's own chores.
 Usage: cargo xtask <COMMAND> [OPTIONS]
 
 Commands:
-  test   install what is lacking, then check everything that CI checks
-  tidy   check the style rules that a program can check
-  docs   write docs/reference from the program's own flag table and types
-  bench  measure against the numbers that the project promises
-  truth  hold the program's judgement against what is known
-  fuzz   run every fuzz target for a while
+  test      install what is lacking, then check everything that CI checks
+  tidy      check the style rules that a program can check
+  docs      write docs/reference from the program's own flag table and types
+  bench     measure against the numbers that the project promises
+  truth     hold the program's judgement against what is known
+  licences  check the licences and sources of the dependencies
+  fuzz      run every fuzz target for a while
 
 `cargo xtask <COMMAND> --help` tells more.";
 
@@ -54,6 +56,7 @@ fn dispatch(mut arguments: Arguments) -> Result<()> {
         Some("docs") => docs::main(arguments),
         Some("bench") => bench::main(arguments),
         Some("truth") => truth::main(arguments),
+        Some("licences") => licences::main(arguments),
         Some("fuzz") => fuzz::main(arguments),
         Some(other) => bail!("no command `{other}`; `cargo xtask --help` lists them"),
         None => {

@@ -56,7 +56,7 @@ pub fn install(mut needs: Vec<Need>) -> Result<()> {
 }
 
 fn ensure_component(subcommand: &str, component: &str) -> Result<()> {
-    if repo::output(repo::cargo().args([subcommand, "--version"])).is_ok() {
+    if repo::output(repo::cargo(subcommand).arg("--version")).is_ok() {
         return Ok(());
     }
     ensure!(

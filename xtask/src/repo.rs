@@ -22,9 +22,16 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The cargo that started us, at the root.
-pub fn cargo() -> Command {
-    command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+/// The cargo that started us, at the root, with a subcommand. What it builds is what the lock file says: a dependency
+/// that the lock file does not have ends it.
+pub fn cargo(subcommand: &str) -> Command {
+    let mut cargo = command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.arg(subcommand);
+    // rustfmt reads no dependency.
+    if subcommand != "fmt" {
+        cargo.arg("--locked");
+    }
+    cargo
 }
 
 /// A command in the form in which a person would type it.
@@ -77,12 +84,12 @@ pub fn require(name: &str) -> Result<PathBuf> {
 
 /// Runs `cargo build ...` and tells where the one program that it built lies.
 pub fn build(arguments: &[&str]) -> Result<PathBuf> {
-    println!("$ cargo {}", arguments.join(" "));
-    let mut cargo = cargo();
+    println!("$ cargo build --locked {}", arguments.join(" "));
+    let mut cargo = cargo("build");
     let messages = cargo.args(arguments).arg("--message-format=json-render-diagnostics");
     let output = messages.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
     interrupt::check()?;
-    ensure!(output.status.success(), "`cargo {}` failed", arguments.join(" "));
+    ensure!(output.status.success(), "`cargo build {}` failed", arguments.join(" "));
     let told = String::from_utf8_lossy(&output.stdout);
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;

@@ -17,12 +17,12 @@ use crate::{interrupt, repo};
 /// More failures than this are no want of time.
 const AT_MOST: usize = 5;
 
-/// Runs all tests with `cargo`, a command for it; tells which passed at the second try only.
+/// Runs all tests with `cargo`, a command for `cargo test`; tells which passed at the second try only.
 ///
 /// # Errors
 /// When a test failed twice, when more than a few failed at once, or when a failure has no test to it.
 pub fn test(cargo: impl Fn() -> Result<Command>) -> Result<Vec<String>> {
-    let ended = run(cargo()?.args(["test", "--workspace", "--no-fail-fast"]))?;
+    let ended = run(cargo()?.args(["--workspace", "--no-fail-fast"]))?;
     if ended.success {
         return Ok(Vec::new());
     }
@@ -32,7 +32,7 @@ pub fn test(cargo: impl Fn() -> Result<Command>) -> Result<Vec<String>> {
     for target in &ended.targets {
         let mut again = cargo()?;
         again
-            .args(["test", "--workspace"])
+            .args(["--workspace"])
             .args(target)
             .args(["--", "--exact", "--test-threads=1"])
             .args(&names);

@@ -7,7 +7,7 @@ use pico_args::Arguments;
 
 use crate::golang::Go;
 use crate::needs::{self, Need};
-use crate::{docs, interrupt, repo, rerun, tidy};
+use crate::{docs, interrupt, licences, repo, rerun, tidy};
 
 /// One check: fails with what is to be mended, and may leave remarks for the summary.
 struct Step {
@@ -25,6 +25,12 @@ const STEPS: &[Step] = &[
         about: "style rules (`cargo xtask tidy`)",
         needs: &[],
         run: |_| tidy::check(),
+    },
+    Step {
+        name: "licences",
+        about: "dependencies: from crates.io, under permissive licences",
+        needs: &[],
+        run: |_| licences::check(),
     },
     Step {
         name: "clippy",
@@ -133,18 +139,17 @@ fn summarise(outcomes: &[Outcome]) -> Result<()> {
 }
 
 fn fmt() -> Result<()> {
-    repo::run(repo::cargo().args(["fmt", "--all", "--check"]))
+    repo::run(repo::cargo("fmt").args(["--all", "--check"]))
 }
 
 fn clippy() -> Result<()> {
-    let arguments =
-        ["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
-    repo::run(repo::cargo().args(arguments))
+    let arguments = ["--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
+    repo::run(repo::cargo("clippy").args(arguments))
 }
 
 fn test(remarks: &mut Vec<String>) -> Result<()> {
     let second_try = rerun::test(|| {
-        let mut cargo = repo::cargo();
+        let mut cargo = repo::cargo("test");
         Go::find()?.first_on_path(&mut cargo)?;
         Ok(cargo)
     })?;
@@ -154,12 +159,12 @@ fn test(remarks: &mut Vec<String>) -> Result<()> {
 }
 
 fn doc() -> Result<()> {
-    let arguments = ["doc", "--workspace", "--no-deps", "--keep-going"];
-    repo::run(repo::cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+    let arguments = ["--workspace", "--no-deps", "--keep-going"];
+    repo::run(repo::cargo("doc").args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 fn build() -> Result<()> {
-    repo::run(repo::cargo().args(["build", "--release", "--package", "plimsoll"]))
+    repo::run(repo::cargo("build").args(["--release", "--package", "plimsoll"]))
 }
 
 fn go_fmt() -> Result<()> {

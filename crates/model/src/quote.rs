@@ -1,5 +1,7 @@
-//! Text from a file, made fit for a message: short, and without control characters that a terminal
+//! Text from outside, made fit for a message: short, and without control characters that a terminal
 //! would obey.
+
+use std::borrow::Cow;
 
 /// Characters shown at most.
 const SHOWN: usize = 40;
@@ -20,9 +22,60 @@ pub fn plain(text: &str, most: usize) -> String {
     text.chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
+/// Whether a terminal obeys this character, or shows what follows it in another order: control characters
+/// (C0, DEL, C1) but for line feed and tab, the separators of lines and paragraphs, and the marks,
+/// embeddings, overrides and isolates of Unicode's bidirectional algorithm (UAX 9 section 2).
+pub fn is_obeyed(c: char) -> bool {
+    let bidirectional = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    let separator = matches!(c, '\u{2028}' | '\u{2029}');
+    (c.is_control() && !matches!(c, '\n' | '\t')) || bidirectional || separator
+}
+
+/// The text with every character that [`is_obeyed`] spelled, as in `\u{1b}`; but for stretches that begin
+/// with one of `own`, which pass as they are.
+pub fn visible<'a>(text: &'a str, own: &[&str]) -> Cow<'a, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some(at) = rest.find(is_obeyed) {
+        let (before, from) = rest.split_at(at);
+        shown.push_str(before);
+        if let Some(own) = own.iter().find(|own| !own.is_empty() && from.starts_with(**own)) {
+            shown.push_str(own);
+            rest = &from[own.len()..];
+        } else {
+            let mut chars = from.chars();
+            shown.extend(chars.next().into_iter().flat_map(char::escape_unicode));
+            rest = chars.as_str();
+        }
+    }
+    Cow::Owned(shown + rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_spelled() {
+        let hostile = "a\u{1b}]0;x\u{7}\tb\r\n\u{9b}2J\u{202e}c\u{2028}é日";
+        let shown = visible(hostile, &[]);
+        assert_eq!(shown, "a\\u{1b}]0;x\\u{7}\tb\\u{d}\n\\u{9b}2J\\u{202e}c\\u{2028}é日");
+        assert_eq!(visible(&shown, &[]), shown);
+        assert!(matches!(visible("plain\ttext\n", &[]), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn sequences_of_our_own_pass() {
+        let painted = "\u{1b}[1mbold\u{1b}[0m \u{1b}[8mhidden";
+        let shown = visible(painted, &["\u{1b}[1m", "\u{1b}[0m", ""]);
+        assert_eq!(shown, "\u{1b}[1mbold\u{1b}[0m \\u{1b}[8mhidden");
+    }
 
     #[test]
     fn hostile_text_is_short_and_escaped() {

@@ -1,9 +1,19 @@
-//! Names that say that what they name is a credential, so that it is neither printed nor stored.
+//! What is a credential, by its name or by its shape, so that it is neither printed nor stored.
+//!
+//! Owns the detectors, and [`mask_text`], which uses them on text of any form. No detector finds all: a password
+//! under a name that does not say so, and that looks like a word, is not told from any other value.
+
+mod text;
+
+pub use text::mask_text;
+
+/// What stands in for a credential.
+pub const MASK: &str = "***";
 
 /// Whether a field, parameter or member of this name holds a credential. `key` and the like are one
 /// in a query only.
 pub fn is_secret_name(name: &str, query: bool) -> bool {
-    const ANYWHERE: [&str; 10] = [
+    const ANYWHERE: [&str; 13] = [
         "password",
         "passwd",
         "passphrase",
@@ -11,6 +21,9 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
         "apikey",
         "accesskey",
         "privatekey",
+        "subscriptionkey",
+        "functionskey",
+        "signingkey",
         "credential",
         "sessionid",
         "authorization",
@@ -19,12 +32,108 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
         ["token", "jwt", "csrf", "xsrf", "pwd", "otp", "signature", "assertion", "authkey"];
     const NONE: [&str; 4] = ["pagetoken", "continuationtoken", "synctoken", "nexttoken"];
     const IN_QUERY: [&str; 6] = ["key", "userkey", "sig", "auth", "sid", "session"];
-    let letters = name.chars().filter(char::is_ascii_alphanumeric);
-    let name: String = letters.map(|c| c.to_ascii_lowercase()).collect();
+    let name = letters(name);
     !NONE.iter().any(|none| name.ends_with(none))
         && (ANYWHERE.iter().any(|part| name.contains(part))
             || AT_THE_END.iter().any(|end| name.ends_with(end))
             || (query && IN_QUERY.contains(&name.as_str())))
+}
+
+/// Whether a header field of this name holds a credential: what [`is_secret_name`] says, cookies, sessions, and
+/// every key but those that are known for something else.
+pub fn is_secret_field(name: &str) -> bool {
+    const AT_THE_END: [&str; 6] = ["cookie", "session", "sid", "key", "auth", "ticket"];
+    const NONE: [&str; 8] = [
+        "idempotencykey",
+        "surrogatekey",
+        "cachekey",
+        "partitionkey",
+        "routingkey",
+        "sortkey",
+        "secwebsocketkey",
+        "objectkey",
+    ];
+    let letters = letters(name);
+    let by_name = is_secret_name(name, false);
+    by_name
+        || AT_THE_END.iter().any(|end| letters.ends_with(end))
+            && !NONE.iter().any(|none| letters.ends_with(none))
+}
+
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether a whole value has the shape of a credential, whatever it is called: a signed token, a key with the
+/// mark of who gives it out, or an `Authorization` field's value.
+pub fn is_secret_value(value: &str) -> bool {
+    /// What keys of well-known services begin with.
+    const MARKS: [&str; 20] = [
+        "ghp_",
+        "gho_",
+        "ghs_",
+        "ghu_",
+        "github_pat_",
+        "glpat-",
+        "xoxb-",
+        "xoxp-",
+        "xoxa-",
+        "xapp-",
+        "sk_live_",
+        "sk_test_",
+        "rk_live_",
+        "sk-",
+        "AKIA",
+        "ASIA",
+        "AIza",
+        "ya29.",
+        "hvs.",
+        "npm_",
+    ];
+    let marked = value.len() >= 16
+        && value.bytes().all(is_of_token)
+        && MARKS.iter().any(|mark| value.starts_with(mark));
+    marked || is_signed_token(value) || is_with_scheme(value)
+}
+
+/// Three parts in base64url, the first of which opens a JSON object (RFC 7519 section 3).
+fn is_signed_token(value: &str) -> bool {
+    let part = |part: &str| {
+        part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    let parts: Vec<&str> = value.splitn(4, '.').collect();
+    parts.len() == 3 && value.len() > 20 && value.starts_with("eyJ") && parts.into_iter().all(part)
+}
+
+/// `Bearer` or `Basic` and a token (RFC 6750 section 2.1, RFC 7617 section 2).
+fn is_with_scheme(value: &str) -> bool {
+    value.split_once(' ').is_some_and(|(scheme, token)| {
+        let scheme = scheme.to_ascii_lowercase();
+        let token = token.trim();
+        matches!(scheme.as_str(), "bearer" | "basic")
+            && token.len() >= 6
+            && token.bytes().all(is_of_token)
+    })
+}
+
+/// Whether a value looks drawn at random: 20 characters or more of a token's alphabet, letters and digits among
+/// them. A UUID is a name, and none.
+pub fn looks_random(value: &str) -> bool {
+    let has = |of: fn(&u8) -> bool| value.bytes().any(|byte| of(&byte));
+    let groups: Vec<usize> = value.split('-').map(str::len).collect();
+    value.len() >= 20
+        && value.bytes().all(is_of_token)
+        && !value.contains("://")
+        && !value.starts_with('/')
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && groups != [8, 4, 4, 4, 12]
+}
+
+/// Letters, digits and marks of base64, base64url and `token68` (RFC 9110 section 11.2).
+pub(crate) fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
 }
 
 #[cfg(test)]
@@ -41,5 +150,38 @@ mod tests {
             assert!(!is_secret_name(name, false), "{name}");
         }
         assert!(is_secret_name("key", true));
+        for name in
+            ["Ocp-Apim-Subscription-Key", "X-Session", "Cookie", "X-Functions-Key", "X-Auth"]
+        {
+            assert!(is_secret_field(name), "{name}");
+        }
+        for name in ["Accept", "Idempotency-Key", "Content-Type", "X-Request-Id", "Host"] {
+            assert!(!is_secret_field(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn shapes_tell_credentials() {
+        for value in [
+            "eyJhbGciOi.abcdefghijkl.xyz",
+            "ghp_0123456789abcdef0123",
+            "Bearer abcdefgh",
+            "basic dXNlcjpwdw==",
+            "AKIAIOSFODNN7EXAMPLE",
+        ] {
+            assert!(is_secret_value(value), "{value}");
+        }
+        for value in ["", "Bearer", "Basic law of nature", "sk-1", "text/html", "1.2.3"] {
+            assert!(!is_secret_value(value), "{value}");
+        }
+        assert!(looks_random("b3f1c2d4e5a697881234"));
+        for value in [
+            "123e4567-e89b-12d3-a456-426614174000",
+            "https://example.org/a/b/c1",
+            "/a/long/path/to/item/12",
+            "abcdefghijklmnopqrstuvwxyz",
+        ] {
+            assert!(!looks_random(value), "{value}");
+        }
     }
 }

@@ -18,6 +18,7 @@ use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES
 use verdict::objective::FOR_A_COURSE;
 
 use crate::args::{CapacityArgs, CapacityFormat};
+use crate::consent;
 use crate::cursors;
 use crate::execute::now_rfc3339;
 use crate::failure::{Failure, usage};
@@ -64,6 +65,7 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let record = empty(url, settings, asked.names());
     let course = course(sent, args, settings, asked)?;
     let files = Files::new(&dir)?;
+    consent::keep(&dir, &course.prepared.sent, &args.load);
     if cursors::begin(&dir, &course.prepared.sent)? {
         // What is killed in its first step goes on too.
         files.write_record(&record);
@@ -149,7 +151,7 @@ fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySear
         plimsoll: model::run::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
         url: secrets::mask_url(url),
         started_at: now_rfc3339(),
-        command: secrets::mask_command(std::env::args()),
+        command: secrets::command(),
         settings,
         objectives,
         steps: Vec::new(),

@@ -16,6 +16,7 @@ use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES
 
 use crate::args::{CompareArgs, CompareFormat, ShapeArgs};
 use crate::failure::{Failure, usage};
+use crate::input;
 use crate::output;
 use crate::resolve::{Prepared, Shape};
 use crate::sent::Sent;
@@ -82,7 +83,7 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
 fn read_baseline(path: &Path) -> Result<Run, Failure> {
     let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
     let wrong = |what: String| Failure::CannotRun(format!("--baseline {}: {what}", file.display()));
-    let bytes = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
+    let bytes = input::read(&file).map_err(wrong)?;
     if import::detect(&bytes) == import::Kind::Dat {
         return Err(wrong("a .dat says nothing of its environment and is never judged".into()));
     }

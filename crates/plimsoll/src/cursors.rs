@@ -8,15 +8,17 @@
 mod doubt;
 
 use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use traffic::{Keep, Lots, RECORD_BYTES};
 
 use crate::failure::{Failure, cannot_run, usage};
+use crate::input;
 use crate::output::write_file;
 use crate::pool_file::Stamp;
 use crate::sent::Sent;
@@ -33,6 +35,8 @@ const SLOTS: usize = 512;
 const PAGE: usize = 4096;
 /// Bytes of the file's first line at most.
 const LONGEST_HEAD: usize = 16 << 20;
+/// Bytes of the file at most: its first line, and records of a thousand pools.
+const LONGEST: u64 = 96 << 20;
 
 /// The first line. Records of each pool follow it, from the next page on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +102,10 @@ pub fn go_on(dir: &Path, sent: &Sent) -> Result<(), Failure> {
     let path = dir.join(NAME);
     let (was, lots) = load(&path)?;
     same(dir, &was, &now)?;
+    let pools = ready.compiled.pools();
+    if !now.pools.iter().zip(&lots).all(|(pool, lots)| pools.fit(&pool.name, lots)) {
+        return damaged(&path);
+    }
     let doubts: Vec<Doubt<'_>> =
         now.pools.iter().zip(&lots).map(|(pool, lots)| Doubt::of(&pool.name, lots)).collect();
     doubt::note(dir, &doubts)?;
@@ -158,7 +166,13 @@ fn keep(path: &Path, head: &Head, lots: &[Lots], ready: &Ready) -> Result<(), Fa
     }
     let wrong = |error| Failure::CannotRun(format!("cannot write {}: {error}", path.display()));
     write_file(path, &bytes).map_err(wrong)?;
-    let file = Arc::new(File::options().write(true).open(path).map_err(wrong)?);
+    let file = Arc::new(
+        File::options()
+            .write(true)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(path)
+            .map_err(wrong)?,
+    );
     for (at, (pool, lots)) in head.pools.iter().zip(lots).enumerate() {
         let from = first + at * SLOTS * RECORD_BYTES;
         let kept = Kept { file: Arc::clone(&file), path: path.to_owned(), from: from as u64 };
@@ -169,7 +183,7 @@ fn keep(path: &Path, head: &Head, lots: &[Lots], ready: &Ready) -> Result<(), Fa
 
 fn load(path: &Path) -> Result<(Head, Vec<Lots>), Failure> {
     let wrong = |what: String| Failure::CannotRun(format!("{}: {what}", path.display()));
-    let bytes = fs::read(path).map_err(|error| {
+    let bytes = input::read_plain(path, LONGEST).map_err(|error| {
         Failure::Usage(format!(
             "{}: {error}; name a folder that was written to with a workload that has a pool of order \
              `unique`",
@@ -188,11 +202,15 @@ fn load(path: &Path) -> Result<(Head, Vec<Lots>), Failure> {
     let lots: Result<Vec<Lots>, _> = records.map(Lots::read).collect();
     match lots {
         Ok(lots) if lots.len() == head.pools.len() => Ok((head, lots)),
-        _ => cannot_run(format!(
-            "{} is damaged: which rows are used up cannot be told; start anew in another folder",
-            path.display()
-        )),
+        _ => damaged(path),
     }
+}
+
+fn damaged<T>(path: &Path) -> Result<T, Failure> {
+    cannot_run(format!(
+        "{} is damaged: which rows are used up cannot be told; start anew in another folder",
+        path.display()
+    ))
 }
 
 /// A pool's part of the file.

@@ -132,7 +132,7 @@ impl Compared {
         let qps = report::charts::diff(&title, &self.curves).chart();
         let success =
             report::charts::success(&format!("Success rate: {title}"), &self.curves).chart();
-        let command = secrets::mask_command(std::env::args());
+        let command = secrets::command();
         let page = report::html::diff(&Comparison {
             curves: &self.curves,
             diff: &self.diff,

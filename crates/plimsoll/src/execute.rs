@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::live::Live;
 use crate::script_run::Steps;
-use crate::secrets;
+use crate::secrets::{self, Echoes};
 use crate::signals::stopped;
 use crate::watch::Watch;
 
@@ -55,7 +55,7 @@ pub fn execute_sampled(
     let head = RunHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: now_rfc3339(),
-        command: secrets::mask_command(std::env::args()),
+        command: secrets::command(),
         environment,
         plan: (*launch.plan).clone(),
     };
@@ -64,6 +64,7 @@ pub fn execute_sampled(
     let mut aborted = None;
     let planned = launch.plan.connections;
     let mut watch = Watch::start(&launch.plan);
+    let echoes = Echoes::of_this_process();
     let observe = |progress: Progress<'_>| {
         let interval = match progress {
             Progress::Opening(open) => {
@@ -73,6 +74,7 @@ pub fn execute_sampled(
             Progress::Interval(interval) => interval,
         };
         interval.machine = Some(watch.interval());
+        echoes.mask_interval(interval);
         if let Some(journal) = &mut journal {
             journal.append(interval);
         }
@@ -92,7 +94,7 @@ pub fn execute_sampled(
     let outcome = outcome.map_err(|error| Failure::CannotRun(error.to_string()))?;
     let mut run = verdict::conclude(builder, outcome.stopped);
     run.aborted = aborted;
-    run.halted = outcome.halted.map(|halt| halt.to_string());
+    run.halted = outcome.halted.map(|halt| echoes.mask(&halt.to_string()));
     store::compare(&mut run);
     run.validity = verdict::judge(&run);
     Ok(run)

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use crate::args::{Cli, GenerateArgs};
 use crate::compare;
 use crate::failure::{Failure, cannot_run};
-use crate::output::{json, make_folder, write_file};
+use crate::output::{Readers, json, make_folder, write_file_for};
 
 /// Runs the command; the exit code.
 ///
@@ -48,7 +48,7 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    match write_file(path, bytes) {
+    match write_file_for(Readers::Usual, path, bytes) {
         Ok(()) => Ok(()),
         Err(error) => cannot_run(format!("cannot write {}: {error}", path.display())),
     }

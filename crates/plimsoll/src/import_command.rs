@@ -10,6 +10,7 @@ use import::foreign::{self, Imported, Kind, MOST_BYTES, Options};
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, cannot_run};
+use crate::output::Readers;
 use crate::{input, output, workload_file};
 
 /// Runs the command; the exit code.
@@ -30,7 +31,10 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     };
     let yaml = foreign::yaml(&imported);
     match &args.out {
-        Some(path) => workload_file::write(path, &yaml, args.force)?,
+        Some(path) => {
+            let readers = if args.keep_secrets { Readers::Owner } else { Readers::Usual };
+            workload_file::write(path, &yaml, args.force, readers)?;
+        }
         None if !output::print(&yaml) => return Ok(1),
         None => {}
     }

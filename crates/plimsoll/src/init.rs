@@ -15,7 +15,7 @@ const TEMPLATE: &str = include_str!("init.yaml");
 /// When the URL is none, and when the file is there already or cannot be written.
 pub fn init(args: &InitArgs) -> Result<u8, Failure> {
     let text = commented(&args.url)?;
-    workload_file::write(&args.out, &text, args.force)?;
+    workload_file::write(&args.out, &text, args.force, output::Readers::Usual)?;
     let path = args.out.display();
     let told = output::print(&format!(
         "wrote {path} and {schema} beside it\nsee what it would send:  plimsoll plan {path}\nsend it: \

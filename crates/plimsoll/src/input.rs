@@ -19,6 +19,27 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     read_at_most(path, LARGEST)
 }
 
+/// Reads a file of a result folder or of our own, of at most so many bytes. It may come from elsewhere: what is
+/// no plain file (a pipe that nobody writes to, a device) is not read.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("no plain file".to_owned());
+    }
+    read_at_most(path, most)
+}
+
+/// As [`read_plain`], of as many bytes as a result may have.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
+    read_plain(path, LARGEST)
+}
+
 /// The bound holds for what has no length beforehand too, such as a pipe or a device.
 fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;

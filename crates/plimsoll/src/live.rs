@@ -1,8 +1,8 @@
 //! The live line on standard error: rewritten in place on a terminal, a line a second elsewhere.
 
-use std::io::{self, IsTerminal, Write};
-
 use model::Interval;
+
+use crate::screen;
 
 /// See the module.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ enum Mode {
 impl Live {
     /// For standard error as it is.
     pub fn new(quiet: bool, open_loop: bool) -> Self {
-        let mode = match (quiet, io::stderr().is_terminal()) {
+        let mode = match (quiet, screen::is_watched()) {
             (true, _) => Mode::Quiet,
             (false, true) => Mode::Terminal,
             (false, false) => Mode::Plain,
@@ -51,23 +51,17 @@ impl Live {
     }
 
     fn write(&self, line: &str) {
-        if self.mode == Mode::Quiet {
-            return;
+        match self.mode {
+            Mode::Quiet => {}
+            Mode::Plain => eprintln!("{}{line}", self.prefix),
+            Mode::Terminal => screen::tell_anew(&format!("{}{line}", self.prefix)),
         }
-        let mut err = io::stderr().lock();
-        // A terminal that is gone is no reason to end a measurement.
-        let _ = match self.mode {
-            Mode::Terminal => {
-                write!(err, "\r\x1b[2K{}{line}", self.prefix).and_then(|()| err.flush())
-            }
-            _ => writeln!(err, "{}{line}", self.prefix),
-        };
     }
 
     /// Clears the line for what comes next.
     pub fn end(&mut self) {
         if self.mode == Mode::Terminal {
-            eprint!("\r\x1b[2K");
+            screen::tell_anew("");
         }
     }
 

@@ -1,12 +1,17 @@
 //! `plimsoll`: arguments, wiring, exit codes, signals. What is measured, judged and drawn lives in
 //! the crates below; the commands here bring them together.
 
+// First, for its macros.
+#[macro_use]
+mod screen;
+
 mod address;
 mod args;
 mod audit;
 mod calibrate;
 mod capacity;
 mod compare;
+mod consent;
 mod cursors;
 mod diff;
 mod environment;
@@ -19,6 +24,7 @@ mod init;
 mod input;
 mod journal;
 mod live;
+mod lock;
 mod objectives;
 mod output;
 mod plan_command;

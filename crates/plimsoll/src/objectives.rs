@@ -10,7 +10,7 @@ use verdict::objective::{self, AbortWatch, Objective};
 
 use crate::args::{AbortArgs, Annotations, ObjectiveArgs};
 use crate::failure::{Failure, usage};
-use crate::output::write_file;
+use crate::output::{Readers, write_file_for};
 use crate::sent::Sent;
 
 /// What results are judged by, and where the rulings go.
@@ -95,7 +95,7 @@ impl Objectives {
 
     fn write_junit(&self, xml: impl FnOnce() -> String) -> bool {
         let Some(path) = &self.junit else { return true };
-        let written = write_file(path, xml().as_bytes());
+        let written = write_file_for(Readers::Usual, path, xml().as_bytes());
         if let Err(error) = &written {
             eprintln!("plimsoll: cannot write {}: {error}", path.display());
         }

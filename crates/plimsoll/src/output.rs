@@ -1,15 +1,40 @@
 //! Results to standard output and to files. Files are written beside their final name and renamed,
 //! so that a kill or a full disk never leaves half of one in place of a whole one.
+//!
+//! Files of results are for their owner alone (0600): detectors of secrets find most of them, not all.
 
-use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::process;
 
 use model::Run;
-use report::text::Style;
+use model::quote::is_obeyed;
 
 use crate::args::Format;
 use crate::failure::{Failure, cannot_run};
+use crate::screen;
+
+pub use crate::screen::style;
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner.
+    Owner,
+    /// Whom the umask allows.
+    Usual,
+}
+
+impl Readers {
+    const fn mode(self) -> u32 {
+        match self {
+            Self::Owner => 0o600,
+            Self::Usual => 0o666,
+        }
+    }
+}
 
 /// Makes a folder and what leads to it.
 ///
@@ -19,21 +44,42 @@ pub fn make_folder(dir: &Path) -> Result<(), Failure> {
     if let Err(error) = fs::create_dir_all(dir) {
         return cannot_run(format!("cannot make the folder {}: {error}", dir.display()));
     }
-    let probe = dir.join(".plimsoll-probe");
-    match fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)) {
+    let probe = dir.join(format!(".plimsoll-probe.{}", process::id()));
+    match create_new(&probe, Readers::Owner).and_then(|_| fs::remove_file(&probe)) {
         Ok(()) => Ok(()),
         Err(error) => cannot_run(format!("cannot write to the folder {}: {error}", dir.display())),
     }
 }
 
-/// Writes a whole file or leaves the old one.
+/// Makes a file of this name: what lies there goes, and a link is never followed.
+///
+/// # Errors
+/// When it cannot be made, or somebody else was quicker.
+pub fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => OpenOptions::new().write(true).create_new(true).mode(readers.mode()).open(path),
+    }
+}
+
+/// Writes a whole file of results or leaves the old one.
 ///
 /// # Errors
 /// When the disk is full or the folder not writable; no part of the new file is left.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_file_for(Readers::Owner, path, bytes)
+}
+
+/// As [`write_file`], for these readers.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_file_for(readers: Readers, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let partial = path.with_file_name(format!(".{name}.partial"));
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    let partial = path.with_file_name(format!(".{name}.{}.partial", process::id()));
+    let written = create_new(&partial, readers)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
         // The write's own failure is what is told.
         let _ = fs::remove_file(&partial);
@@ -67,9 +113,10 @@ pub fn print_run(run: &Run, format: Format, latency: bool) -> bool {
         Format::Text => print(&report::text::run(run, style())),
         Format::Wrk => {
             let printed = print(&report::wrk::block(run, latency));
-            let style = style_of(io::stderr().is_terminal());
-            eprint!("{}", report::text::objectives::section(run, style).unwrap_or_default());
-            eprint!("{}", report::text::validity(&run.validity, style));
+            let style = screen::style_of_stderr();
+            let objectives = report::text::objectives::section(run, style).unwrap_or_default();
+            let verdict = report::text::validity(&run.validity, style);
+            screen::tell_styled(&(objectives + &verdict), style);
             printed
         }
         Format::Json => print(&(json(run) + "\n")),
@@ -90,16 +137,24 @@ pub fn write_run(dir: &Path, run: &Run) -> bool {
     )
 }
 
-/// Any of our results as JSON.
+/// Any of our results as JSON. What a terminal would obey stands in it as JSON's own escapes.
 pub fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("plain data becomes JSON")
+    let text = serde_json::to_string_pretty(value).expect("plain data becomes JSON");
+    if !text.contains(is_obeyed) {
+        return text;
+    }
+    // All such characters are of the basic plane, and outside of strings there are none.
+    let escaped = |c: char| match is_obeyed(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// Prints to standard output; whether that could be done. A reader that has gone (`| head`) is no
 /// failure; a full disk is one, and said.
 pub fn print(text: &str) -> bool {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match screen::print(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             eprintln!("plimsoll: cannot write to standard output: {error}");
             false
@@ -108,11 +163,32 @@ pub fn print(text: &str) -> bool {
     }
 }
 
-/// How standard output wants to be written to.
-pub fn style() -> Style {
-    style_of(io::stdout().is_terminal())
-}
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, symlink};
 
-fn style_of(terminal: bool) -> Style {
-    Style { colour: terminal && std::env::var_os("NO_COLOR").is_none() }
+    use super::*;
+
+    #[test]
+    fn files_are_their_owners_and_no_link_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (victim, wanted) = (dir.path().join("victim"), dir.path().join("run.json"));
+        fs::write(&victim, "untouched").unwrap();
+        symlink(&victim, &wanted).unwrap();
+        let partial = dir.path().join(format!(".run.json.{}.partial", process::id()));
+        symlink(&victim, &partial).unwrap();
+        write_file(&wanted, b"{}").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"untouched");
+        let about = fs::symlink_metadata(&wanted).unwrap();
+        assert!(about.is_file() && about.mode() & 0o777 == 0o600, "{about:?}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn json_holds_nothing_that_a_terminal_obeys() {
+        let hostile = "\u{1b}[2J \u{9b}31m \u{202e} \u{7f} é";
+        let text = json(&hostile);
+        assert!(!text.contains(is_obeyed), "{text:?}");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), hostile);
+    }
 }

@@ -84,7 +84,7 @@ fn samples(sent: &Sent, mix: &Mix, count: u64) -> Vec<Request> {
             let samples = ready.compiled.sample(count as u32, now_unix_ns());
             let each = samples.into_iter().map(|sample| Request {
                 endpoint: of(sample.endpoint).unwrap_or_default(),
-                text: shown(&sample.masked),
+                text: secrets::mask_request(&shown(&sample.masked)),
             });
             each.collect()
         }

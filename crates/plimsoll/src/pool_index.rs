@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use traffic::{IndexHead, Indexing, RowFile, RowIndex};
 
 use crate::live::Live;
-use crate::output::make_folder;
+use crate::output::{Readers, create_new, make_folder};
 use crate::pool_file::Stamp;
 use crate::signals::{stop_at_once, stop_on_signal, stopped};
 use crate::user_folder;
@@ -94,7 +94,7 @@ fn make(kept: &Path, mut head: Head, wanted: &Indexing<'_>) -> Result<RowIndex, 
     make_folder(dir).map_err(|failure| failure.to_string())?;
     let partial = Partial(kept.with_extension(format!("{}.partial", process::id())));
     let wrong = |error: io::Error| format!("cannot write {}: {error}", partial.0.display());
-    let mut out = BufWriter::new(File::create(&partial.0).map_err(wrong)?);
+    let mut out = BufWriter::new(create_new(&partial.0, Readers::Owner).map_err(wrong)?);
     out.write_all(&[0; PAGE as usize]).map_err(wrong)?;
     let stop = stop_on_signal().map_err(|failure| failure.to_string())?;
     let mut told = Told::new(&head.path, wanted.size(), &stop);

@@ -1,7 +1,6 @@
 //! `plimsoll report DIR`: the results of a folder, made anew from what it holds, and judged by
 //! other objectives where some are given.
 
-use std::fs;
 use std::path::Path;
 
 use import::ResultError;
@@ -9,7 +8,9 @@ use model::Run;
 
 use crate::args::{Format, ReportArgs};
 use crate::failure::{Failure, cannot_run, usage};
+use crate::input;
 use crate::journal::{self, Replayed};
+use crate::lock::Lock;
 use crate::objectives::Objectives;
 use crate::output;
 use crate::run;
@@ -30,8 +31,18 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let objectives = objectives.or_kept(&kept);
     judge_anew(&mut run, &dir.display().to_string());
     objectives.judge(&mut run);
-    let code = run::deliver(&run, args.format, false, Some(dir), |_| false)?;
-    Ok(if objectives.tell(&run) || code != 0 { code } else { 1 })
+    let lock = locked(dir);
+    let out = lock.as_ref().map(|_| dir.as_path());
+    let code = run::deliver(&run, args.format, false, out, |_| false)?;
+    let told = objectives.tell(&run);
+    Ok(if (lock.is_some() && told) || code != 0 { code } else { 1 })
+}
+
+/// Nobody else writes to the folder; where somebody does, that is said, and what is made anew is printed only.
+fn locked(dir: &Path) -> Option<Lock> {
+    Lock::of_folder(dir)
+        .map_err(|failure| eprintln!("plimsoll: {failure}; this report is printed only"))
+        .ok()
 }
 
 /// Judges a stored run by the rules of this version, and says so where that changes the verdict.
@@ -50,7 +61,8 @@ fn judge_anew(run: &mut Run, what: &str) {
 /// The run in a folder, whole or as far as its journal goes, and the objectives kept beside it.
 fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     let (finished, journal) = (dir.join("run.json"), dir.join(journal::NAME));
-    if let Ok(bytes) = fs::read(&finished) {
+    if finished.exists() {
+        let bytes = input::read_result(&finished).map_err(|why| unreadable(&finished, &why))?;
         match import::load_run(&bytes) {
             Ok(run) => Ok(Replayed { run, objectives: Vec::new() }),
             Err(error @ ResultError::CutShort { .. }) => {
@@ -77,7 +89,7 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
 
 fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u8, Failure> {
     let path = dir.join(SWEEP_JSON);
-    let bytes = fs::read(&path)
+    let bytes = input::read_result(&path)
         .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
     let mut sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
     for held in &mut sweep.levels {
@@ -85,13 +97,14 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         judge_anew(&mut held.run, &what);
         objectives.judge(&mut held.run);
     }
-    let files = Files::of_sweep(dir, &sweep.name)?;
+    let lock = locked(dir);
+    let files = lock.map(|lock| Files::of_locked(dir, &sweep.name, lock)).transpose()?;
     match format {
         Format::Text => sweep::conclude(&sweep),
         Format::Json => drop(output::print(&(output::json(&sweep) + "\n"))),
         Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
     }
-    let written = files.write(&sweep);
+    let written = files.is_some_and(|files| files.write(&sweep));
     let told = objectives.tell_sweep(&sweep);
     let code = verdict::exit_code_of_sweep(&sweep);
     Ok(if (written && told) || code != 0 { code } else { 1 })

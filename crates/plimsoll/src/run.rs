@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use model::Run;
 
 use crate::args::{Format, RunArgs};
+use crate::consent;
 use crate::cursors;
 use crate::environment;
 use crate::execute::{JournalIn, execute_sampled};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::live::Live;
+use crate::lock::Lock;
 use crate::objectives::{Objectives, watch};
 use crate::output;
 use crate::resolve::{Prepared, Shape, check_ramp, check_shape, threads};
@@ -35,8 +37,17 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
             let sent = Sent::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
             carry_out(args, sent, |sent| {
                 let made = args.out.as_deref().filter(|dir| writable(dir));
-                made.map_or(Ok(false), |dir| cursors::begin(dir, sent))?;
-                Ok(Folder { asked: args.out.is_some(), made: made.map(Path::to_owned) })
+                let lock = made.map(Lock::of_folder).transpose()?;
+                if let Some(dir) = made
+                    && cursors::begin(dir, sent)?
+                {
+                    consent::keep(dir, sent, &args.load);
+                }
+                Ok(Folder {
+                    asked: args.out.is_some(),
+                    made: made.map(Path::to_owned),
+                    _lock: lock,
+                })
             })
         }
     }
@@ -47,6 +58,7 @@ struct Folder {
     asked: bool,
     /// None where it cannot be written to.
     made: Option<PathBuf>,
+    _lock: Option<Lock>,
 }
 
 /// Makes the run; `folder` is asked for once the load is known to be one.

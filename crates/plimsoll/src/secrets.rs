@@ -1,36 +1,71 @@
-//! What must not be printed or stored: credentials on the command line and in header fields.
+//! What must not be printed or stored: credentials on the command line, in header fields, URLs and bodies, and
+//! where answers repeat them. What is one is told by [`model::secret`].
 
-use model::secret::is_secret_name;
+use std::collections::BTreeSet;
+use std::env;
 
-/// What stands in for a secret.
-const MASK: &str = "***";
+use model::Interval;
+use model::secret::{
+    MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_text,
+};
 
-/// Whether it is the name of a header field whose value is a credential. An objective's endpoint, such
-/// as `GET /token`, is none.
-fn is_secret_field(name: &str) -> bool {
-    let name = name.trim();
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    is_name && (name.eq_ignore_ascii_case("cookie") || is_secret_name(name, false))
-}
+/// Characters of a secret that is looked for in answers, at least: shorter ones are in too many words.
+const SHORTEST: usize = 6;
+/// Fields whose values are long and drawn at random, and no secrets.
+const PUBLIC_FIELDS: [&str; 9] = [
+    "accept",
+    "content-",
+    "if-",
+    "user-agent",
+    "host",
+    "trace",
+    "x-request-id",
+    "x-correlation-id",
+    "idempotency-key",
+];
 
-/// A header's value, masked if it is a credential.
+/// A header's value, masked if it is a credential by the field's name or by its shape.
 pub fn mask_header(name: &str, value: &str) -> String {
-    if is_secret_field(name) { MASK.to_owned() } else { value.to_owned() }
+    let name = name.trim().to_ascii_lowercase();
+    let public = PUBLIC_FIELDS.iter().any(|public| name.starts_with(public));
+    let secret = is_secret_field(&name) || is_secret_value(value) || !public && looks_random(value);
+    match (secret, value.contains("://")) {
+        (true, _) => MASK.to_owned(),
+        (false, true) => mask_url(value),
+        (false, false) => value.to_owned(),
+    }
 }
 
-/// A URL with the values of credentials in its query masked.
+/// A URL with its credentials masked: those before the host, those in its query, and tokens in its path.
 pub fn mask_url(url: &str) -> String {
-    let Some((path, query)) = url.split_once('?') else { return url.to_owned() };
-    let masked: Vec<String> = query
-        .split('&')
-        .map(|pair| match pair.split_once('=') {
-            Some((name, _)) if is_secret_name(name, true) => {
-                format!("{name}={MASK}")
-            }
-            _ => pair.to_owned(),
-        })
-        .collect();
+    let (before, query) =
+        url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
+    let path = mask_path(before);
+    let Some(query) = query else { return path };
+    let masked: Vec<String> = query.split('&').map(mask_pair).collect();
     format!("{path}?{}", masked.join("&"))
+}
+
+fn mask_pair(pair: &str) -> String {
+    match pair.split_once('=') {
+        Some((name, value)) if is_secret_name(name, true) || is_secret_value(value) => {
+            format!("{name}={MASK}")
+        }
+        _ => pair.to_owned(),
+    }
+}
+
+fn mask_path(path: &str) -> String {
+    let (scheme, rest) = path.split_once("://").map_or(("", path), |(scheme, rest)| (scheme, rest));
+    let segments: Vec<&str> = rest.split('/').collect();
+    let masked = segments.iter().enumerate().map(|(at, segment)| match segment.rsplit_once('@') {
+        Some((_, host)) if at == 0 && !scheme.is_empty() => format!("{MASK}@{host}"),
+        _ if is_secret_value(segment) => MASK.to_owned(),
+        _ => (*segment).to_owned(),
+    });
+    let masked: Vec<String> = masked.collect();
+    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
+    scheme + &masked.join("/")
 }
 
 /// A request, as text, with its secrets masked.
@@ -41,7 +76,7 @@ pub fn mask_request(text: &str) -> String {
         None => mask_target(line),
     };
     let lines: Vec<String> = head.lines().map(field).collect();
-    format!("{}\n\n{body}", lines.join("\n"))
+    format!("{}\n\n{}", lines.join("\n"), mask_text(body))
 }
 
 /// A request line with the credentials in its target masked.
@@ -50,23 +85,155 @@ fn mask_target(line: &str) -> String {
     words.join(" ")
 }
 
+/// The command line of this process with its secrets masked.
+pub fn command() -> Vec<String> {
+    mask_command(args())
+}
+
+/// What is no Unicode is replaced: the command is for people to read.
+fn args() -> impl Iterator<Item = String> {
+    env::args_os().map(|arg| arg.to_string_lossy().into_owned())
+}
+
 /// A command line with its secrets masked.
 pub fn mask_command(args: impl IntoIterator<Item = String>) -> Vec<String> {
-    args.into_iter()
-        .map(|arg| {
-            let (flag, rest) =
-                match arg.strip_prefix("-H").or_else(|| arg.strip_prefix("--header=")) {
-                    Some(rest) if !rest.is_empty() => (&arg[..arg.len() - rest.len()], rest),
-                    _ => ("", arg.as_str()),
-                };
-            match rest.split_once(':') {
-                Some((name, value)) if is_secret_field(name) => {
-                    format!("{flag}{name}: {}", mask_header(name, value))
-                }
-                _ => mask_url(&arg),
-            }
+    let args: Vec<String> = args.into_iter().collect();
+    let script = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let before = |at: usize| at.checked_sub(1).map_or("", |before| args[before].as_str());
+    args.iter()
+        .enumerate()
+        .map(|(at, arg)| match at > script {
+            true => mask_script_argument(before(at), arg),
+            false => mask_argument(before(at), arg),
         })
         .collect()
+}
+
+/// An argument of ours. A body may stand in one with its flag (`-bTEXT`, `--body=TEXT`), or behind it.
+fn mask_argument(before: &str, arg: &str) -> String {
+    let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
+    if before == "--body" || is_short(before) && before.ends_with('b') {
+        return mask_body(arg);
+    }
+    if let Some(body) = arg.strip_prefix("--body=") {
+        return format!("--body={}", mask_body(body));
+    }
+    if let Some(body) = arg.strip_prefix("-b") {
+        return format!("-b{}", mask_body(body));
+    }
+    let rest = arg.strip_prefix("-H").or_else(|| arg.strip_prefix("--header="));
+    let rest = rest.filter(|rest| !rest.is_empty()).unwrap_or(arg);
+    let flag = &arg[..arg.len() - rest.len()];
+    let field =
+        !flag.is_empty() || before == "--header" || is_short(before) && before.ends_with('H');
+    match rest.split_once(':') {
+        Some((name, value)) if field || is_secret_named_field(name) => {
+            let (value, gap) = (value.trim_start(), if value.starts_with(' ') { " " } else { "" });
+            let masked = mask_header(name, value);
+            let gap = if masked == MASK { " " } else { gap };
+            format!("{flag}{name}:{gap}{masked}")
+        }
+        _ if field => MASK.to_owned(),
+        _ if arg.starts_with(['{', '[']) => mask_text(arg),
+        _ if is_secret_value(arg) => MASK.to_owned(),
+        _ => mask_url(arg),
+    }
+}
+
+/// An objective's endpoint, such as `GET /token`, is no field's name.
+fn is_secret_named_field(name: &str) -> bool {
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    is_name && is_secret_field(name)
+}
+
+fn mask_body(body: &str) -> String {
+    if is_secret_value(body) || looks_random(body) { MASK.to_owned() } else { mask_text(body) }
+}
+
+/// An argument of a script's. Nothing is known of it but what it is named by, before it or in it; a word with
+/// both letters and digits may be a password.
+fn mask_script_argument(before: &str, arg: &str) -> String {
+    let named =
+        before.starts_with('-') && (is_secret_name(before, true) || is_secret_field(before));
+    let word = |c: char| c.is_ascii_alphanumeric() || "-_.!$%^*+~#".contains(c);
+    let (digits, letters) = (
+        arg.contains(|c: char| c.is_ascii_digit()),
+        arg.contains(|c: char| c.is_ascii_alphabetic()),
+    );
+    let mixed = arg.len() >= SHORTEST
+        && arg.chars().all(word)
+        && !arg.starts_with('-')
+        && digits
+        && letters;
+    match arg.split_once(['=', ':']) {
+        _ if (named && !arg.starts_with('-'))
+            || mixed
+            || is_secret_value(arg)
+            || looks_random(arg) =>
+        {
+            MASK.to_owned()
+        }
+        Some((name, _)) if is_secret_named_field(name) || is_secret_name(name, true) => {
+            format!("{}{MASK}", &arg[..=name.len()])
+        }
+        _ if arg.contains("://") => mask_url(arg),
+        _ => mask_text(arg),
+    }
+}
+
+/// The secrets of this process, which answers and scripts may repeat.
+#[derive(Debug, Default)]
+pub struct Echoes(BTreeSet<String>);
+
+impl Echoes {
+    /// Those on the command line, and what environment variables hold whose names say so.
+    pub fn of_this_process() -> Self {
+        let lossy = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        let masked = command();
+        let mut all: BTreeSet<String> =
+            args().zip(&masked).flat_map(|(plain, masked)| hidden(&plain, masked)).collect();
+        let variables = env::vars_os().map(|(name, value)| (lossy(name), lossy(value)));
+        all.extend(
+            variables.filter(|(name, _)| is_secret_name(name, false)).map(|(_, value)| value),
+        );
+        all.retain(|secret| secret.len() >= SHORTEST);
+        Self(all)
+    }
+
+    /// Text from outside with credentials masked, and ours wherever they stand.
+    pub fn mask(&self, text: &str) -> String {
+        let ours =
+            self.0.iter().rev().fold(text.to_owned(), |text, secret| text.replace(secret, MASK));
+        mask_text(&ours)
+    }
+
+    /// The samples of an interval, masked.
+    pub fn mask_interval(&self, interval: &mut Interval) {
+        let endpoints = interval.tally.endpoints.iter_mut().filter_map(|of| of.sample.as_mut());
+        for sample in interval.tally.samples.values_mut().chain(endpoints) {
+            *sample = self.mask(sample);
+        }
+    }
+}
+
+/// What the masks in `masked` stand for in `plain`, as far as the text between them tells.
+fn hidden(plain: &str, masked: &str) -> Vec<String> {
+    let kept: Vec<&str> = masked.split(MASK).collect();
+    let mut found = Vec::new();
+    let mut rest = plain.strip_prefix(kept[0]).unwrap_or_default();
+    for (at, behind) in kept.iter().enumerate().skip(1) {
+        let last = at + 1 == kept.len();
+        let end = match behind.is_empty() || last {
+            true => rest.len().saturating_sub(behind.len()),
+            false => rest.find(behind).unwrap_or(rest.len()),
+        };
+        let secret = rest.get(..end).unwrap_or(rest).trim();
+        found.push(secret.to_owned());
+        // A scheme before it is none of it.
+        found.extend(secret.split_once(' ').map(|(_, token)| token.trim().to_owned()));
+        rest = rest.get(end + behind.len()..).unwrap_or_default();
+    }
+    found
 }
 
 #[cfg(test)]
@@ -102,5 +269,46 @@ mod tests {
         assert!(masked.concat().contains("text/html") && masked.concat().contains("page=2"));
         assert_eq!(masked[3], "-HX-Api-Key: ***");
         assert!(masked.concat().contains("GET /token: p95<80ms"), "{masked:?}");
+    }
+
+    fn masked(line: &[&str]) -> String {
+        mask_command(line.iter().map(|arg| (*arg).to_owned())).join("|")
+    }
+
+    #[test]
+    fn credentials_are_found_by_name_and_by_shape() {
+        for (line, wanted) in [
+            (&["-H", "Ocp-Apim-Subscription-Key: abc"][..], "-H|Ocp-Apim-Subscription-Key: ***"),
+            (&["-HX-Session: abc"], "-HX-Session: ***"),
+            (&["-H", "X-Any: Bearer abcdefgh"], "-H|X-Any: ***"),
+            (&["-H", "no colon at all abc"], "-H|***"),
+            (&["-b", r#"{"password":"abc"}"#], r#"-b|{"password":"***"}"#),
+            (&["-qb", "user=a&password=abc"], "-qb|user=a&password=***"),
+            (&["--body={\"pin\":1,\"secret\":\"abc\"}"], "--body={\"pin\":1,\"secret\":\"***\"}"),
+            (&["-bgrant=x&client_secret=abc"], "-bgrant=x&client_secret=***"),
+            (&["--", "--token", "abc", "10", "read"], "--|--token|***|10|read"),
+            (&["--", "api_key=abc", "s3cr3t-word", "--user=ann"], "--|api_key=***|***|--user=ann"),
+            (&["http://ann:abc@h/eyJhbGciOi.abcdefghijkl.xyz?sid=abc"], "http://***@h/***?sid=***"),
+            (&["--slo", "p99<50ms", "-c", "100"], "--slo|p99<50ms|-c|100"),
+        ] {
+            assert_eq!(masked(line), wanted);
+        }
+    }
+
+    #[test]
+    fn answers_that_repeat_a_secret_are_masked() {
+        for (plain, wanted) in [
+            ("-HX-Api-Key: abcdef", "abcdef"),
+            (r#"{"user":"a","password":"abcdef","n":1}"#, "abcdef"),
+            ("Authorization: Bearer abcdefgh", "abcdefgh"),
+        ] {
+            let masked = mask_argument("", plain);
+            assert!(hidden(plain, &masked).contains(&wanted.to_owned()), "{plain} {masked}");
+        }
+        let echoes = Echoes(["hunter2-abc".to_owned()].into());
+        assert_eq!(
+            echoes.mask("401: no user for hunter2-abc, {\"token\":\"x\"}"),
+            "401: no user for ***, {\"token\":\"***\"}"
+        );
     }
 }

@@ -18,6 +18,7 @@ use model::{Curve, LevelKind, Nanos, Sweep};
 use verdict::exit::COULD_NOT_RUN;
 
 use crate::args::SweepArgs;
+use crate::consent;
 use crate::cursors;
 use crate::execute::now_rfc3339;
 use crate::failure::{Failure, usage};
@@ -60,6 +61,7 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let sweep = empty(&args.name, url, levels::kind(args), args.objective);
     let folder = folder(args)?;
     let files = Files::of_sweep(&folder, &args.name)?;
+    consent::keep(&folder, &course.prepared.sent, &args.load);
     if cursors::begin(&folder, &course.prepared.sent)? {
         files.write_json(&sweep);
     }
@@ -97,7 +99,7 @@ pub fn empty(name: &str, url: &str, kind: LevelKind, objective_mean_ns: Nanos) -
         name: name.to_owned(),
         url: secrets::mask_url(url),
         started_at: now_rfc3339(),
-        command: secrets::mask_command(std::env::args()),
+        command: secrets::command(),
         kind,
         objective_mean_ns,
         ended: None,

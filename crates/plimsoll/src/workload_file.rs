@@ -16,7 +16,7 @@ use traffic::{Compiled, Inputs, Pools};
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::input;
-use crate::output::{json, write_file};
+use crate::output::{Readers, json, write_file_for};
 use crate::settings::Settings;
 use crate::{pool_file, pool_index};
 
@@ -36,6 +36,8 @@ pub struct WorkloadFile {
     reads_only: bool,
     /// Its pools, once they are read: compiled anew for another level, it goes on where they are.
     pools: OnceCell<Pools>,
+    /// The files that it names, as far as it was asked for them.
+    named: RefCell<BTreeSet<PathBuf>>,
 }
 
 /// A workload ready to be sent, with what it took out of the environment.
@@ -89,6 +91,7 @@ impl WorkloadFile {
             scale: args.scale.unwrap_or(1.0),
             reads_only: args.reads_only,
             pools: OnceCell::new(),
+            named: RefCell::default(),
         })
     }
 
@@ -114,7 +117,14 @@ impl WorkloadFile {
 
     /// A file that it names, which counts from its folder.
     pub fn beside(&self, name: &str) -> PathBuf {
-        self.path.parent().unwrap_or(Path::new("")).join(name)
+        let path = self.path.parent().unwrap_or(Path::new("")).join(name);
+        self.named.borrow_mut().insert(path.clone());
+        path
+    }
+
+    /// The files that it has named so far.
+    pub fn named(&self) -> BTreeSet<PathBuf> {
+        self.named.borrow().clone()
     }
 
     /// Works out what it means, `factor` times as much of it as `--scale` says.
@@ -202,19 +212,23 @@ pub fn schema() -> String {
     json(&schemars::schema_for!(Workload)) + "\n"
 }
 
-/// Writes `yaml` below the line that names the schema, and the schema into the same folder.
+/// Writes `yaml`, for these readers, below the line that names the schema, and the schema into the same
+/// folder.
 ///
 /// # Errors
 /// When the file is there and may not be written over, or one of the two cannot be written.
-pub fn write(path: &Path, yaml: &str, over: bool) -> Result<(), Failure> {
+pub fn write(path: &Path, yaml: &str, over: bool, readers: Readers) -> Result<(), Failure> {
     if path.exists() && !over {
         let path = path.display();
         return usage(format!("{path} is there already: --force writes over it, --out elsewhere"));
     }
     let text = format!("# yaml-language-server: $schema={SCHEMA_FILE}\n{yaml}");
     let beside = path.with_file_name(SCHEMA_FILE);
-    for (path, bytes) in [(path, text.as_bytes()), (&beside, schema().as_bytes())] {
-        if let Err(error) = write_file(path, bytes) {
+    let schema = schema();
+    for (path, bytes, readers) in
+        [(path, text.as_bytes(), readers), (&beside, schema.as_bytes(), Readers::Usual)]
+    {
+        if let Err(error) = write_file_for(readers, path, bytes) {
             return cannot_run(format!("cannot write {}: {error}", path.display()));
         }
     }

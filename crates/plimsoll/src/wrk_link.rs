@@ -5,13 +5,11 @@
 //! of files or ports: connections that cannot be opened are counted as connect errors, as wrk does.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Parser;
 use model::Nanos;
 use model::units::{parse_count, parse_duration};
-use report::text::Style;
 use verdict::objective::AbortWatch;
 
 use crate::args::{LoadArgs, TlsArgs};
@@ -21,6 +19,7 @@ use crate::failure::{Failure, usage};
 use crate::live::Live;
 use crate::output;
 use crate::resolve::{Prepared, Shape, Shortage};
+use crate::screen;
 use crate::script_run::{ScriptRun, Steps};
 use crate::signals::stop_on_signal;
 
@@ -123,8 +122,8 @@ fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
     let run = execute_sampled(&launch, environment, None, &mut live, watch, &mut steps)?;
     prepared.script.iter().for_each(ScriptRun::flush);
     output::print(&report::wrk::block(&run, args.latency));
-    let style = Style { colour: io::stderr().is_terminal() };
-    eprint!("{}", report::text::validity(&run.validity, style));
+    let style = screen::style_of_stderr();
+    screen::tell_styled(&report::text::validity(&run.validity, style), style);
     if let Some(why) = &run.halted {
         eprintln!("wrk: {why}; the result is that of the run so far");
     }

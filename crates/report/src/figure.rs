@@ -108,7 +108,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A command as a POSIX shell takes it: words that need it stand in single quotes.
-pub(crate) fn shell(command: &[String]) -> String {
+pub fn shell(command: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     let quote = |word: &String| {
         if !word.is_empty() && word.chars().all(plain) {

@@ -2,8 +2,9 @@
 //!
 //! Owns the page's order (verdict, summary, curve or timeline, spectrum, errors, environment,
 //! command, data), its look and its few lines of script. The figures come as they are, the charts
-//! from `charts`. Everything from outside is escaped by `maud`; the content policy in the head
-//! forbids whatever would slip through to load anything.
+//! from `charts`. Everything from outside is escaped by `maud`; the content policy in the head allows
+//! the style sheets and the script below, by their hashes, and nothing else, so that whatever would slip
+//! through neither runs nor loads anything.
 
 mod capacity;
 mod comparison;
@@ -20,11 +21,17 @@ pub use diff::{Comparison, diff};
 pub use run::run;
 pub use sweep::sweep;
 
+use std::sync::OnceLock;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use crate::chart;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// A part of the page under a heading.
 struct Section {
@@ -50,7 +57,7 @@ fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str))
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title.name) " · Plimsoll" }
@@ -80,6 +87,24 @@ fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str))
         }
     };
     document.into_string()
+}
+
+/// What the page may do (Content Security Policy, level 3).
+fn policy() -> &'static str {
+    static POLICY: OnceLock<String> = OnceLock::new();
+    POLICY.get_or_init(|| {
+        let (page, charts) = (source(STYLE), source(&chart::inline_style_sheet()));
+        let script = source(SCRIPT);
+        format!(
+            "default-src 'none'; style-src {page} {charts}; script-src {script}; base-uri 'none'; \
+             form-action 'none'"
+        )
+    })
+}
+
+/// An inline style sheet or script, as a policy names it: by the hash of its content.
+fn source(content: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(content)))
 }
 
 /// JSON that may stand inside a script element: the characters that could end it or open another

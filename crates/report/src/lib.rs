@@ -32,3 +32,5 @@ pub mod table;
 pub mod text;
 pub mod timeline;
 pub mod wrk;
+
+pub use figure::shell;

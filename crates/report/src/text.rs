@@ -37,17 +37,37 @@ pub(crate) enum Tone {
     Bad,
 }
 
+impl Tone {
+    /// The sequence that begins it.
+    const fn begins(self) -> &'static str {
+        match self {
+            Self::Strong => "\u{1b}[1m",
+            Self::Soft => "\u{1b}[2m",
+            Self::Good => "\u{1b}[1;32m",
+            Self::Doubtful => "\u{1b}[1;30;43m",
+            Self::Bad => "\u{1b}[1;97;41m",
+        }
+    }
+}
+
+/// The sequence that ends every tone.
+const ENDS: &str = "\u{1b}[0m";
+
+/// Every sequence that text in colours has, so that whoever prints it can tell them from those of a
+/// server or a file.
+pub const SEQUENCES: [&str; 6] = [
+    Tone::Strong.begins(),
+    Tone::Soft.begins(),
+    Tone::Good.begins(),
+    Tone::Doubtful.begins(),
+    Tone::Bad.begins(),
+    ENDS,
+];
+
 impl Style {
     /// `text` in `tone` where colours are wanted, as it is where they are not.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
-        let code = match tone {
-            Tone::Strong => "1",
-            Tone::Soft => "2",
-            Tone::Good => "1;32",
-            Tone::Doubtful => "1;30;43",
-            Tone::Bad => "1;97;41",
-        };
-        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.colour { format!("{}{text}{ENDS}", tone.begins()) } else { text.to_owned() }
     }
 }
 

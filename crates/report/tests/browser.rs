@@ -8,8 +8,11 @@ mod sample;
 use std::path::Path;
 use std::process::Command;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use model::curve::Curve;
 use report::html;
+use sha2::{Digest, Sha256};
 use verdict::comparison::{Comparison, Effect, Measure, Word};
 
 /// What a page became once its scripts had run, and what the browser logged.
@@ -51,11 +54,14 @@ fn text_after(page: &str, mark: &str) -> String {
 
 #[test]
 fn the_script_reads_the_timeline_out() {
-    let press = "<script>const svg = document.querySelector('[data-timeline] svg');\
+    let press = "const svg = document.querySelector('[data-timeline] svg');\
         for (let i = 0; i < 3; i++)\
-          svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));</script></body>";
+          svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));";
     let run = sample::open_loop();
-    let loaded = load(&html::run(&run).replace("</body>", press));
+    let page = html::run(&run).replace("</body>", &format!("<script>{press}</script></body>"));
+    // The page's policy runs no script but the page's own.
+    let hash = BASE64_STANDARD.encode(Sha256::digest(press));
+    let loaded = load(&page.replace("script-src ", &format!("script-src 'sha256-{hash}' ")));
     assert_eq!(loaded.log, "");
     let third = &run.timeline[2];
     let readout = text_after(&loaded.page, "class=\"readout\"");
@@ -64,6 +70,31 @@ fn the_script_reads_the_timeline_out() {
     assert!(readout.contains(&milliseconds), "{readout}");
     assert!(loaded.page.contains("class=\"crosshair\""));
     assert!(loaded.page.contains("data-copies=\"command\">Copy"), "the button is shown");
+}
+
+#[test]
+fn the_policy_lets_the_page_be_as_it_is_and_runs_nothing_else() {
+    let measure = "document.title = [...document.querySelectorAll('svg')].map(svg => {\
+        const axis = svg.querySelector('.axis'); const style = getComputedStyle(axis);\
+        return style.stroke !== 'none' && svg.getBoundingClientRect().width > 100; }).join()\
+        + getComputedStyle(document.querySelector('main')).maxWidth;";
+    let page = html::run(&sample::open_loop());
+    assert!(!page.contains("unsafe") && !page.contains(" style=\""));
+    let hash = BASE64_STANDARD.encode(Sha256::digest(measure));
+    let measured = page
+        .replace("</body>", &format!("<script>{measure}</script></body>"))
+        .replace("script-src ", &format!("script-src 'sha256-{hash}' "));
+    let loaded = load(&measured);
+    assert_eq!(loaded.log, "", "no violation");
+    let (_, title) = loaded.page.split_once("<title>").expect("a title");
+    let (title, _) = title.split_once("</title>").expect("a title");
+    assert!(title.starts_with("true") && !title.contains("false"), "{title}");
+    let slipped = page.replace("</main>", "<script>document.title = 'ran'</script></main>");
+    let loaded = load(&slipped);
+    assert!(!loaded.page.contains("<title>ran"), "a script that is not the page's ran");
+    assert!(loaded.log.contains("Content Security Policy"), "{}", loaded.log);
+    let styled = load(&page.replace("<main>", "<main style=\"display:none\">"));
+    assert!(styled.log.contains("Content Security Policy"), "{}", styled.log);
 }
 
 #[test]

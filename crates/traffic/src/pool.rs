@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 pub use cursor::{Damaged, Keep, Lot, Lots, Place, RECORD_BYTES};
 pub(crate) use drawn::Drawn;
-pub(crate) use file::CsvFile;
+pub(crate) use file::{CsvFile, LONGEST_ROW};
 pub use file::{PoolFile, RowFile};
 pub use index::{IndexHead, Indexing, RowIndex};
 pub(crate) use index::{Indexed, weight_of};
@@ -114,6 +114,20 @@ impl Pool {
             Stock::Table(_, numbers) => numbers.is_unique().then_some((&numbers.cursor, false)),
             Stock::Stream(stream) => stream.is_unique().then_some((&stream.cursor, true)),
             Stock::Indexed(..) => None,
+        }
+    }
+
+    /// Whether kept lots can be this pool's.
+    pub(crate) fn fits(&self, lots: &Lots) -> bool {
+        match &self.stock {
+            Stock::Table(_, numbers) => lots.fit(0, numbers.rows(), u64::MAX),
+            Stock::Stream(stream) => {
+                let csv = stream.csv();
+                let begins = lots.next.into_iter().chain(lots.left.iter().map(|lot| lot.from));
+                lots.fit(csv.start.at, csv.file.size(), LONGEST_ROW as u64)
+                    && begins.into_iter().all(|place| csv.begins_a_row(place.at))
+            }
+            Stock::Indexed(..) => false,
         }
     }
 

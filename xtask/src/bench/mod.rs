@@ -140,7 +140,7 @@ impl Bench {
     /// The release binary; built the first time it is asked for.
     fn plimsoll(&self) -> Result<&Path> {
         if self.plimsoll.get().is_none() {
-            let built = repo::build(&["build", "--release", "--package", "plimsoll"])?;
+            let built = repo::build(&["--release", "--package", "plimsoll"])?;
             self.plimsoll.set(built).ok();
         }
         Ok(self.plimsoll.get().expect("set above"))
@@ -153,7 +153,7 @@ impl Bench {
     /// The floor under a closed loop: the same net without a worker on it.
     fn bare_loop<'s>(&self, io: &str, connections: u32, server: &'s Server) -> Result<Client<'s>> {
         if self.bare_loop.get().is_none() {
-            let example = ["build", "--release", "--package", "net", "--example", "bare_loop"];
+            let example = ["--release", "--package", "net", "--example", "bare_loop"];
             self.bare_loop.set(repo::build(&example)?).ok();
         }
         let program = self.bare_loop.get().expect("set above");

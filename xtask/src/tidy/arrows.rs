@@ -48,8 +48,8 @@ struct Package {
 }
 
 pub fn check() -> Result<Vec<Complaint>> {
-    let arguments = ["metadata", "--no-deps", "--format-version", "1"];
-    let metadata = serde_json::from_str(&repo::output(repo::cargo().args(arguments))?)?;
+    let arguments = ["--no-deps", "--format-version", "1"];
+    let metadata = serde_json::from_str(&repo::output(repo::cargo("metadata").args(arguments))?)?;
     let packages = packages(&metadata).context("cargo metadata has an unknown form")?;
     let mut complaints = judge(&packages);
     for package in packages.iter().filter(|package| place(&package.name).is_some_and(|p| p.pure)) {

@@ -10,6 +10,10 @@ const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 500;
 /// Sockets, and the one line that makes a LuaJIT state with all its libraries.
 const MAY_BE_UNSAFE: [&str; 2] = ["crates/net", "crates/script/src/state.rs"];
+/// Where what is printed goes through.
+const SCREEN: &str = "crates/plimsoll/src/screen.rs";
+/// Crates whose output is read by developers alone.
+const MAY_PRINT: [&str; 2] = ["crates/testkit", "xtask"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
 pub fn check(path: &Path, text: &str) -> Vec<Complaint> {
@@ -17,6 +21,7 @@ pub fn check(path: &Path, text: &str) -> Vec<Complaint> {
     let mut complaints = file.words_that_may_not_be();
     complaints.extend(file.allow_attributes());
     if !is_test(path) {
+        complaints.extend(file.printing());
         complaints.extend(file.module_comment(text));
         complaints.extend(file.length());
         complaints.extend(file.long_functions());
@@ -67,6 +72,32 @@ impl<'a> File<'a> {
             }
             let unfinished = UNFINISHED.contains(&word) && after.starts_with('!');
             unfinished.then(|| self.complaint("unfinished", at, format!("{word}!")))
+        };
+        words(&self.code).filter_map(judge).collect()
+    }
+
+    /// `eprintln!` and `eprint!` are the program's own macros in crates/plimsoll, by way of [`SCREEN`].
+    fn printing(&self) -> Vec<Complaint> {
+        let product = self.path.starts_with("crates") && self.path.iter().any(|part| part == "src");
+        let may = MAY_PRINT.iter().any(|place| self.path.starts_with(place));
+        if !product || may || self.path == Path::new(SCREEN) {
+            return Vec::new();
+        }
+        let ours = self.path.starts_with("crates/plimsoll");
+        let judge = |(at, word): (usize, &str)| {
+            let (before, after) = (self.code[..at].trim_end(), &self.code[at + word.len()..]);
+            let printed = match word {
+                "println" | "print" => after.starts_with('!'),
+                "eprintln" | "eprint" => {
+                    after.starts_with('!') && (!ours || before.ends_with("::"))
+                }
+                "stdout" | "stderr" => after.starts_with("()") && before.ends_with("::"),
+                _ => false,
+            };
+            let tested = self.tests.iter().any(|item| item.contains(&at));
+            (printed && !tested).then(|| {
+                self.complaint("printing", at, format!("{word}: {SCREEN} is the one way out"))
+            })
         };
         words(&self.code).filter_map(judge).collect()
     }
@@ -194,6 +225,19 @@ mod tests {
         assert!(rules("crates/script/src/state.rs", text).is_empty());
         assert!(!rules("crates/script/src/source.rs", text).is_empty());
         assert!(rules("crates/wire/src/a.rs", "//! unsafe\n#![deny(unsafe_code)]\n").is_empty());
+    }
+
+    #[test]
+    fn one_module_alone_prints() {
+        let text = "//! Doc.\nfn f() { println!(); std::eprintln!(); io::stdout().lock(); self.print(); }\n\
+                    #[cfg(test)]\nmod tests { fn f() { println!() } }\n";
+        let told = rules("crates/plimsoll/src/a.rs", text);
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].starts_with("crates/plimsoll/src/a.rs:2: printing: println: "), "{told:?}");
+        assert!(rules(SCREEN, text).is_empty() && rules("xtask/src/a.rs", text).is_empty());
+        let ours = "//! Doc.\nfn f() { eprintln!(\"a\"); }\n";
+        assert!(rules("crates/plimsoll/src/a.rs", ours).is_empty());
+        assert_eq!(rules("crates/engine/src/a.rs", ours).len(), 1);
     }
 
     #[test]

@@ -14,9 +14,9 @@ pub static PROFILE: OnceLock<String> = OnceLock::new();
 /// Runs the tests of what `target` chooses (cargo's own flags) whose names hold `filter`, those marked as slow included, in
 /// [`PROFILE`], else in the release profile. A test that fails after having told its claims has told them all the same.
 pub fn by_tests(target: [&str; 3], filter: &str) -> Result<Vec<Claim>> {
-    let mut cargo = repo::cargo();
+    let mut cargo = repo::cargo("test");
     let profile = PROFILE.get().map_or("release", String::as_str);
-    cargo.args(["test", "--profile", profile]).args(target).args([filter, "--"]);
+    cargo.args(["--profile", profile]).args(target).args([filter, "--"]);
     cargo.args(["--include-ignored", "--nocapture", "--test-threads=1"]);
     println!("$ {}", repo::shown(&cargo));
     let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;

@@ -1,7 +1,7 @@
 //! Credentials in requests: found by their name or their form, and replaced by `${env.NAME}`.
 //!
 //! What counts as one: `Authorization` and `Cookie` fields, fields, parameters and members whose name
-//! says so, and signed tokens (RFC 7519) wherever they are a whole value.
+//! says so, and what has the shape of one ([`model::secret`]) wherever it is a whole value.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,6 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use model::workload::{Body, Fields, Literal};
 
 pub(super) use model::secret::is_secret_name;
+use model::secret::is_secret_value;
 
 use super::draft::{Draft, PLAIN_BASIC};
 use super::json::string_length;
@@ -239,16 +240,7 @@ fn secrets_of<'a>(literal: &'a Literal, name: &'a str, found: &mut Vec<(&'a str,
 
 fn is_secret(name: &str, value: &str, query: bool) -> bool {
     let trivial = matches!(value, "" | "true" | "false" | "null");
-    !trivial && !only_holes(value) && (is_secret_name(name, query) || is_signed_token(value))
-}
-
-/// Three parts in base64url, the first of which opens a JSON object (RFC 7519 section 3).
-fn is_signed_token(value: &str) -> bool {
-    let part = |part: &str| {
-        part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-    };
-    let parts: Vec<&str> = value.splitn(4, '.').collect();
-    parts.len() == 3 && value.len() > 20 && value.starts_with("eyJ") && parts.into_iter().all(part)
+    !trivial && !only_holes(value) && (is_secret_name(name, query) || is_secret_value(value))
 }
 
 /// Whether nothing but placeholders is there: no credential then.

@@ -8,6 +8,8 @@ use model::capacity::{CapacitySearch, SearchStep, Step};
 use verdict::capacity::Reading;
 
 use crate::failure::Failure;
+use crate::input;
+use crate::lock::Lock;
 use crate::output::{json, make_folder, write_files};
 use crate::sweep::files::drawn;
 
@@ -23,17 +25,27 @@ const STEPS: &str = "steps";
 #[derive(Debug)]
 pub struct Files {
     dir: PathBuf,
+    _lock: Lock,
 }
 
 impl Files {
     /// A folder that holds this search alone.
     ///
     /// # Errors
-    /// When it cannot be written to.
+    /// When it cannot be written to, or is written to already.
     pub fn new(dir: &Path) -> Result<Self, Failure> {
-        make_folder(&dir.join(STEPS))?;
         make_folder(dir)?;
-        Ok(Self { dir: dir.to_owned() })
+        Self::of_locked(dir, Lock::of_folder(dir)?)
+    }
+
+    /// As [`Files::new`], of a folder that is there and locked.
+    ///
+    /// # Errors
+    /// As [`Files::new`].
+    pub fn of_locked(dir: &Path, lock: Lock) -> Result<Self, Failure> {
+        make_folder(dir)?;
+        make_folder(&dir.join(STEPS))?;
+        Ok(Self { dir: dir.to_owned(), _lock: lock })
     }
 
     /// The page.
@@ -48,9 +60,10 @@ impl Files {
         name
     }
 
-    /// The run of a step, as far as it can be read.
+    /// The run of a step, as far as it can be read; the name of its file leads nowhere else.
     pub fn read_run(&self, step: &SearchStep) -> Option<Run> {
-        let bytes = std::fs::read(self.dir.join(&step.file)).ok()?;
+        let name = Path::new(&step.file).strip_prefix(STEPS).ok()?.file_name()?;
+        let bytes = input::read_result(&self.dir.join(STEPS).join(name)).ok()?;
         import::load_run(&bytes).ok()
     }
 

@@ -1,6 +1,5 @@
 //! Going on with a search that was interrupted, killed, or out of its time.
 
-use std::fs;
 use std::path::Path;
 
 use clap::Parser;
@@ -10,9 +9,12 @@ use verdict::capacity::Search;
 use super::files::{Files, SEARCH_JSON};
 use super::{carry_out, course, settings};
 use crate::args::{CapacityArgs, Cli, Command};
+use crate::consent;
 use crate::cursors;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::input;
 use crate::live::Live;
+use crate::lock::Lock;
 use crate::secrets;
 use crate::sent::Sent;
 
@@ -22,6 +24,7 @@ use crate::sent::Sent;
 /// # Errors
 /// When the folder holds no search, or what the flags ask for is another one.
 pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
+    let lock = if dir.is_dir() { Some(Lock::of_folder(dir)?) } else { None };
     let mut record = load(dir)?;
     let args = match &given.url {
         Some(_) => given.clone(),
@@ -29,7 +32,12 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     };
     let url = args.url.clone().unwrap_or_default();
     if secrets::mask_url(&url) != record.url {
-        return usage(format!("{} is a search of {}, not of {url}", dir.display(), record.url));
+        return usage(format!(
+            "{} is a search of {}, not of {}",
+            dir.display(),
+            record.url,
+            secrets::mask_url(&url)
+        ));
     }
     let wanted = settings(&args, false)?;
     if (wanted.kind, wanted.connections) != (record.settings.kind, record.settings.connections) {
@@ -57,7 +65,10 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     record.settings.arriving = sent.arriving();
     Search::look_again(&mut record.steps);
     let course = course(sent, &args, record.settings, asked)?;
-    let files = Files::new(dir)?;
+    let files = match lock {
+        Some(lock) => Files::of_locked(dir, lock)?,
+        None => Files::new(dir)?,
+    };
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);
     cursors::go_on(dir, &course.prepared.sent)?;
@@ -66,7 +77,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
 
 fn load(dir: &Path) -> Result<CapacitySearch, Failure> {
     let path = dir.join(SEARCH_JSON);
-    let bytes = fs::read(&path).map_err(|error| {
+    let bytes = input::read_result(&path).map_err(|error| {
         Failure::Usage(format!(
             "--resume {}: cannot read {}: {error}; name a folder that `capacity` wrote to",
             dir.display(),
@@ -101,7 +112,7 @@ fn own_args(
             "the search's command held a secret, which is not stored: give the URL and all flags again",
         );
     }
-    match parse(&record.command) {
+    match parse(&consent::command(dir, &record.command)?) {
         Some(args) if args.url.is_some() => Ok(CapacityArgs {
             budget: given.budget.or(args.budget),
             format: given.format,

@@ -10,6 +10,7 @@ use verdict::comparison::Word;
 
 use crate::execute::now_rfc3339;
 use crate::failure::Failure;
+use crate::lock::Lock;
 use crate::output::{json, make_folder, write_files};
 use crate::secrets;
 use crate::sweep::files::drawn;
@@ -42,16 +43,18 @@ pub struct Document<'a> {
 pub struct Files {
     dir: PathBuf,
     started_at: String,
+    _lock: Lock,
 }
 
 impl Files {
     /// In this folder.
     ///
     /// # Errors
-    /// When it cannot be written to.
+    /// When it cannot be written to, or is written to already.
     pub fn new(dir: PathBuf) -> Result<Self, Failure> {
         make_folder(&dir)?;
-        Ok(Self { dir, started_at: now_rfc3339() })
+        let lock = Lock::of_folder(&dir)?;
+        Ok(Self { dir, started_at: now_rfc3339(), _lock: lock })
     }
 
     /// The folder.
@@ -70,7 +73,7 @@ impl Files {
             schema: "plimsoll.compare/1",
             plimsoll: Program { version: env!("CARGO_PKG_VERSION").to_owned() },
             started_at: &self.started_at,
-            command: secrets::mask_command(std::env::args()),
+            command: secrets::command(),
             judgement: comparison.judgement(),
             sentence: comparison.sentence(),
             comparison,
@@ -79,7 +82,7 @@ impl Files {
 
     /// Writes everything but the runs; whether every file could be.
     pub fn write(&self, comparison: &Comparison, rounds: &[(String, String)]) -> bool {
-        let command = secrets::mask_command(std::env::args());
+        let command = secrets::command();
         let page = report::html::comparison(&report::html::Compared {
             comparison,
             command: &command,

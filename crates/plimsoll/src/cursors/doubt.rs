@@ -2,8 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use traffic::{Lot, Lots};
 
 use crate::failure::Failure;
@@ -79,7 +81,9 @@ pub fn note(dir: &Path, doubts: &[Doubt<'_>]) -> Result<(), Failure> {
         let lines = lots.iter().map(|lot| (lot.from.row + 1, lot.to.row));
         text.extend(lines.map(|(first, last)| format!("\"{pool}\",{first},{last}\n")));
     }
-    let file = File::options().append(true).create(true).open(&path);
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    let file =
+        File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(&path);
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| Failure::CannotRun(format!("cannot write {}: {error}", path.display())))
 }

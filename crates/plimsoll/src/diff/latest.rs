@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::failure::{Failure, usage};
+use crate::input;
 use crate::sweep::files::SWEEP_JSON;
 
 /// What of a stored sweep says which it is.
@@ -61,7 +62,8 @@ fn folders(dir: &Path) -> Vec<PathBuf> {
 
 /// A sweep that cannot be read, or was ended in its first level, is not among the last two.
 fn head(dir: &Path) -> Option<Head> {
-    let head: Head = serde_json::from_slice(&fs::read(dir.join(SWEEP_JSON)).ok()?).ok()?;
+    let head: Head =
+        serde_json::from_slice(&input::read_result(&dir.join(SWEEP_JSON)).ok()?).ok()?;
     (!head.levels.is_empty()).then_some(head)
 }
 

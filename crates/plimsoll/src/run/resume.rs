@@ -6,9 +6,11 @@ use clap::Parser;
 
 use super::{Folder, carry_out};
 use crate::args::{Cli, Command, RunArgs};
+use crate::consent;
 use crate::cursors;
 use crate::failure::{Failure, usage};
 use crate::journal;
+use crate::lock::Lock;
 use crate::output::make_folder;
 use crate::sent::Sent;
 use crate::sweep::unused;
@@ -33,11 +35,12 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
         ));
     }
     carry_out(&args, sent, |sent| {
+        let lock = Lock::of_folder(dir)?;
         cursors::go_on(dir, sent)?;
         let own = unused(dir, "resumed");
         make_folder(&own)?;
         eprintln!("plimsoll: results go to {}", own.display());
-        Ok(Folder { asked: true, made: Some(own) })
+        Ok(Folder { asked: true, made: Some(own), _lock: Some(lock) })
     })
 }
 
@@ -64,7 +67,7 @@ fn own_args(dir: &Path, given: &RunArgs) -> Result<RunArgs, Failure> {
     if command.iter().any(|arg| arg.contains("***")) {
         return usage(format!("the run's command held a secret, which is not stored: {again}"));
     }
-    match parse(&command) {
+    match parse(&consent::command(dir, &command)?) {
         Some(args) if args.url.is_some() => Ok(RunArgs {
             out: None,
             resume: Some(dir.to_owned()),

@@ -7,6 +7,7 @@ use report::chart::{Chart, Theme};
 
 use crate::failure::{Failure, usage};
 use crate::fonts;
+use crate::lock::Lock;
 use crate::output::{json, make_folder, write_files};
 
 /// The sweep itself in a folder of its own.
@@ -15,21 +16,34 @@ pub const SWEEP_JSON: &str = "sweep.json";
 pub const PNG_SCALE: f32 = 2.0;
 
 /// Where a sweep's results go.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Files {
     dir: PathBuf,
     name: String,
     json: String,
     report: String,
+    _lock: Lock,
 }
 
 impl Files {
     /// A folder that holds this sweep alone.
     ///
     /// # Errors
-    /// When the name is no file name, or the folder cannot be written to.
+    /// When the name is no file name, or the folder cannot be written to or is written to already.
     pub fn of_sweep(dir: &Path, name: &str) -> Result<Self, Failure> {
-        Self::new(dir, name, SWEEP_JSON.to_owned(), "report.html".to_owned())
+        make_folder(dir)?;
+        Self::of_locked(dir, name, Lock::of_folder(dir)?)
+    }
+
+    /// As [`Files::of_sweep`], of a folder that is there and locked.
+    ///
+    /// # Errors
+    /// As [`Files::of_sweep`].
+    pub fn of_locked(dir: &Path, name: &str, lock: Lock) -> Result<Self, Failure> {
+        check_name(name)?;
+        make_folder(dir)?;
+        let (json, report) = (SWEEP_JSON.to_owned(), "report.html".to_owned());
+        Ok(Self { dir: dir.to_owned(), name: name.to_owned(), json, report, _lock: lock })
     }
 
     /// A folder where the results of several jobs lie side by side, as wrktest.sh leaves them.
@@ -37,17 +51,15 @@ impl Files {
     /// # Errors
     /// As [`Files::of_sweep`].
     pub fn of_job(dir: &Path, name: &str) -> Result<Self, Failure> {
-        Self::new(dir, name, format!("{name}.sweep.json"), format!("{name}.report.html"))
-    }
-
-    fn new(dir: &Path, name: &str, json: String, report: String) -> Result<Self, Failure> {
-        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
-            return usage(format!(
-                "`{name}` is no name for files: leave out slashes and a first dot"
-            ));
-        }
+        check_name(name)?;
         make_folder(dir)?;
-        Ok(Self { dir: dir.to_owned(), name: name.to_owned(), json, report })
+        Ok(Self {
+            dir: dir.to_owned(),
+            name: name.to_owned(),
+            json: format!("{name}.sweep.json"),
+            report: format!("{name}.report.html"),
+            _lock: Lock::of_job(dir, name)?,
+        })
     }
 
     /// The page.
@@ -96,6 +108,13 @@ fn whole_levels(sweep: &Sweep, curve: &Curve) -> Curve {
     let mut whole = curve.clone();
     whole.rows.retain(|row| !cut(row.level));
     whole
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
+        return usage(format!("`{name}` is no name for files: leave out slashes and a first dot"));
+    }
+    Ok(())
 }
 
 /// A chart as SVG and PNG under the name `stem`.

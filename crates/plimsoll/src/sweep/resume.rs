@@ -1,6 +1,5 @@
 //! Going on with a sweep that was interrupted or killed.
 
-use std::fs;
 use std::path::Path;
 
 use clap::Parser;
@@ -10,9 +9,12 @@ use verdict::Step;
 use super::files::{Files, SWEEP_JSON};
 use super::{carry_out, course, levels};
 use crate::args::{Cli, Command, SweepArgs};
+use crate::consent;
 use crate::cursors;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::input;
 use crate::live::Live;
+use crate::lock::Lock;
 use crate::objectives::Objectives;
 use crate::secrets;
 use crate::sent::Sent;
@@ -23,6 +25,7 @@ use crate::sent::Sent;
 /// # Errors
 /// When the folder holds no sweep, or what the flags ask for is another one.
 pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
+    let lock = if dir.is_dir() { Some(Lock::of_folder(dir)?) } else { None };
     let mut sweep = load(dir)?;
     let mut args = match &given.url {
         Some(_) => given.clone(),
@@ -31,7 +34,12 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
     args.quiet |= given.quiet;
     let url = args.url.clone().unwrap_or_default();
     if secrets::mask_url(&url) != sweep.url {
-        return usage(format!("{} is a sweep of {}, not of {url}", dir.display(), sweep.url));
+        return usage(format!(
+            "{} is a sweep of {}, not of {}",
+            dir.display(),
+            sweep.url,
+            secrets::mask_url(&url)
+        ));
     }
     if levels::kind(&args) != sweep.kind {
         return usage(format!(
@@ -53,7 +61,10 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
         let (launch, _) = course.prepared.level(course.shape(level), true, &course.stop)?;
         same_load(dir, &held.run.plan, &launch.plan)?;
     }
-    let files = Files::of_sweep(dir, &sweep.name.clone())?;
+    let files = match lock {
+        Some(lock) => Files::of_locked(dir, &sweep.name, lock)?,
+        None => Files::of_sweep(dir, &sweep.name)?,
+    };
     let kept = format!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);
     cursors::go_on(dir, &course.prepared.sent)?;
@@ -62,7 +73,7 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
 
 fn load(dir: &Path) -> Result<Sweep, Failure> {
     let path = dir.join(SWEEP_JSON);
-    let bytes = fs::read(&path).map_err(|error| {
+    let bytes = input::read_result(&path).map_err(|error| {
         Failure::Usage(format!(
             "--resume {}: cannot read {}: {error}; name a folder that `sweep` wrote to",
             dir.display(),
@@ -88,7 +99,7 @@ fn own_args(dir: &Path, sweep: &Sweep, given: &SweepArgs) -> Result<SweepArgs, F
             "the sweep's command held a secret, which is not stored: give the URL and all flags again",
         );
     }
-    match parse(&sweep.command) {
+    match parse(&consent::command(dir, &sweep.command)?) {
         Some(args) if args.url.is_some() => Ok(args),
         Some(_) => cannot_run(format!(
             "{} is a sweep of the built-in API, which ended with it: start a new one",

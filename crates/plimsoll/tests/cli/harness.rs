@@ -50,6 +50,7 @@ impl Folder {
     pub fn command(&self, program: &Path, line: &str) -> Command {
         let mut command = Command::new(program);
         command.args(line.split_whitespace()).current_dir(self.path()).stdin(Stdio::null());
+        command.env("XDG_STATE_HOME", self.path().join(".state"));
         command
     }
 

@@ -11,6 +11,7 @@
 //! - `workloads`: workload files where a URL may stand, and what a run would do.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `pools`: rows that come once over kills, and files of rows that change.
+//! - `safety`: folders from elsewhere, two commands in one folder, secrets, text that terminals obey.
 //! - `refused`: what is wrong with inputs, said in one line.
 
 mod audit;
@@ -24,6 +25,7 @@ mod objectives;
 mod pools;
 mod recorder;
 mod refused;
+mod safety;
 mod scripts;
 mod sweep;
 mod workloads;

@@ -219,7 +219,9 @@ fn a_resumed_run_wants_the_same_rows() {
     folder.plimsoll("run --resume none w.yaml").refuses(2, "none/pools.cursors: ");
     folder.plimsoll("run --resume none").refuses(2, "--resume none: ");
     workload(&folder, &server, "sequential");
-    folder.plimsoll("run --resume out").refuses(2, "pools of order `unique`, and w.yaml has none");
+    folder.plimsoll("run --resume out").refuses(2, "w.yaml has changed since out was written");
+    let given = folder.plimsoll("run w.yaml --resume out");
+    given.refuses(2, "pools of order `unique`, and w.yaml has none");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::frame::{
     Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SUBTITLE_SIZE, TITLE_SIZE, WIDTH,
     row, sample_width,
 };
-use super::palette::{COLOURS, ROOT, Shape, style_sheet};
+use super::palette::{COLOURS, FITTING, ROOT, Shape, style_sheet};
 use super::parts::{Sample, Style, Validity};
 use super::plot;
 use super::scale::Scale;
@@ -46,11 +46,16 @@ fn open(svg: &mut Svg, chart: &Chart, frame: &Frame, theme: Theme) {
     let height = coordinate(frame.height);
     let width = coordinate(WIDTH);
     let pointer = pointer_data(chart, frame);
+    // A page's content policy allows no style attribute: there the style sheet says it.
+    let fitting = match theme {
+        Theme::Standalone => format!(" style=\"{FITTING}\""),
+        Theme::Inline => String::new(),
+    };
     svg.raw(&format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{ROOT}\" role=\"img\" \
          aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" \
-         height=\"{height}\" style=\"max-width:100%;height:auto\"{pointer}>"
+         height=\"{height}\"{fitting}{pointer}>"
     ));
     svg.raw(&format!("<title id=\"{id}-title\">{}</title>", escape(&clean(&chart.title))));
     svg.raw(&format!("<desc id=\"{id}-desc\">{}</desc>", escape(&clean(&chart.desc))));

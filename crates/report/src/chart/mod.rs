@@ -76,6 +76,11 @@ pub use timeline::{Second, Span, SpanKind, Timeline};
 
 use std::collections::BTreeSet;
 
+/// The style sheet that every chart in a page carries.
+pub(crate) fn inline_style_sheet() -> String {
+    palette::style_sheet(Theme::Inline)
+}
+
 /// Where an SVG takes its colours from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {

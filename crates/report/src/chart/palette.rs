@@ -150,8 +150,11 @@ const SHAPE_RULES: &str = "\
 /// The root class, which keeps the rules of one chart from touching the page around it.
 pub(super) const ROOT: &str = "plimsoll-chart";
 
+/// No wider than what is around it.
+pub(super) const FITTING: &str = "max-width:100%;height:auto";
+
 /// The `<style>` content of a chart.
-pub(super) fn style_sheet(theme: Theme) -> String {
+pub(crate) fn style_sheet(theme: Theme) -> String {
     let root = format!(".{ROOT}");
     let mut css = String::new();
     if theme == Theme::Inline {
@@ -196,7 +199,7 @@ fn custom_properties(root: &str) -> String {
         })
     };
     format!(
-        "{root}{{--p-ink:var(--chart-ink,currentColor);--p-paper:var(--chart-paper,Canvas);{}}}\
+        "{root}{{{FITTING};--p-ink:var(--chart-ink,currentColor);--p-paper:var(--chart-paper,Canvas);{}}}\
          @media screen and (prefers-color-scheme:dark){{{root}{{{}}}}}",
         set(&ON_LIGHT),
         set(&ON_DARK)

@@ -35,6 +35,11 @@ impl Pools {
         self.all.iter().filter_map(|pool| pool.unique().map(|(_, bytes)| (pool.name(), bytes)))
     }
 
+    /// Whether kept lots can be those of the pool of this name.
+    pub fn fit(&self, name: &str, lots: &Lots) -> bool {
+        self.all.iter().find(|pool| pool.name() == name).is_some_and(|pool| pool.fits(lots))
+    }
+
     /// Keeps the lots of a `unique` pool from now on, and goes on where kept ones say. Before its first
     /// use.
     pub fn keep(&self, name: &str, keep: Arc<dyn Keep>, lots: &Lots) {

@@ -96,6 +96,22 @@ impl Lots {
         Ok(lots)
     }
 
+    /// Whether a pool whose places go from `start` to `end` can have them: places in order, no row in two lots, and
+    /// no lot of more than `longest` left to be read again. Records may come from elsewhere, with sums that hold.
+    pub(crate) fn fit(&self, start: u64, end: u64, longest: u64) -> bool {
+        let Some(next) = self.next else { return true };
+        let in_order =
+            |from: Place, to: Place| from.at <= to.at && from.row <= to.row && from.line <= to.line;
+        let mut all: Vec<&Lot> = self.left.iter().chain(&self.doubtful).collect();
+        all.sort_by_key(|lot| lot.from);
+        (start..=end).contains(&next.at)
+            && all.iter().all(|lot| {
+                lot.from.at >= start && in_order(lot.from, lot.to) && in_order(lot.to, next)
+            })
+            && all.windows(2).all(|pair| in_order(pair[0].to, pair[1].from))
+            && self.left.iter().all(|lot| lot.to.at - lot.from.at <= longest)
+    }
+
     /// Records from which the same is read again but for the doubtful rows, which are gone.
     pub fn records(&self) -> Vec<u8> {
         let Some(next) = self.next else { return Vec::new() };

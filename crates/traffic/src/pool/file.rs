@@ -88,6 +88,16 @@ impl CsvFile {
         Ok(Self { columns: column_names(names, 1)?, name, file, separator, start })
     }
 
+    /// Whether a line ends before this byte (csv ends rows at CR too), or the rows begin there; at the end of the file as well.
+    pub(crate) fn begins_a_row(&self, at: u64) -> bool {
+        let mut before = [0];
+        at == self.start.at
+            || at == self.file.size()
+            || at > 0
+                && self.file.read(at - 1, &mut before).is_ok()
+                && matches!(before[0], b'\r' | b'\n')
+    }
+
     /// Reads whole rows from a place on: as many as end within `bytes`, or the first one if that is
     /// longer, into `piece`. How many rows and bytes they are; none at the end of the file.
     pub(crate) fn read(

@@ -18,7 +18,7 @@ const LONG: u32 = 11_000;
 const EXPECTED: Duration = Duration::from_secs(30);
 
 pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
-    let arguments = ["build", "--release", "--package", "xtask", "--example", "read_answers"];
+    let arguments = ["--release", "--package", "xtask", "--example", "read_answers"];
     let program = repo::build(&arguments)?;
     let count = |answers: u32, how: &str| -> Result<u64> {
         let mut valgrind = pinned("0", "valgrind");

@@ -123,3 +123,33 @@ fn what_is_no_record_is_told() {
     records[20] ^= 1;
     assert_eq!(Lots::read(&records), Err(Damaged));
 }
+
+#[test]
+fn records_from_elsewhere_lead_to_no_place_outside_of_the_pool_and_into_no_row() {
+    const ROWS: u64 = 1000;
+    for pool in pools(ROWS) {
+        let records = Records::of(&Lots::default());
+        pool.unique().unwrap().0.keep(records.clone(), &Lots::default());
+        given(&pool, 4, 306);
+        let own = records.lots();
+        assert!(pool.fits(&own) && pool.fits(&Lots::default()), "{own:?}");
+        let bent = |bend: &dyn Fn(&mut Lots)| {
+            let mut lots = own.clone();
+            bend(&mut lots);
+            assert!(!pool.fits(&lots), "{lots:?}");
+        };
+        let far = Place { at: 1 << 60, row: 1 << 60, line: 1 << 60 };
+        bent(&|lots| lots.next = Some(far));
+        bent(&|lots| lots.left[0].to = far);
+        bent(&|lots| lots.left[0].from = far);
+        bent(&|lots| lots.doubtful.push(Lot { from: Place::default(), to: far }));
+        bent(&|lots| lots.left.push(lots.left[0]));
+        bent(&|lots| lots.doubtful.push(Lot { to: lots.left[0].to, from: lots.left[0].from }));
+    }
+    let [stream, _] = pools(ROWS);
+    let inside = |at| Lots { next: Some(Place { at, row: 5, line: 5 }), ..Lots::default() };
+    let end = numbered(ROWS).len() as u64;
+    assert!(stream.fits(&inside(end)) && !stream.fits(&inside(end + 1)));
+    let fit = (0..end).filter(|at| stream.fits(&inside(*at))).count() as u64;
+    assert_eq!(fit, ROWS, "where rows begin, and nowhere else");
+}

@@ -1,0 +1,189 @@
+//! Credentials in text of any form (JSON, forms, header fields, XML, prose), masked in place. The text may be cut
+//! short anywhere, and may be no text of any form at all.
+
+use std::ops::Range;
+
+use super::{MASK, is_of_token, is_secret_field, is_secret_name, is_secret_value};
+
+/// The text with the values of credentials masked: those of members, parameters and fields whose name says so,
+/// and values that have the shape of one.
+pub fn mask_text(text: &str) -> String {
+    let text = &without_private_key(text);
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(word) = next(text, at, is_of_word) {
+        masked.push_str(&text[at..word.start]);
+        let secret = value_of(text, &word).or_else(|| with_scheme(text, &word)).or_else(|| {
+            let token = next(text, word.start, is_of_token)?;
+            let bare = text[token.clone()].trim_end_matches(['.', '/', '=']);
+            is_secret_value(bare).then_some(token)
+        });
+        match secret {
+            Some(secret) => {
+                masked.push_str(&text[word.start..secret.start.max(word.start)]);
+                masked.push_str(MASK);
+                at = secret.end;
+            }
+            None => {
+                masked.push_str(&text[word.clone()]);
+                at = word.end;
+            }
+        }
+    }
+    masked + &text[at..]
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)
+}
+
+/// The next stretch of such bytes, all of them ASCII.
+fn next(text: &str, from: usize, of: fn(u8) -> bool) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let start = from + bytes[from..].iter().position(|byte| of(*byte))?;
+    let length = bytes[start..].iter().take_while(|byte| of(**byte)).count();
+    Some(start..start + length)
+}
+
+/// Where the value is that belongs to `name`, if the name says that it is a credential.
+fn value_of(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let named = &text[name.clone()];
+    let after = &text[name.end..];
+    if after.starts_with('>') && text[..name.start].ends_with('<') {
+        let value = name.end + 1..until(text, name.end + 1, |c| c == '<');
+        return (is_secret_name(named, false) && !value.is_empty()).then_some(value);
+    }
+    let unquoted = after.strip_prefix('\\').unwrap_or(after);
+    let unquoted =
+        unquoted.strip_prefix(['"', '\'']).unwrap_or(unquoted).trim_start_matches([' ', '\t']);
+    let value = unquoted.strip_prefix([':', '='])?;
+    // A `key` may be any key in JSON and in prose; a field of that name begins a line.
+    let query = unquoted.starts_with('=') || !named.to_ascii_lowercase().ends_with("key");
+    let begins_a_line = text[..name.start].chars().next_back().is_none_or(|before| before == '\n');
+    if !is_secret_name(named, query) && !(begins_a_line && is_secret_field(named)) {
+        return None;
+    }
+    let value = value.trim_start_matches([' ', '\t']);
+    let value = extent(text, text.len() - value.len(), named);
+    let trivial = matches!(&text[value.clone()], "" | "true" | "false" | "null" | MASK);
+    let hole = text[value.clone()].starts_with("${");
+    (!trivial && !hole).then_some(value)
+}
+
+/// Where the value ends that begins at `start`, without its quotes. What is never closed goes to the end: the
+/// text may be cut short.
+fn extent(text: &str, start: usize, name: &str) -> Range<usize> {
+    let value = &text[start..];
+    for quote in ["\\\"", "\"", "'"] {
+        if value.starts_with(quote) {
+            let from = start + quote.len();
+            return from..closing(text, from, quote);
+        }
+    }
+    if value.starts_with('[') {
+        return start..(until(text, start, |c| c == ']') + 1).min(text.len());
+    }
+    if value.starts_with('{') {
+        // Its members have names of their own.
+        return start..start;
+    }
+    let name = name.to_ascii_lowercase();
+    let whole_line = name.ends_with("authorization") || name.ends_with("cookie");
+    let ends = |c: char| match whole_line {
+        true => matches!(c, '\r' | '\n' | '"' | '\\'),
+        false => c.is_whitespace() || "&;,\"'<>{}[]()\\".contains(c),
+    };
+    start..until(text, start, ends)
+}
+
+fn until(text: &str, from: usize, ends: impl Fn(char) -> bool) -> usize {
+    text[from..].find(ends).map_or(text.len(), |at| from + at)
+}
+
+/// Where the quote closes; one behind a backslash does not, unless it is of JSON within JSON.
+fn closing(text: &str, from: usize, quote: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text[from..].char_indices() {
+        let rest = &text[from + at..];
+        if !escaped && rest.starts_with(quote) {
+            return from + at;
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    text.len()
+}
+
+/// The token behind `Bearer` or `Basic`.
+fn with_scheme(text: &str, scheme: &Range<usize>) -> Option<Range<usize>> {
+    let token = text[scheme.end..]
+        .strip_prefix(' ')
+        .and_then(|_| next(text, scheme.end + 1, is_of_token))?;
+    let adjacent = token.start == scheme.end + 1;
+    (adjacent && is_secret_value(&text[scheme.start..token.end])).then_some(token)
+}
+
+/// The text without a private key in PEM form (RFC 7468).
+fn without_private_key(text: &str) -> String {
+    const BEGIN: &str = "-----BEGIN ";
+    const END: &str = "-----END ";
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(begin) = rest.find(BEGIN) {
+        let label_end =
+            rest[begin + BEGIN.len()..].find("-----").map(|at| begin + BEGIN.len() + at);
+        let private = label_end.is_some_and(|end| rest[begin..end].ends_with("PRIVATE KEY"));
+        if !private {
+            kept.push_str(&rest[..begin + BEGIN.len()]);
+            rest = &rest[begin + BEGIN.len()..];
+            continue;
+        }
+        kept.push_str(&rest[..begin]);
+        kept.push_str(MASK);
+        rest = rest[begin..].find(END).map_or("", |end| &rest[begin + end + END.len()..]);
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_masked_in_every_form() {
+        for (text, masked) in [
+            (
+                r#"{"user":"ann","password":"pw \"1\"","n":1}"#,
+                r#"{"user":"ann","password":"***","n":1}"#,
+            ),
+            (r#"{"access_token" : "cut sho"#, r#"{"access_token" : "***"#),
+            (r#"{"pin":1,"client_secret":12345}"#, r#"{"pin":1,"client_secret":***}"#),
+            (r#""{\"password\":\"pw\",\"a\":1}""#, r#""{\"password\":\"***\",\"a\":1}""#),
+            (r#"{"password":null,"secret":{"a":"b"}}"#, r#"{"password":null,"secret":{"a":"b"}}"#),
+            (r#"{"refresh_token":["a","b"],"c":1}"#, r#"{"refresh_token":***,"c":1}"#),
+            ("user=ann&password=p%20w&key=k1;b=2", "user=ann&password=***&key=***;b=2"),
+            ("Cookie: sid=1; theme=2\r\nAccept: a", "Cookie: ***\r\nAccept: a"),
+            ("<login><password>pw</password></login>", "<login><password>***</password></login>"),
+            ("invalid key in Bearer abcdef123, sorry", "invalid key in Bearer ***, sorry"),
+            ("bad ghp_0123456789abcdef0123.", "bad ***"),
+            ("token eyJhbGciOi.abcdefghijkl.xyz expired", "token *** expired"),
+            ("a -----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA", "a ***RSA"),
+            ("password=${env.PASSWORD}", "password=${env.PASSWORD}"),
+            ("Unexpected token < in JSON at é 5", "Unexpected token < in JSON at é 5"),
+            ("status 500: a = b", "status 500: a = b"),
+            ("duplicate key: users_pkey", "duplicate key: users_pkey"),
+            (r#"{"key":"colour","session":"abc"}"#, r#"{"key":"colour","session":"***"}"#),
+            ("X-Session: abc\nKey: d", "X-Session: ***\nKey: ***"),
+        ] {
+            assert_eq!(mask_text(text), masked);
+        }
+    }
+
+    #[test]
+    fn what_is_masked_stays_masked() {
+        for text in
+            ["{\"password\":\"a\",\"b\":\"Bearer abcdefgh\"}", "Set-Cookie: a=b", "é=ü&sig=x"]
+        {
+            assert_eq!(mask_text(&mask_text(text)), mask_text(text));
+        }
+    }
+}
