@@ -68,7 +68,7 @@ pub struct Run {
     /// its service time that need not be the server's. Empty in runs measured before it was kept.
     #[serde(default)]
     pub observed_late_ns: Summary,
-    /// sent - taken: no connection was free.
+    /// sent - taken: no connection was free, or the generator was still making the request.
     pub wait_ns: Summary,
     /// first byte - sent.
     pub first_byte_ns: Summary,

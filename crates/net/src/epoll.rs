@@ -33,10 +33,8 @@ const BATCH: usize = 512;
 const ACCEPTS_A_TURN: usize = 256;
 /// Pause after a peer could not be accepted (no file left).
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
-/// A call for events that takes longer has slept before it found any; shorter, they were there. Beside
-/// it, what telling of one event takes.
-const SLEPT_NS: u64 = 5_000;
-const TOLD_NS: u64 = 200;
+/// Who was busy for less before a wait need not know whether something came meanwhile.
+const SHORT_NS: u64 = 20_000;
 /// The listener's mark among the connections'.
 const LISTENER: u64 = u64::MAX;
 
@@ -460,28 +458,40 @@ impl Epoll {
     /// Waits for events or for the clock to read `until`, and notes since when what is there now may
     /// have been there.
     fn look(&mut self, until: u64, spin: bool) -> io::Result<()> {
-        let mut now = clock::now();
+        let busy_until = clock::now();
+        let mut now = busy_until;
         if !spin && self.ready.is_empty() && crowd::gives_way(self.events.len(), until, now) {
             std::thread::yield_now();
             now = clock::now();
         }
-        // After a full list, more may have been there already.
+        // After a full list, more may have been there already. Who stood back was not busy.
         let all_told = self.events.len() < BATCH;
-        let mut since = if all_told { self.told } else { self.since }.min(now);
-        loop {
-            let at_once = spin || !self.ready.is_empty() || until <= now;
-            let left = if at_once { 0 } else { until - now };
-            self.wait(left, until)?;
-            let told = clock::now();
-            let slept = told.saturating_sub(now) > SLEPT_NS + TOLD_NS * self.events.len() as u64;
-            (self.since, self.told) = (if slept && left > 0 { told } else { since }, told);
-            if !self.events.is_empty() || !spin || !self.ready.is_empty() || told >= until {
-                break;
+        let since = if all_told { self.told } else { self.since }.min(busy_until);
+        let since = since.saturating_add(now.saturating_sub(busy_until));
+        let at_once = spin || !self.ready.is_empty() || until <= now;
+        if at_once || now.saturating_sub(since) > SHORT_NS {
+            self.wait(0, until)?;
+            (self.since, self.told) = (since, clock::now());
+            if at_once && !spin || !self.events.is_empty() {
+                return Ok(self.look_over());
             }
-            (since, now) = (now, told);
+            now = self.told;
         }
+        loop {
+            let left = if spin || until <= now { 0 } else { until - now };
+            self.wait(left, until)?;
+            // Who waited was told at once; who spins has just looked.
+            let told = clock::now();
+            (self.since, self.told) = (if spin { now } else { told }, told);
+            now = told;
+            if !self.events.is_empty() || !spin || !self.ready.is_empty() || told >= until {
+                return Ok(self.look_over());
+            }
+        }
+    }
+
+    fn look_over(&mut self) {
         self.taken = Taken { at: self.told, waited_ns: 0 };
-        Ok(())
     }
 
     /// Bytes have just been read.

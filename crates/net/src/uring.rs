@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
-use io_uring::{IoUring, opcode};
+use io_uring::{IoUring, cqueue, opcode};
 use socket2::SockAddr;
 
 use self::buffers::Buffers;
@@ -57,6 +57,8 @@ pub struct Uring {
     heard: u64,
     /// Completions that were handled in one go the last time.
     taken: usize,
+    /// Scratch: those of a batch.
+    completions: Vec<cqueue::Entry>,
     /// The batch being delivered.
     batch: Taken,
     /// When everything that was there at a look at the kernel was last taken in.
@@ -129,6 +131,7 @@ impl Uring {
             round: 0,
             heard: 0,
             taken: 0,
+            completions: Vec::new(),
             batch: Taken::default(),
             looked: 0,
             handed: Handed::default(),
@@ -465,9 +468,7 @@ impl Driver for Uring {
         self.batch = Taken { at, waited_ns };
         self.bury();
         let round = if self.ring.submission().is_empty() { self.round } else { self.heard };
-        if self.complete(party) {
-            self.heard = round;
-        }
+        self.complete(round, party);
         self.buffers.batch_over();
         self.expire();
         Ok(())

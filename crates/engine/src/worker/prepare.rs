@@ -56,7 +56,7 @@ impl Worker {
 
     /// The run has started: from here on, instants count from its start.
     fn begin(&mut self, start_ns: u64) {
-        let shift = start_ns - self.base_ns;
+        let shift = start_ns.saturating_sub(self.base_ns);
         self.base_ns = start_ns;
         self.started = true;
         self.timeouts = Timeouts::new(self.job.plan.timeout_ns, 0);

@@ -90,10 +90,18 @@ fn a_slow_source_is_not_taken_for_a_slow_server() {
 fn in_an_open_loop_a_slow_source_is_waiting_and_lateness() {
     for takes in [0, 800, 2000].map(|us| us * MICROSECOND) {
         for rate in [100.0, 450.0, 2000.0] {
-            let load = open(rate, 64).with(|plan| plan.timeout_ns = 5 * SECOND);
+            let load = open(rate, 64).with(|plan| {
+                (plan.timeout_ns, plan.duration_ns) = (5 * SECOND, Some(5 * SECOND));
+            });
             let run = measured(load, takes, MILLISECOND);
             let what = format!("{takes} ns a request at {rate}/s");
             hold(&run, MILLISECOND + WAYS, &what);
+            let off = run.response_ns.p50.abs_diff(MILLISECOND + WAYS) > TRUE_WITHIN;
+            assert!(
+                !off || run.validity.verdict != Verdict::Valid,
+                "{what}: {:?}",
+                run.response_ns
+            );
             assert!(run.wait_ns.min >= takes, "{what}: {:?}", run.wait_ns);
         }
     }

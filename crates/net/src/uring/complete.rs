@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use io_uring::cqueue;
 
 use super::entry::{Op, untag};
+use super::output::lasting;
 use super::{State, Uring};
 use crate::{Close, ConnId, Event, Failure, Net, Operation, Party, clock, socket};
 
@@ -14,29 +15,45 @@ const BATCH: usize = 1024;
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
 impl Uring {
-    /// Handles the completions that are there now, and not what comes meanwhile: that is another batch.
-    /// True when none is left, nor any that found no room.
-    pub(super) fn complete<P: Party<Self>>(&mut self, party: &mut P) -> bool {
+    /// Handles the completions that are there now, and not what comes meanwhile: that is another batch. Of
+    /// output that was tried in rounds up to `round`, all refusals are there.
+    pub(super) fn complete<P: Party<Self>>(&mut self, round: u64, party: &mut P) {
         let there = self.ring.completion().len();
-        if there <= BATCH {
-            self.looked = self.batch.at;
-        }
+        let all = there <= BATCH && !self.ring.submission().cq_overflow();
         self.taken = there.min(BATCH);
-        for _ in 0..self.taken {
-            let Some(entry) = self.ring.completion().next() else { break };
-            let (op, id) = untag(entry.user_data());
-            let (result, flags) = (entry.result(), entry.flags());
-            match op {
-                op if op == Op::Receive as u8 => self.received(id, result, flags, party),
-                op if op == Op::Try as u8 => self.refused(id, result, party),
-                op if op == Op::Send as u8 => self.sent(id, result, party),
-                op if op == Op::SendBlob as u8 => self.blob_failed(id, result, party),
-                op if op == Op::Connect as u8 => self.connected(id, result, party),
-                op if op == Op::Accept as u8 => self.accepted(result, flags, party),
-                _ => {}
+        let mut batch = std::mem::take(&mut self.completions);
+        batch.extend(self.ring.completion().take(self.taken));
+        // Refusals go first: of all other output it is known then that it has left, so that what handlers
+        // send on the same connections need not wait for the end of the batch.
+        if self.round > self.heard {
+            for entry in batch.iter().filter(|entry| is_refusal(entry)) {
+                self.refused(untag(entry.user_data()).1, entry.result(), party);
             }
         }
-        self.ring.completion().is_empty() && !self.ring.submission().cq_overflow()
+        if all {
+            (self.looked, self.heard) = (self.batch.at, round);
+        }
+        for entry in batch.drain(..) {
+            if !is_refusal(&entry) {
+                self.completed(&entry, party);
+            }
+        }
+        self.completions = batch;
+    }
+
+    #[inline]
+    fn completed<P: Party<Self>>(&mut self, entry: &cqueue::Entry, party: &mut P) {
+        let (op, id) = untag(entry.user_data());
+        let (result, flags) = (entry.result(), entry.flags());
+        match op {
+            op if op == Op::Receive as u8 => self.received(id, result, flags, party),
+            op if op == Op::Try as u8 => self.refused(id, result, party),
+            op if op == Op::Send as u8 => self.sent(id, result, party),
+            op if op == Op::SendBlob as u8 => self.blob_failed(id, result, party),
+            op if op == Op::Connect as u8 => self.connected(id, result, party),
+            op if op == Op::Accept as u8 => self.accepted(result, flags, party),
+            _ => {}
+        }
     }
 
     fn received<P: Party<Self>>(&mut self, id: ConnId, result: i32, flags: u32, party: &mut P) {
@@ -166,4 +183,10 @@ impl Uring {
             self.arm_accept();
         }
     }
+}
+
+/// Whether it says that output which was tried has not, or not all, been taken yet.
+#[inline]
+fn is_refusal(entry: &cqueue::Entry) -> bool {
+    untag(entry.user_data()).0 == Op::Try as u8 && !lasting(entry.result())
 }

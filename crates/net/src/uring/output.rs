@@ -200,6 +200,6 @@ impl Uring {
 }
 
 /// Whether the result of a send is an error that is no passing one.
-fn lasting(result: i32) -> bool {
+pub(super) fn lasting(result: i32) -> bool {
     result < 0 && !matches!(-result, libc::EINTR | libc::EAGAIN)
 }

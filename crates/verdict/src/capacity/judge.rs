@@ -110,6 +110,7 @@ fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) ->
         ReasonCode::AchievedBelowOffered | ReasonCode::LimitsHit => true,
         ReasonCode::Throttled | ReasonCode::GeneratorPaused => true,
         ReasonCode::LateSends => broke.iter().all(late_explains),
+        ReasonCode::ObservedLate => broke.iter().all(|weighed| observed_explains(run, weighed)),
         // Every connection in use, and the server slower than at rest: its queue, not our cap.
         ReasonCode::ConnectionsExhausted => !queued,
         _ => false,
@@ -165,6 +166,14 @@ fn lateness_explains(run: &Run, weighed: &Weighed) -> bool {
         return lag_ns <= run.late_ns.max as f64;
     }
     within_without(weighed, &run.late_ns)
+}
+
+/// Whether a time that is too long may be so by what answers waited for the generator, or by what requests
+/// waited for it to make them.
+fn observed_explains(run: &Run, weighed: &Weighed) -> bool {
+    let parts = [&run.observed_late_ns, &run.wait_ns];
+    weighed.margin.unit == Unit::Nanoseconds
+        && parts.iter().any(|part| part.count > 0 && within_without(weighed, part))
 }
 
 /// Whether a time would keep its limit without a part of it; what is no time always would.

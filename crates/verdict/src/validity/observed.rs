@@ -1,9 +1,11 @@
-//! The rule about answers that waited for the generator: what of a service time need not be the server's.
+//! The rule about latencies that are partly the generator's: answers that waited for it to look, and arrivals
+//! that waited for it to make their requests.
 
 use model::units::{MICROSECOND, show_duration};
 use model::{Run, Summary, Verdict};
 
 use super::Finding;
+use super::generator::at_cap;
 
 /// Waiting that never matters, in nanoseconds: about what an idle thread takes to wake up and look, which
 /// nobody can tell from the server's time.
@@ -12,10 +14,14 @@ pub(super) const UNSEEN_NS: u64 = 20 * MICROSECOND;
 pub(super) const OBSERVED_LATE: f64 = 0.1;
 /// Share from which on the latency is the generator's.
 pub(super) const MOSTLY_OBSERVED_LATE: f64 = 0.5;
+/// Share of attempts that may have waited for a connection to be opened, where that is not to show in p50 and
+/// p95 of the waiting.
+pub(super) const CONNECTING: f64 = 0.01;
 
 /// When the rule applies: the constants in words, which a test holds together.
-pub(super) const CONDITION: &str = "p50, mean or p99 of the time that answers may have waited for the generator \
-     (observed late) is above 20 us and 10 % or more of the service time's";
+pub(super) const CONDITION: &str = "p50, mean or p99 of the time that answers may have waited for the generator (observed late) is above \
+     20 us and 10 % or more of the service time's; or, in an open loop with connections free and at most 1 % \
+     of the attempts connecting, p50 or p95 of wait is so of the response time's";
 /// What it makes of the result.
 pub(super) const CONSEQUENCE: &str = "LOWER_BOUND: latencies are at most what is shown, and in a closed loop QPS \
      is at least that. INVALID above 50 % in an open loop: the latencies are the generator's";
@@ -23,29 +29,61 @@ pub(super) const CONSEQUENCE: &str = "LOWER_BOUND: latencies are at most what is
 /// A latency that is quoted, of a summary.
 type Figure = (&'static str, fn(&Summary) -> u64);
 
-/// The figures that are judged.
-const FIGURES: [Figure; 3] = [("p50", |s| s.p50), ("mean", |s| s.mean), ("p99", |s| s.p99)];
-
-/// Finds a latency of which too much may be time that answers waited for the generator. What it measured is the
-/// server's time and the waiting, so the server's is at most that: a bound, in a closed loop however loose. In
-/// an open loop the response times are quoted for what users wait, and above half they are not the server's.
+/// Finds a latency of which too much may be the generator's. What it measured is the server's time and that, so
+/// the server's is at most what is shown: a bound, in a closed loop however loose. In an open loop the
+/// latencies are quoted for what users wait, and above half they are not the server's.
 pub(super) fn late(run: &Run) -> Option<Finding> {
-    let (waited, service) = (&run.observed_late_ns, &run.service_ns);
-    if waited.count == 0 {
-        return None;
-    }
-    let share = |(_, of): &Figure| of(waited) as f64 / of(service).max(1) as f64;
-    let matters = |figure: &&Figure| figure.1(waited) > UNSEEN_NS && share(figure) >= OBSERVED_LATE;
-    let found = FIGURES.iter().filter(matters);
-    let worst = found.max_by(|one, other| share(one).total_cmp(&share(other)))?;
-    let mostly = run.plan.rate_per_s.is_some() && share(worst) > MOSTLY_OBSERVED_LATE;
-    let consequence = if mostly { Verdict::Invalid } else { Verdict::LowerBound };
-    let (name, of) = worst;
+    looked_late(run).or_else(|| made_late(run))
+}
+
+/// Answers that may have waited for the generator to look.
+fn looked_late(run: &Run) -> Option<Finding> {
+    let figures: [Figure; 3] = [("p50", |s| s.p50), ("mean", |s| s.mean), ("p99", |s| s.p99)];
+    let (name, waited, service, share) = worst(&run.observed_late_ns, &run.service_ns, &figures)?;
     let evidence = format!(
         "answers may have waited up to {} ({name}) for the generator to look, of a service time of {}: \
          latencies are at most what is shown",
-        show_duration(of(waited)),
-        show_duration(of(service))
+        show_duration(waited),
+        show_duration(service)
     );
-    Some((consequence, evidence))
+    Some((consequence(run, share), evidence))
+}
+
+/// Arrivals that had a connection and waited all the same, as the request was still being made: by a script, a
+/// signature, a pool.
+fn made_late(run: &Run) -> Option<Finding> {
+    let connecting = run.totals.connects as f64 > CONNECTING * run.totals.attempts as f64;
+    if run.plan.rate_per_s.is_none() || at_cap(run) || connecting {
+        return None;
+    }
+    let figures: [Figure; 2] = [("p50", |s| s.p50), ("p95", |s| s.p95)];
+    let (name, waited, response, share) = worst(&run.wait_ns, &run.response_ns, &figures)?;
+    let evidence = format!(
+        "requests waited {} ({name}) for the generator to make them, of a response time of {}",
+        show_duration(waited),
+        show_duration(response)
+    );
+    Some((consequence(run, share), evidence))
+}
+
+/// The figure of which the largest share is `part`'s, if that is too much: its name, both values, the share.
+fn worst(
+    part: &Summary,
+    whole: &Summary,
+    figures: &[Figure],
+) -> Option<(&'static str, u64, u64, f64)> {
+    if part.count == 0 {
+        return None;
+    }
+    let shares = figures.iter().map(|&(name, of)| {
+        let (part, whole) = (of(part), of(whole));
+        (name, part, whole, part as f64 / whole.max(1) as f64)
+    });
+    let matter = shares.filter(|&(_, part, _, share)| part > UNSEEN_NS && share >= OBSERVED_LATE);
+    matter.max_by(|one, other| one.3.total_cmp(&other.3))
+}
+
+fn consequence(run: &Run, share: f64) -> Verdict {
+    let mostly = run.plan.rate_per_s.is_some() && share > MOSTLY_OBSERVED_LATE;
+    if mostly { Verdict::Invalid } else { Verdict::LowerBound }
 }

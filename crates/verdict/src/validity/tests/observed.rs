@@ -4,7 +4,7 @@ use model::units::MICROSECOND;
 
 use super::*;
 use crate::validity::observed::{
-    CONDITION, CONSEQUENCE, MOSTLY_OBSERVED_LATE, OBSERVED_LATE, UNSEEN_NS,
+    CONDITION, CONNECTING, CONSEQUENCE, MOSTLY_OBSERVED_LATE, OBSERVED_LATE, UNSEEN_NS,
 };
 
 /// Answers that waited so long in each figure.
@@ -49,6 +49,14 @@ fn a_tenth_of_any_figure_is_too_much() {
             ReasonCode::ObservedLate,
             "up to 1.10ms (mean)",
         ),
+        (
+            "requests that take a fifth of the response to make",
+            open(),
+            |run| (run.wait_ns.count, run.wait_ns.p50) = (10_000, 400 * MICROSECOND),
+            Verdict::LowerBound,
+            ReasonCode::ObservedLate,
+            "requests waited 400us (p50) for the generator to make them, of a response time of 2.00ms",
+        ),
     ]);
 }
 
@@ -66,9 +74,26 @@ fn less_than_a_tenth_or_next_to_nothing_is_none() {
 }
 
 #[test]
+fn who_waits_for_a_connection_does_not_wait_for_the_generator() {
+    let waits = |run: &mut Run| run.wait_ns = around(MILLISECOND, 10_000);
+    let spoiled: [fn(&mut Run); 2] = [
+        |run| run.concurrency.in_flight_max = run.plan.inflight_cap(),
+        |run| run.totals.connects = 200,
+    ];
+    for spoil in spoiled {
+        let mut run = open();
+        waits(&mut run);
+        assert_ne!(judge(&run).verdict, Verdict::Valid);
+        spoil(&mut run);
+        assert!(judge(&run).reasons.iter().all(|reason| reason.code != ReasonCode::ObservedLate));
+    }
+}
+
+#[test]
 fn the_words_name_the_thresholds() {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     assert!(CONDITION.contains(&format!("{} us", UNSEEN_NS / MICROSECOND)));
     assert!(CONDITION.contains(&percent(OBSERVED_LATE)));
+    assert!(CONDITION.contains(&percent(CONNECTING)));
     assert!(CONSEQUENCE.contains(&percent(MOSTLY_OBSERVED_LATE)));
 }

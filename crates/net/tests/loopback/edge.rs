@@ -1,0 +1,159 @@
+//! When things left and when they were taken in, as the nets say; and the end of a net with much under way.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use net::{ConnId, Event, Handed, Net, Route, Taken};
+
+use crate::harness::{Script, interfaces, listener, pattern, run};
+
+/// Asks three times, and keeps busy after each until the answer is there.
+struct Busy {
+    route: Route,
+    conn: Option<ConnId>,
+    answered: Receiver<()>,
+    asked: usize,
+    /// When it was last asked, what the net said of the hand-over, and until when the party was busy.
+    last: (u64, Handed, u64),
+    heard: usize,
+}
+
+/// Questions, by turns in the middle of a batch and handed over by the party.
+const QUESTIONS: usize = 3;
+
+impl Busy {
+    fn ask<N: Net>(&mut self, net: &mut N) {
+        let Some(conn) = self.conn else { return };
+        let begun = net.now();
+        let before = net.handed_over();
+        net.send(conn, b"?");
+        net.hand_over();
+        let handed = net.handed_over();
+        assert!(handed.nth > before.nth && !handed.left);
+        assert!((begun..=net.now()).contains(&handed.at));
+        // The answer is in the socket before the next look at the kernel.
+        self.answered.recv().expect("the peer answers");
+        self.last = (begun, handed, net.now());
+        self.asked += 1;
+    }
+}
+
+impl Script for Busy {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        self.conn = net.connect(0, &self.route).ok();
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, _: u32, event: Event<'_>) {
+        let Taken { at, waited_ns } = net.taken_in();
+        assert!(at <= net.now());
+        match event {
+            Event::Connected => {}
+            Event::Received(bytes) => {
+                self.heard += bytes.len();
+                let (begun, handed, busy_until) = self.last;
+                assert!(handed.at <= begun.max(handed.at) && busy_until <= at);
+                // It came while the party was busy, so it may have waited since it last looked.
+                assert!(waited_ns >= busy_until - begun, "{waited_ns} of {}", busy_until - begun);
+            }
+            other => panic!("{other:?}"),
+        }
+        if self.asked < QUESTIONS {
+            self.ask(net);
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.heard == QUESTIONS
+    }
+}
+
+/// Answers each byte, and says so once the answer is in the other side's socket.
+fn answers(mut stream: TcpStream, says: &Sender<()>) {
+    let mut byte = [0];
+    stream.set_nodelay(true).expect("an option that every socket has");
+    while stream.read(&mut byte).is_ok_and(|n| n > 0) {
+        stream.write_all(b"!").expect("the caller is there");
+        await_acknowledgement(&stream);
+        says.send(()).expect("the caller waits for it");
+    }
+}
+
+/// Waits until what was written is in the other side's socket.
+fn await_acknowledgement(stream: &TcpStream) {
+    let mut unacknowledged: libc::c_int = 1;
+    while unacknowledged > 0 {
+        // SAFETY: the call writes one integer, to a place that is there.
+        let done =
+            unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut unacknowledged) };
+        assert_eq!(done, 0, "a socket says what is unacknowledged");
+        // The receiver is told right behind the acknowledgement.
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_came_while_the_party_was_busy_is_known_to_have_waited() {
+    for io in interfaces() {
+        let (listener, route) = listener();
+        let (says, answered) = channel();
+        let peer = thread::spawn(move || {
+            let (stream, _) = listener.accept().expect("somebody calls");
+            answers(stream, &says);
+        });
+        let last = (0, Handed::default(), 0);
+        let script = Busy { route, conn: None, answered, asked: 0, last, heard: 0 };
+        let script = run(io, None, 1, script);
+        assert_eq!(script.heard, QUESTIONS, "{io:?}");
+        peer.join().expect("no panic");
+    }
+}
+
+/// Sends more than fits into any socket's buffer, and is done.
+struct Hasty {
+    route: Route,
+    conn: Option<ConnId>,
+    sent: bool,
+}
+
+const MUCH: usize = 64 << 20;
+
+impl Script for Hasty {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        self.conn = net.connect(0, &self.route).ok();
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, _: u32, event: Event<'_>) {
+        if let (Event::Connected, Some(conn)) = (event, self.conn) {
+            let much: Vec<u8> = (0..MUCH).map(pattern).collect();
+            net.send(conn, &much);
+            net.hand_over();
+            self.sent = true;
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.sent
+    }
+}
+
+#[test]
+fn a_party_that_ends_in_the_middle_of_a_large_send_leaves_nothing_to_read_from_freed_memory() {
+    for io in interfaces() {
+        let (listener, route) = listener();
+        run(io, None, 1, Hasty { route, conn: None, sent: false });
+        // Other data where the buffer was, if that has been freed.
+        let overwritten = vec![0xee_u8; MUCH];
+        let (mut stream, _) = listener.accept().expect("it called");
+        let mut heard = Vec::new();
+        // A RST may end it.
+        let _ = stream.read_to_end(&mut heard);
+        let good = heard.iter().enumerate().take_while(|(at, byte)| **byte == pattern(*at)).count();
+        assert_eq!(good, heard.len(), "{io:?}: other bytes after {good}");
+        assert!(heard.len() < MUCH, "{io:?}: it all fitted");
+        drop(overwritten);
+    }
+}
