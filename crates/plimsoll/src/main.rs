@@ -2,6 +2,7 @@
 //! the crates below; the commands here bring them together.
 
 mod address;
+mod allowed_files;
 mod args;
 mod audit;
 mod calibrate;
