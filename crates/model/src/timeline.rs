@@ -10,6 +10,10 @@ use crate::units::{Nanos, SECOND};
 /// Points kept at most.
 pub const MOST_POINTS: usize = 7200;
 
+/// Buckets of response times kept at most, all points together: 256 MiB. A run of which each second fills
+/// thousands of buckets is folded sooner.
+const MOST_BUCKETS: usize = 16 << 20;
+
 /// One stretch of a run, a second long unless the run was long.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
@@ -55,6 +59,8 @@ pub(crate) struct Timeline {
     fold: u32,
     /// Intervals already in the last stretch.
     pending: u32,
+    /// Buckets of all stretches.
+    buckets: usize,
 }
 
 /// A point before its percentiles are read: response times stay a sparse histogram.
@@ -79,7 +85,10 @@ struct Stretch {
 
 impl Timeline {
     pub(crate) fn add(&mut self, interval: &Interval) {
-        let stretch = Stretch::of(interval);
+        let mut stretch = Stretch::of(interval);
+        // Phases follow one another, whatever a journal says: those that alternate would never fold.
+        stretch.phase = self.stretches.last().map_or(stretch.phase, |l| l.phase.max(stretch.phase));
+        self.buckets += stretch.response.len();
         self.pending += 1;
         match self.stretches.last_mut() {
             Some(last) if self.pending <= self.fold && last.phase == stretch.phase => {
@@ -90,7 +99,7 @@ impl Timeline {
                 self.pending = 1;
             }
         }
-        if self.stretches.len() > MOST_POINTS {
+        if self.stretches.len() > MOST_POINTS || self.buckets > MOST_BUCKETS {
             self.fold_pairs();
         }
     }
@@ -110,6 +119,7 @@ impl Timeline {
                 }
             }
         }
+        self.buckets = folded.iter().map(|stretch| stretch.response.len()).sum();
         self.stretches = folded;
         self.fold = self.fold.max(1) * 2;
         self.pending = self.fold;
@@ -259,6 +269,29 @@ mod tests {
         assert_eq!(points.iter().filter(|p| p.phase == "warmup").count(), 8);
         let highest = points.iter().map(|p| p.max_ns).max();
         assert_eq!(highest, Some(100_000_000));
+    }
+
+    /// What a hostile journal may hold: phases that alternate, and a histogram of all buckets in every
+    /// line, which takes 100 bytes there and half a megabyte here.
+    #[test]
+    fn whatever_the_intervals_memory_is_bounded() {
+        let mut alternating = Timeline::default();
+        for index in 0..2 * MOST_POINTS as u32 {
+            let phase = if index % 2 == 0 { Phase::Window } else { Phase::Warmup };
+            alternating.add(&interval(index, phase));
+        }
+        assert!(alternating.stretches.len() <= MOST_POINTS);
+        let mut full = interval(0, Phase::Window);
+        (0..27_000).for_each(|at| full.tally.response.record(100 + at * at * at * 180));
+        let each = full.tally.response.recorded().count();
+        let mut dense = Timeline::default();
+        for index in 0..(2 * MOST_BUCKETS / each) as u32 {
+            full.index = index;
+            dense.add(&full);
+        }
+        let held: usize = dense.stretches.iter().map(|stretch| stretch.response.len()).sum();
+        assert_eq!(held, dense.buckets);
+        assert!(held <= MOST_BUCKETS, "{held}");
     }
 
     #[test]

@@ -292,6 +292,13 @@ pub struct ReportArgs {
 
 /// `plimsoll target`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Bounds: a request's head has 30 s to arrive. A connection on which no request has begun and \
+nothing of an answer was sent or read for 5 minutes is closed (a body, too, has to arrive within that time); \
+/delay and /queue answer when they are due. /cpu takes 1s at most, /delay 1h, /echo 1 MiB, /bytes 10 GiB. \
+Each thread takes 1,048,576 connections at most, and further ones are closed as they come. It is made for \
+measurements, not for the internet."
+)]
 pub struct TargetArgs {
     /// Address to listen on; port 0 takes a free one and prints it
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]

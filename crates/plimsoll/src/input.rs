@@ -40,8 +40,12 @@ pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
     read_plain(path, LARGEST)
 }
 
-/// The bound holds for what has no length beforehand too, such as a pipe or a device.
-fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+/// Reads a file of `most` bytes at most. The bound holds for what has no length beforehand too, such as a
+/// pipe or a device.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let told = file.metadata().map_err(|error| error.to_string())?.len();
     let mut bytes = Vec::new();

@@ -6,6 +6,7 @@
 mod screen;
 
 mod address;
+mod allowed_files;
 mod args;
 mod audit;
 mod calibrate;

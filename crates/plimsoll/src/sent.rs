@@ -14,6 +14,7 @@ use wire::RequestParts;
 use crate::address::Destination;
 use crate::args::LoadArgs;
 use crate::failure::{Failure, usage};
+use crate::input;
 use crate::resolve::refuse_contradictions;
 use crate::script_run::SiteParts;
 use crate::secrets;
@@ -87,8 +88,10 @@ impl Sent {
         if workload_file::is_meant(text) {
             return Self::of_file(Path::new(text), args);
         }
-        if args.scale.is_some() || args.reads_only {
-            return usage("--scale and --reads-only belong to workload files, not to a URL");
+        if args.scale.is_some() || args.reads_only || !args.allow_files.is_empty() {
+            return usage(
+                "--scale, --reads-only and --allow-files belong to workload files, not to a URL",
+            );
         }
         let destination = Destination::parse(text)?;
         let (method, body) = method_and_body(args)?;
@@ -212,20 +215,23 @@ fn own_connections(mix: &Mix) -> Option<u64> {
 }
 
 fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {
-    let body =
-        match (&args.body, &args.body_file) {
-            (Some(text), _) => Some(text.clone().into_bytes()),
-            (None, Some(path)) => Some(std::fs::read(path).map_err(|error| {
-                Failure::Usage(format!("--body-file {}: {error}", path.display()))
-            })?),
-            (None, None) => None,
-        };
+    let body = match (&args.body, &args.body_file) {
+        (Some(text), _) => Some(text.clone().into_bytes()),
+        (None, Some(path)) => Some(body_of(path)?),
+        (None, None) => None,
+    };
     let default = if body.is_some() { "POST" } else { "GET" };
     let method = args.method.clone().unwrap_or_else(|| default.to_owned());
     if method == "CONNECT" {
         return usage("-m CONNECT: tunnels are not an API's load");
     }
     Ok((method, body))
+}
+
+/// The bytes of a body's file.
+fn body_of(path: &Path) -> Result<Vec<u8>, Failure> {
+    let read = input::read_at_most(path, traffic::LONGEST_REQUEST as u64);
+    read.map_err(|why| Failure::Usage(format!("--body-file {}: {why}", path.display())))
 }
 
 fn header(text: &str) -> Result<(String, String), Failure> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use rustls::{ClientConfig, ClientConnection};
 
 use crate::args::{TlsArgs, TlsVersion};
 use crate::failure::{Failure, usage};
+use crate::input;
 use crate::sent::Sent;
 
 /// What a connection needs, and the name that is asked for.
@@ -29,6 +30,8 @@ pub struct Tls {
     pub resume: bool,
 }
 
+/// Bytes of a file of certificates or of a key at most: all public authorities take less than one.
+const MOST_PEM: u64 = 16 << 20;
 /// Records of TLS that a server begins with: an alert, and its part of a handshake.
 const FIRST_BYTES: [u8; 2] = [0x15, 0x16];
 /// How long a server is waited for that is asked whether it speaks TLS.
@@ -63,11 +66,11 @@ pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
     let spec = spec.unwrap_or_default();
     let named = |flag: &str, given: &Option<PathBuf>, key: &str, written: Option<String>| {
         if let Some(path) = given {
-            return Some((flag.to_owned(), path.clone()));
+            return Some((flag.to_owned(), path.display().to_string(), Ok(path.clone())));
         }
-        let (file, _) = sent.workload()?;
-        let path = file.beside(&written?);
-        Some((format!("{}: tls: {key}", file.path().display()), path))
+        let ((file, _), written) = (sent.workload()?, written?);
+        let place = file.allowed().place(&written);
+        Some((format!("{}: tls: {key}", file.path().display()), written, place))
     };
     let ca = bytes(named("--cacert", &args.cacert, "cacert", spec.cacert))?;
     let insecure = args.insecure || spec.insecure;
@@ -92,13 +95,15 @@ pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
     Ok(Tls { config, name, sni, insecure, resume })
 }
 
+/// Who names a file, what it is called there, and where it lies.
+type Named = (String, String, Result<PathBuf, String>);
+
 /// A file's bytes; who named it is told when there are none.
-fn bytes(named: Option<(String, PathBuf)>) -> Result<Option<Vec<u8>>, Failure> {
-    let Some((by, path)) = named else { return Ok(None) };
-    let path: &Path = &path;
-    match std::fs::read(path) {
+fn bytes(named: Option<Named>) -> Result<Option<Vec<u8>>, Failure> {
+    let Some((by, name, place)) = named else { return Ok(None) };
+    match place.and_then(|path| input::read_at_most(&path, MOST_PEM)) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) => usage(format!("{by} {}: {error}", path.display())),
+        Err(why) => usage(format!("{by} {name}: {why}")),
     }
 }
 

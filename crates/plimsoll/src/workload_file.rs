@@ -3,7 +3,7 @@
 //! Owns the file's folder, what comes out of the environment, and where in the file something is
 //! wrong. The form is `import::workload`'s, the meaning `traffic`'s.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use model::quote::quote;
 use model::workload::Workload;
 use traffic::{Compiled, Inputs, Pools};
 
+use crate::allowed_files::AllowedFiles;
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::input;
@@ -29,6 +30,7 @@ pub struct WorkloadFile {
     path: PathBuf,
     bytes: Vec<u8>,
     document: Document,
+    allowed: AllowedFiles,
     workload: Workload,
     settings: Settings,
     keepalive: bool,
@@ -85,6 +87,7 @@ impl WorkloadFile {
             path: path.to_owned(),
             bytes,
             settings: Settings::of(args, Some(&workload)),
+            allowed: AllowedFiles::of(path, &args.allow_files)?,
             document,
             workload,
             keepalive: !args.no_keepalive,
@@ -127,6 +130,11 @@ impl WorkloadFile {
         self.named.borrow().clone()
     }
 
+    /// The files that it may read.
+    pub fn allowed(&self) -> &AllowedFiles {
+        &self.allowed
+    }
+
     /// Works out what it means, `factor` times as much of it as `--scale` says.
     ///
     /// # Errors
@@ -137,14 +145,15 @@ impl WorkloadFile {
             asked.borrow_mut().insert(name.to_owned());
             std::env::var(name).ok()
         };
-        let file = |name: &str| input::read(&self.beside(name));
+        let read = Cell::new(0);
+        let file = |name: &str| self.allowed.read(name, &read);
         let compiled = traffic::compile(
             &self.workload,
             &Inputs {
                 env: &env,
                 file: &file,
-                rows: &|name| pool_file::open(&self.beside(name)),
-                index: &|name, wanted| pool_index::index(&self.beside(name), wanted),
+                rows: &|name| pool_file::open(&self.allowed.place(name)?),
+                index: &|name, wanted| pool_index::index(&self.allowed.place(name)?, wanted),
                 pools: self.pools.get(),
                 seed: self.settings.seed.value,
                 lanes: DEFAULT_LANES,

@@ -42,6 +42,11 @@ pub(crate) struct Conn {
     pub(crate) paused: bool,
     /// Bytes that came during a pause of the server and wait for its end.
     pub(crate) stalled_bytes: usize,
+    /// Times that something of an answer was sent or taken by the client.
+    pub(crate) moves: u32,
+    /// What [`Conn::stamp`] was when it was last looked at, and for how many looks it has been so.
+    seen: u32,
+    still: u8,
     /// Heads that had ended when the timer was set which the next must not outlast.
     pub(crate) overdue_after: u64,
 }
@@ -92,8 +97,27 @@ impl Conn {
             choked: false,
             paused: false,
             stalled_bytes: 0,
+            moves: 0,
+            seen: 0,
+            still: 0,
             overdue_after: 0,
         }
+    }
+
+    /// Something of an answer is on its way.
+    #[inline]
+    pub(crate) fn moved(&mut self) {
+        self.moves = self.moves.wrapping_add(1);
+    }
+
+    /// Takes a look at whether a request has begun or something of an answer has moved since the last look;
+    /// for how many looks nothing has. An answer that is due at an instant is awaited.
+    pub(crate) fn looks_still(&mut self) -> u8 {
+        let stamp = (self.answers as u32).wrapping_add(self.moves);
+        let awaited = self.job.is_some_and(|job| job.task == Task::Answer);
+        self.still = if stamp == self.seen && !awaited { self.still.saturating_add(1) } else { 0 };
+        self.seen = stamp;
+        self.still
     }
 
     /// Whether input has to wait.

@@ -201,7 +201,8 @@ impl Core {
             Route::Cpu(ns) => {
                 self.flush(net, conn);
                 self.burn(ns);
-                self.out.extend_from_slice(self.shared.usual.bytes(manner));
+                // The others on this thread have their turn before what follows in the pipeline.
+                return self.later(conn, net.now(), Task::Answer, manner);
             }
             Route::Bytes(bytes) => return self.stream(net, conn, bytes, manner),
             Route::Fault(fault) => return self.misbehave(net, conn, fault, manner),
@@ -307,6 +308,7 @@ impl Core {
         if self.out.is_empty() {
             return;
         }
+        conn.moved();
         if let Some(tls) = conn.tls.as_mut() {
             tls.encrypt(&self.out);
             self.send_records(net, conn);

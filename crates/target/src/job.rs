@@ -52,6 +52,7 @@ impl Core {
     /// Everything handed to the net is out.
     pub(crate) fn drained<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Fate {
         conn.choked = false;
+        conn.moved();
         self.go_on(net, conn)
     }
 
@@ -114,6 +115,7 @@ impl Core {
     }
 
     fn send_block<N: Net>(&mut self, net: &mut N, conn: &mut Conn, block: &[u8]) {
+        conn.moved();
         match conn.tls.as_mut() {
             None => net.send(conn.id, block),
             Some(tls) => {

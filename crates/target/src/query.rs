@@ -32,11 +32,16 @@ pub(crate) fn whole(name: &str, text: &str, low: u64, high: u64) -> Result<u64, 
 
 /// A length of time up to an hour.
 pub(crate) fn duration(name: &str, text: &str) -> Result<u64, Wrong> {
-    const LONGEST: u64 = 3600 * model::units::SECOND;
+    duration_up_to(3600 * model::units::SECOND, name, text)
+}
+
+/// A length of time up to a longest one.
+pub(crate) fn duration_up_to(longest: u64, name: &str, text: &str) -> Result<u64, Wrong> {
     match model::units::parse_duration(text) {
-        Ok(ns) if ns <= LONGEST => Ok(ns),
+        Ok(ns) if ns <= longest => Ok(ns),
         _ => Err(Wrong::new(format_args!(
-            "{name} is a duration up to 1h such as 250us, 10ms or 1.5s, not {}",
+            "{name} is a duration up to {} such as 250us, 10ms or 0.5s, not {}",
+            model::units::exact_duration(longest),
             shown(text)
         ))),
     }

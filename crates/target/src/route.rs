@@ -5,7 +5,7 @@ use wire::{Framing, RequestHead};
 
 use crate::count::Kind;
 use crate::fault::Fault;
-use crate::query::{Wrong, duration, pairs, shown, whole};
+use crate::query::{Wrong, duration, duration_up_to, pairs, shown, whole};
 use crate::queue::{Distribution, QueueKey};
 use crate::shop::{self, Visit};
 
@@ -13,6 +13,8 @@ use crate::shop::{self, Visit};
 const MAX_BYTES: u64 = 10 << 30;
 /// The most bytes that `/echo` takes.
 pub(crate) const MAX_ECHO: usize = 1 << 20;
+/// The longest that `/cpu/{duration}` computes: its thread serves nobody else meanwhile.
+const MAX_CPU: Nanos = model::units::SECOND;
 /// Processors that a queue may have.
 const MAX_SERVERS: u64 = 100_000;
 
@@ -65,7 +67,9 @@ impl Route {
             ("bytes", Some(n)) => (Kind::Bytes, whole("n", n, 0, MAX_BYTES).map(Self::Bytes)),
             ("status", Some(code)) => (Kind::Status, status(code)),
             ("delay", Some(text)) => (Kind::Delay, duration("duration", text).map(Self::Delay)),
-            ("cpu", Some(text)) => (Kind::Cpu, duration("duration", text).map(Self::Cpu)),
+            ("cpu", Some(text)) => {
+                (Kind::Cpu, duration_up_to(MAX_CPU, "duration", text).map(Self::Cpu))
+            }
             ("fault", Some(kind)) => (Kind::Fault, Ok(fault(kind))),
             _ => (Kind::Unknown, Ok(Self::Unknown)),
         };
@@ -158,6 +162,7 @@ mod tests {
             ("/delay/50ms", Route::Delay(50_000_000)),
             ("/delay/1h", Route::Delay(3_600_000_000_000)),
             ("/cpu/250us", Route::Cpu(250_000)),
+            ("/cpu/1s", Route::Cpu(1_000_000_000)),
             ("/fault/hang", Route::Fault(Fault::Hang)),
             ("/fault/none", Route::UnknownFault),
             ("/fault/", Route::UnknownFault),
@@ -199,6 +204,8 @@ mod tests {
             ("/bytes/-1", ["n is a whole number", "`-1`"]),
             ("/status/101", ["code is a whole number from 200 to 599", "`101`"]),
             ("/delay/2h", ["duration up to 1h", "`2h`"]),
+            ("/cpu/1h", ["duration up to 1s", "`1h`"]),
+            ("/cpu/1001ms", ["duration up to 1s", "`1001ms`"]),
             ("/delay/", ["duration up to 1h", "``"]),
             ("/queue?servers=0", ["servers is a whole number from 1", "`0`"]),
             ("/queue?mean=soon", ["mean is a duration", "`soon`"]),

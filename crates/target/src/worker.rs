@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 
 use model::Nanos;
-use net::{ConnId, Event, Net, Next, Party};
+use model::units::SECOND;
+use net::{Close, ConnId, Event, Net, Next, Party};
 
 use crate::answer::Usual;
 use crate::conn::{Conn, HELD_BYTES};
@@ -70,6 +71,15 @@ impl Shared {
     }
 }
 
+/// Connections of one thread at most; further ones are closed as they come.
+pub(crate) const MOST_CONNECTIONS: usize = 1 << 20;
+/// How often each connection is looked at, and after how many looks without anything new it is closed: in 5
+/// minutes.
+const LOOK_NS: Nanos = 30 * SECOND;
+const LOOKS: u8 = 10;
+/// The looks are spread over the time between two, so that none holds the thread up.
+const STEPS: usize = 30;
+
 /// One thread of the server. Drive it on a net whose listener stands.
 #[derive(Debug)]
 pub struct Worker {
@@ -79,6 +89,9 @@ pub struct Worker {
     /// What happened during a pause, in order.
     stalled: VecDeque<Stalled>,
     patience_ns: Nanos,
+    /// The part of the table that is looked at next, and when.
+    look_step: usize,
+    look_next_ns: Nanos,
     /// Told once the net stands.
     started: Option<Sender<io::Result<()>>>,
 }
@@ -136,6 +149,8 @@ impl Worker {
             free: Vec::new(),
             stalled: VecDeque::new(),
             patience_ns,
+            look_step: 0,
+            look_next_ns: 0,
             started: None,
         }
     }
@@ -218,6 +233,27 @@ impl Worker {
         }
     }
 
+    /// Closes connections of the next part of the table on which nothing has happened for long: idle ones,
+    /// bodies and handshakes that trickle, answers that nobody reads.
+    fn close_the_still<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        if now < self.look_next_ns {
+            return;
+        }
+        self.look_next_ns = now.saturating_add(LOOK_NS / STEPS as Nanos);
+        let step = self.look_step;
+        self.look_step = (step + 1) % STEPS;
+        let [from, to] = [step, step + 1].map(|step| self.table.len() * step / STEPS);
+        for token in from..to {
+            self.with(net, token as u32, |_, net, conn| {
+                if conn.looks_still() < LOOKS {
+                    return Fate::Open;
+                }
+                net.close(conn.id, Close::Reset);
+                Fate::Gone
+            });
+        }
+    }
+
     fn do_what_is_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
         while let Some(token) = self.core.timers.expired(now) {
             self.with(net, token, |core, net, conn| core.due(net, conn));
@@ -230,6 +266,9 @@ impl Worker {
 
 impl<N: Net> Party<N> for Worker {
     fn accepted(&mut self, _net: &mut N, conn: ConnId) -> Option<u32> {
+        if self.table.len() - self.free.len() >= MOST_CONNECTIONS {
+            return None;
+        }
         let tls = match &self.core.shared.identity {
             None => None,
             Some(identity) => Some(Box::new(identity.accept().ok()?)),
@@ -272,6 +311,7 @@ impl<N: Net> Party<N> for Worker {
             self.replay(net);
         }
         self.do_what_is_due(net, now);
+        self.close_the_still(net, now);
         if !self.core.again.is_empty() {
             return Next::Wait(now);
         }

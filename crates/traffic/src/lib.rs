@@ -25,6 +25,6 @@ pub use pool::{
     Damaged, IndexHead, Indexing, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile, RowIndex,
 };
 pub use source::{
-    Answered, Fixed, Halt, NOBODY, Next, Part, Payload, Requests, Seat, Session, Skipped, Source,
-    Supply, Turn, Wants,
+    Answered, Fixed, Halt, LONGEST_REQUEST, NOBODY, Next, Part, Payload, Requests, Seat, Session,
+    Skipped, Source, Supply, Turn, Wants,
 };

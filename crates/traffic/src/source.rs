@@ -150,6 +150,9 @@ impl fmt::Display for Halt {
     }
 }
 
+/// Bytes of one request at most, head and body: 1 GiB.
+pub const LONGEST_REQUEST: usize = 1 << 30;
+
 /// A request whose bytes never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixed {

@@ -91,6 +91,20 @@ impl Draft {
         }
     }
 
+    /// Whether a file of this name may be read: not one that `what` names outside of the workload's folder,
+    /// which is said.
+    pub(super) fn may_read(&mut self, what: &str, name: &str) -> bool {
+        let below = is_below(name);
+        if !below {
+            let file = quote(name);
+            self.note(
+                Kind::NotCarriedOver,
+                format!("{what}: the file {file} is outside of the workload's folder; put it there and name it with `file:`"),
+            );
+        }
+        below
+    }
+
     /// The first header field of this name, in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -176,6 +190,16 @@ impl Draft {
             ..Step::default()
         }
     }
+}
+
+/// Whether a file's name leads into the folder that it counts from or below. A drive of another system is
+/// outside.
+pub(super) fn is_below(name: &str) -> bool {
+    let name = name.trim();
+    let drive = name.as_bytes().get(1) == Some(&b':');
+    !drive
+        && !name.starts_with(['/', '\\', '~'])
+        && name.split(['/', '\\']).all(|part| part.trim() != "..")
 }
 
 /// The value of an `Authorization` field for `user:password`; `Basic` before its plain form, which

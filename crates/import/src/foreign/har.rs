@@ -19,6 +19,7 @@ use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
 use super::{ForeignError, MOST_REQUESTS, json, text};
+use model::quote::quote;
 
 use record::{Entry, Har, PostData};
 use sieve::Sieve;
@@ -146,6 +147,10 @@ fn put_body(draft: &mut Draft, body: &PostData) {
 fn put_parts(draft: &mut Draft, body: &PostData) {
     let mut parts = Vec::new();
     for param in &body.params {
+        let of = format!("the part {}", quote(&param.name));
+        if param.file_name.as_ref().is_some_and(|name| !draft.may_read(&of, name)) {
+            continue;
+        }
         let file = param.file_name.as_ref().map(|name| literal(name));
         if let Some(name) = &file {
             let what =

@@ -99,6 +99,9 @@ fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), ForeignError> {
 
 fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), ForeignError> {
     if let Some(file) = line.strip_prefix('@') {
+        if !draft.may_read("the body", file) {
+            return Ok(());
+        }
         let what = format!(
             "the body is the file {}; its name counts from the workload's folder",
             quote(file)

@@ -111,3 +111,98 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn files_outside_of_the_workloads_folder_are_refused_and_listed() {
+    use import::foreign::{Format, Options, import, yaml};
+    let postman = |src: &str| {
+        format!(
+            r#"{{"info":{{"schema":"v2.1.0"}},"item":[{{"name":"a","request":{{"method":"POST","url":"http://h/",
+            "body":{{"mode":"file","file":{{"src":{src:?}}}}}}}}},{{"name":"b","request":{{"method":"POST","url":"http://h/b",
+            "body":{{"mode":"formdata","formdata":[{{"key":"k","type":"file","src":[{src:?}]}}]}}}}}}]}}"#
+        )
+    };
+    let har = |name: &str| {
+        format!(
+            r#"{{"log":{{"entries":[{{"request":{{"method":"POST","url":"http://h/","postData":{{"mimeType":
+            "multipart/form-data","params":[{{"name":"k","fileName":{name:?}}}]}}}},"response":{{"status":200}}}}]}}}}"#
+        )
+    };
+    for name in ["/etc/passwd", "../x", "a/../../x", "~/x", "C:\\x", "..\\x", "a\\..\\x"] {
+        for (format, text) in [
+            (Format::Postman, postman(name)),
+            (Format::Har, har(name)),
+            (Format::Vegeta, format!("POST http://h/\n@{name}\n")),
+            (
+                Format::Curl,
+                format!("curl http://h/ -d '@{name}'; curl -F 'k=@{name}' http://h/b\n"),
+            ),
+            (Format::Curl, format!("curl http://h/ -T '{name}' --cert '{name}'\n")),
+        ] {
+            let imported = import(format, text.as_bytes(), &Options::default())
+                .unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
+            let written = serde_json::to_string(&imported.workload).unwrap();
+            assert!(
+                !written.contains("passwd") && !written.contains("x\""),
+                "{format:?}: {written}"
+            );
+            let listed =
+                imported.notes.iter().any(|note| note.what.contains("outside of the workload's"));
+            assert!(listed, "{format:?} {name}: {:?}", imported.notes);
+            assert!(yaml(&imported).contains("outside of the workload's"), "{format:?}");
+        }
+    }
+    let kept = import(Format::Vegeta, b"POST http://h/\n@bodies/a..b.json\n", &Options::default());
+    assert!(serde_json::to_string(&kept.unwrap().workload).unwrap().contains("bodies/a..b.json"));
+}
+
+#[test]
+fn references_to_large_examples_are_bounded() {
+    use import::foreign::{Format, Options, import};
+    let large = "x".repeat(900_000);
+    let mut text = format!(
+        r#"{{"openapi":"3.0.0","servers":[{{"url":"http://h"}}],"components":{{"examples":{{"e":{{"value":"{large}"}}}},
+        "schemas":{{"s":{{"type":"object","example":{{"a":"{large}"}}}}}}}},"paths":{{"#
+    );
+    let paths = (0..1_000).map(|at| {
+        format!(
+            r##""/a{at}":{{"post":{{"parameters":[{{"name":"q","in":"query","required":true,"schema":{{"$ref":"#/components/schemas/s"}}}}],
+            "requestBody":{{"content":{{"application/json":{{"examples":{{"e":{{"$ref":"#/components/examples/e"}}}}}}}}}}}}}}"##
+        )
+    });
+    text += &paths.collect::<Vec<_>>().join(",");
+    text += "}}";
+    let imported = import(Format::OpenApi, text.as_bytes(), &Options::default()).unwrap();
+    let written = serde_json::to_string(&imported.workload).unwrap();
+    assert!(written.len() < 32 << 20, "{}", written.len());
+    let told = imported.notes.iter().any(|note| note.what.contains("too large"))
+        || imported.notes.iter().any(|note| note.what.contains("further requests"));
+    assert!(told, "{:?}", imported.notes.first());
+}
+
+/// Names with numbers behind them, and circles, took time squared and more.
+#[test]
+fn thousands_of_equal_names_take_no_time_squared() {
+    use import::foreign::{Format, Options, import};
+    let variables: Vec<String> = (0..12_000)
+        .map(|at| {
+            format!(
+                r#"{{"key":"a{}{at}","value":"{{{{a{}{}}}}}"}}"#,
+                "!".repeat(40),
+                "!".repeat(40),
+                at + 1
+            )
+        })
+        .collect();
+    let text = format!(
+        r#"{{"info":{{"schema":"v2.1.0"}},"variable":[{}],"item":[{{"name":"a","request":"http://h/{{{{a{}0}}}}"}}]}}"#,
+        variables.join(","),
+        "!".repeat(40)
+    );
+    let imported = import(Format::Postman, text.as_bytes(), &Options::default()).unwrap();
+    assert!(imported.workload.variables.len() <= 10_000);
+    let secrets: String =
+        (0..2_000).map(|at| format!("GET http://h/\nAuthorization: Bearer t{at}\n\n")).collect();
+    let imported = import(Format::Vegeta, secrets.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(imported.workload.endpoints.len(), 1_000);
+}

@@ -31,7 +31,7 @@ pub struct LoadArgs {
         conflicts_with = "body_file"
     )]
     pub body: Option<String>,
-    /// File whose content is the body to send
+    /// File whose content is the body to send, 1 GiB at most
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub body_file: Option<PathBuf>,
     /// Statuses that count as success [default: 100-399]
@@ -76,6 +76,10 @@ pub struct LoadArgs {
     /// Workload files: leave out what changes anything on the server
     #[arg(long, help_heading = "Load")]
     pub reads_only: bool,
+    /// Workload files: read files below this folder too, besides those below the workload's own; may be
+    /// repeated
+    #[arg(long, value_name = "DIR", help_heading = "Load")]
+    pub allow_files: Vec<PathBuf>,
     /// Kernel interface: io_uring where allowed, else epoll
     #[arg(long, value_enum, default_value = "auto", help_heading = "Connections")]
     pub io: IoArg,

@@ -194,3 +194,42 @@ fn a_mix_is_swept_and_compared() {
     assert_eq!(run["plan"]["rate_per_s"], 40.0, "{:#}", run["plan"]);
     assert_eq!(run["totals"]["attempts"], 20, "{:#}", run["totals"]);
 }
+
+#[test]
+fn a_workload_reads_below_its_own_folder_unless_told() {
+    let folder = Folder::new();
+    for name in ["w", "other"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    folder.put("other/secret.txt", "TOP");
+    folder.put("other/pool.csv", "a\n1\n");
+    std::os::unix::fs::symlink("../other/secret.txt", folder.path().join("w/link")).unwrap();
+    let bodies = [
+        "endpoints: [{method: POST, path: /echo, body: {file: ../other/secret.txt}}]",
+        "endpoints: [{method: POST, path: /echo, body: {file: link}}]",
+        "endpoints: [{method: POST, path: /echo, body: {multipart: [{name: a, file: ../other/secret.txt}]}}]",
+        "endpoints: [{path: '/echo?a=${file(\"../other/secret.txt\")}'}]",
+        "pools: {p: {file: ../other/pool.csv}}\nendpoints: [{path: '/${p.a}'}]",
+    ];
+    for body in bodies {
+        folder.put("w/w.yaml", format!("target: http://127.0.0.1:9\n{body}\n"));
+        let refused = folder.plimsoll("plan w/w.yaml");
+        assert_eq!(refused.code, 2, "{body}: {refused:?}");
+        assert!(refused.stderr.contains("outside of the workload's folder"), "{refused:?}");
+        assert!(!refused.stdout.contains("TOP"), "{refused:?}");
+        folder.plimsoll("plan w/w.yaml --allow-files other").ok();
+    }
+    let stray = folder.plimsoll("plan http://127.0.0.1:9/ --allow-files other");
+    assert!(stray.code == 2 && stray.stderr.contains("--allow-files"), "{stray:?}");
+}
+
+#[test]
+fn a_body_larger_than_a_request_may_be_is_refused() {
+    let folder = Folder::new();
+    let body = fs::File::create(folder.path().join("body")).unwrap();
+    // Nothing but a hole: it takes no room on disk.
+    body.set_len(5 << 30).unwrap();
+    let refused = folder.plimsoll("run http://127.0.0.1:9/ --body-file body");
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("--body-file body: more than 1073741824 bytes"), "{refused:?}");
+}

@@ -30,6 +30,25 @@ fn a_delay_is_exact() {
 }
 
 #[test]
+fn connections_on_which_nothing_happens_are_closed() {
+    const MINUTE: u64 = 60 * SECOND;
+    let half = b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc";
+    // The last keeps the world going: a thread looks whenever it is awake.
+    let mut calls = vec![
+        Call::at(SECOND, request("GET", "/healthz")),
+        Call::at(SECOND, half),
+        Call::at(SECOND, request("GET", "/fault/hang")),
+        Call::at(SECOND, request("GET", "/delay/20m")),
+    ];
+    calls.extend((1..900).map(|second| Call::at(second * SECOND, request("GET", "/healthz"))));
+    let replies = simulate(1, conditions(), &Options::default(), 1, &calls);
+    let closed: Vec<bool> = replies[..4].iter().map(|reply| reply.closed).collect();
+    assert_eq!(closed, [true, true, true, false]);
+    assert_eq!(replies[0].text(), OK);
+    assert_eq!((replies[3].text(), replies[3].last_ns / MINUTE), (OK.to_owned(), 20));
+}
+
+#[test]
 fn pipelined_delays_are_answered_in_order() {
     let bytes = [request("GET", "/delay/30ms"), request("GET", "/healthz"), last("/delay/20ms")];
     let replies =

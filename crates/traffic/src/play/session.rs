@@ -83,7 +83,8 @@ impl Session {
         (self.active, self.awaiting) = (true, false);
         (self.flow, self.step, self.place, self.resume) = (flow, 0, place, 0);
         self.drawn.copy(drawn);
-        common.held -= self.extracted.capacity();
+        // What `pretend` puts there was never counted.
+        common.held = common.held.saturating_sub(self.extracted.capacity());
         self.extracted.clear(of.extracted.len());
         self.extracted.shrink_to(IDLE);
         common.held += self.extracted.capacity();

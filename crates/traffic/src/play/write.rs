@@ -1,5 +1,6 @@
 //! Requests to bytes.
 
+use crate::LONGEST_REQUEST;
 use crate::draw::Draws;
 use crate::escape::escape;
 use crate::pool::Drawn;
@@ -63,6 +64,11 @@ impl Scratch {
         let mut scene = setting.scene(variables);
         write_ops(request, of_body, &mut scene, (0, jar), stack, body)?;
         write_ops(request, head, &mut scene, (body.len(), jar), stack, out)?;
+        if out.len() + body.len() > LONGEST_REQUEST {
+            let bytes = out.len() + body.len();
+            let name = &request.name;
+            return Err(format!("a request of `{name}` has {bytes} bytes; 1 GiB is the most"));
+        }
         out.extend_from_slice(body);
         Ok(())
     }

@@ -91,8 +91,9 @@ impl Lots {
             }
         }
         // Between two writes a lot that moves from slot to slot is in both.
-        let in_use = |left: &Lot| lots.doubtful.iter().any(|lot| lot.to == left.to);
-        lots.left.retain(|left| !in_use(left));
+        let mut in_use: Vec<Place> = lots.doubtful.iter().map(|lot| lot.to).collect();
+        in_use.sort_unstable();
+        lots.left.retain(|left| in_use.binary_search(&left.to).is_err());
         Ok(lots)
     }
 

@@ -102,3 +102,43 @@ fn a_body_too_long_to_keep_fails_its_check_and_says_so() {
     assert_eq!(answer(&mut *source, 0, &http(200, "", &body), 100), Some(0));
     assert!(source.complaint(0).contains("too long"), "{}", source.complaint(0));
 }
+
+/// A megabyte for each of thousands of users is more than a worker keeps: those beyond fail, in words.
+#[test]
+fn bodies_of_all_users_share_one_budget() {
+    const USERS: u32 = 400;
+    let mut source = checked(json!([{"contains": "end"}]));
+    let body = "x".repeat(1 << 20);
+    let text = format!("HTTP/1.1 200 X\r\nContent-Length: {}\r\n\r\n{body}", body.len() + 3);
+    let mut info = allocation_counter::AllocationInfo::default();
+    for user in 0..USERS {
+        sent(&mut *source, closed(user, 0));
+        let mut parser = ResponseParser::new(Limits::default());
+        parser.begin(AnswerTo::Other);
+        let mut rest = text.as_bytes();
+        let told = allocation_counter::measure(|| {
+            while let Some(event) = parser.next(&mut rest).unwrap() {
+                match event {
+                    ResponseEvent::Head(head) => source.head(user, &head),
+                    ResponseEvent::Body(bytes) => source.body(user, bytes),
+                    _ => {}
+                }
+            }
+        });
+        info.bytes_current += told.bytes_current;
+    }
+    assert!(info.bytes_current <= 258 << 20, "{}", info.bytes_current);
+    let mut failed = 0;
+    for user in 0..USERS {
+        source.body(user, b"end");
+        if source.answered(user, true, 0).failed_check.is_some() {
+            failed += 1;
+            let why = source.complaint(user);
+            assert!(why.contains("256 MiB") || why.contains("too long"), "{why}");
+        }
+    }
+    assert!(failed > 0, "none was beyond the budget");
+    // What is over makes room for what comes.
+    sent(&mut *source, closed(0, 1));
+    assert_eq!(answer(&mut *source, 0, &http(200, "", "the end"), 0), None);
+}

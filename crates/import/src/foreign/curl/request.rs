@@ -6,7 +6,7 @@ use model::workload::{Body, Part, Time};
 use super::super::ForeignError;
 use super::super::assembly::Assembly;
 use super::super::body::{FORM, JSON, essence, put_text};
-use super::super::draft::{Draft, encode_path, encode_value, put_basic};
+use super::super::draft::{Draft, encode_path, encode_value, is_below, put_basic};
 use super::super::note::Kind;
 use super::super::template::{self, map_text, pieces};
 use super::flags::{self, Data, Does, Flag};
@@ -247,7 +247,10 @@ impl Request {
             }
             None => part.text = Some(content),
         }
-        self.parts.push(part);
+        let of = format!("-F {}", quote(name));
+        if part.file.as_ref().is_none_or(|file| self.draft.may_read(&of, file)) {
+            self.parts.push(part);
+        }
     }
 
     fn max_time(&mut self, value: &str, assembly: &mut Assembly) {
@@ -383,6 +386,9 @@ impl Request {
             self.lost("a body from standard input", "put it into a file and name it with `file:`");
             return None;
         }
+        if !self.draft.may_read("the body", name) {
+            return None;
+        }
         let lines = if plain { "; curl leaves its line ends out" } else { "" };
         let what = format!(
             "the body is the file {}, sent as it is{lines}; its name counts from the workload's folder",
@@ -406,6 +412,13 @@ fn has_pattern(url: &str) -> bool {
 }
 
 fn tls(does: Does, value: &str, assembly: &mut Assembly) {
+    if does != Does::Insecure && !is_below(value) {
+        let what = format!(
+            "the file {} is outside of the workload's folder; put it there and name it under `tls:`",
+            quote(value)
+        );
+        return assembly.note_once(Kind::NotCarriedOver, "", what);
+    }
     let tls = &mut assembly.tls;
     match does {
         Does::Insecure => tls.insecure = true,

@@ -210,6 +210,9 @@ fn put_media_type(draft: &mut Draft, language: &str) {
 }
 
 fn put_file(draft: &mut Draft, name: &str) {
+    if !draft.may_read("the body", name) {
+        return;
+    }
     let what = format!("the body is the file {}; put it where the workload is", quote(name));
     draft.note(Kind::Assumed, what);
     draft.body = Some(Body::File(literal(name)));
@@ -238,9 +241,9 @@ fn put_parts(list: &Value, variables: &mut Variables, draft: &mut Draft, assembl
                 let what = format!("the part {}: a file without a name", quote(name));
                 draft.note(Kind::NotCarriedOver, what);
             }
-            parts.extend(
-                files.iter().map(|file| Part { file: Some(literal(file)), ..named.clone() }),
-            );
+            let of = format!("the part {}", quote(name));
+            let files = files.into_iter().filter(|file| draft.may_read(&of, file));
+            parts.extend(files.map(|file| Part { file: Some(literal(file)), ..named.clone() }));
         } else {
             let text = variables.template(part["value"].as_str().unwrap_or_default(), assembly);
             parts.push(Part { text: Some(text), ..named });

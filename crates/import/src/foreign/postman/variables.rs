@@ -18,8 +18,10 @@ const LONGEST: usize = 64 << 10;
 
 /// Variables read at most, as many as a workload may have.
 const MOST: usize = 10_000;
-/// Bytes of values looked through for circles at most, all variables together.
-const MOST_LOOKED: usize = 1 << 30;
+/// Bytes of values looked through for circles at most, all variables together, and what each look counts at
+/// least.
+const MOST_LOOKED: usize = 256 << 20;
+const LOOK: usize = 256;
 
 /// What a variable is.
 #[derive(Debug, Clone)]
@@ -186,7 +188,7 @@ impl Variables {
         let mut seen = HashSet::new();
         while let Some(at) = open.pop() {
             let Some(variable) = self.by_name.get(&at) else { continue };
-            self.looked = self.looked.saturating_add(variable.value.len());
+            self.looked = self.looked.saturating_add(variable.value.len() + LOOK);
             if self.looked > MOST_LOOKED {
                 return true;
             }
