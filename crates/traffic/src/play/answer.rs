@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use wire::ResponseHead;
 
 use crate::check::Check;
+use crate::decode::{Coding, Decoder, Undecoded};
 use crate::program::{Program, Request};
 use crate::source::Wants;
 use crate::value::Texts;
@@ -23,6 +24,7 @@ pub(super) struct Answers {
     spare: Vec<Flight>,
     /// Scratch: a text of an answer without its escapes.
     text: Vec<u8>,
+    decoder: Decoder,
     /// The last answer that failed a check.
     failure: Option<Failure>,
 }
@@ -33,6 +35,8 @@ struct Failure {
     request: u32,
     check: u16,
     status: u16,
+    /// Why its body was not looked into.
+    undecoded: Option<Undecoded>,
     /// Its first bytes.
     body: Vec<u8>,
     bytes: usize,
@@ -47,6 +51,7 @@ pub(super) struct Flight {
     status: u16,
     /// The first check that its head failed.
     failed: Option<u16>,
+    coding: Coding,
     body: Vec<u8>,
     /// Bytes of the body, those not kept among them.
     bytes: usize,
@@ -82,7 +87,10 @@ impl Answers {
     pub(super) fn head(&mut self, program: &Program, user: u32, head: &ResponseHead<'_>) {
         let Some(flight) = self.oldest(user) else { return };
         flight.status = head.status;
-        let checks = &program.requests[flight.request as usize].checks;
+        let request = &program.requests[flight.request as usize];
+        flight.coding =
+            if request.wants == Wants::Whole { Coding::of(head) } else { Coding::Identity };
+        let checks = &request.checks;
         let failed = checks.iter().position(|check| !check.holds_in_head(head, &flight.asked));
         flight.failed = failed.map(|check| check as u16);
     }
@@ -105,23 +113,25 @@ impl Answers {
     ) -> Option<u16> {
         let flight = self.by_user.get_mut(user as usize)?.pop_front()?;
         let checks = &program.requests[flight.request as usize].checks;
+        let mut undecoded = None;
         let failed = if success {
             let before = flight.failed.map_or(checks.len(), usize::from);
-            let whole = flight.bytes == flight.body.len();
+            let body = decoded(&mut self.decoder, &flight);
+            undecoded = body.err();
             let text = &mut self.text;
-            let mut holds = |body: &[u8], check: &Check| {
-                !check.needs_body() || (whole && check.holds_in_body(body, &flight.asked, text))
+            let mut holds = |check: &Check| {
+                !check.needs_body()
+                    || body.is_ok_and(|body| check.holds_in_body(body, &flight.asked, text))
             };
-            let in_body = checks[..before].iter().position(|check| !holds(&flight.body, check));
+            let in_body = checks[..before].iter().position(|check| !holds(check));
             in_body.map(|check| check as u16).or(flight.failed).or_else(|| {
-                let body = if whole { &flight.body[..] } else { b"" };
-                extract(body).map(|missed| checks.len() as u16 + missed)
+                extract(body.unwrap_or_default()).map(|missed| checks.len() as u16 + missed)
             })
         } else {
             None
         };
         if let Some(check) = failed {
-            self.remember(user, check, &flight);
+            self.remember(user, check, undecoded, &flight);
         }
         self.give_back(flight);
         failed
@@ -141,12 +151,12 @@ impl Answers {
         self.spare.push(flight);
     }
 
-    fn remember(&mut self, user: u32, check: u16, flight: &Flight) {
+    fn remember(&mut self, user: u32, check: u16, undecoded: Option<Undecoded>, flight: &Flight) {
         let mut body = self.failure.take().map(|failure| failure.body).unwrap_or_default();
         body.clear();
         body.extend_from_slice(&flight.body[..flight.body.len().min(SHOWN)]);
         let Flight { request, status, bytes, .. } = *flight;
-        self.failure = Some(Failure { user, request, check, status, body, bytes });
+        self.failure = Some(Failure { user, request, check, status, undecoded, body, bytes });
     }
 
     /// See [`crate::Source::complaint`].
@@ -154,16 +164,27 @@ impl Answers {
         let Some(failure) = self.failure.as_ref().filter(|failure| failure.user == user) else {
             return String::new();
         };
-        let Failure { request, check, status, bytes, .. } = *failure;
+        let Failure { request, check, status, undecoded, bytes, .. } = *failure;
         let request = &program.requests[request as usize];
         let check = request.checks.get(usize::from(check));
         let too_long = bytes > MOST_BODY && check.is_none_or(Check::needs_body);
         let mut text = format!("status {status}, {bytes} bytes");
-        if too_long {
+        let looked_into = check.is_none_or(Check::needs_body);
+        if let Some(why) = undecoded.filter(|_| looked_into && bytes <= MOST_BODY) {
+            text += &format!(", and the body {}", why.words());
+        } else if too_long {
             text += ", of which 1 MiB is kept: too long to be checked";
         } else if !failure.body.is_empty() {
             text += &format!(": {}", String::from_utf8_lossy(&failure.body));
         }
         text
     }
+}
+
+/// The body as checks and extractions see it.
+fn decoded<'a>(decoder: &'a mut Decoder, flight: &'a Flight) -> Result<&'a [u8], Undecoded> {
+    if flight.bytes > flight.body.len() {
+        return Err(Undecoded::TooLong);
+    }
+    decoder.decode(flight.coding, &flight.body, MOST_BODY)
 }
