@@ -5,9 +5,11 @@
 
 use model::interval::{Gauge, Phase, Tally, WorkerUse};
 use model::units::{MILLISECOND, SECOND};
-use model::{ErrorClass, Nanos};
+use model::{ErrorClass, Mix, Nanos};
 use traffic::{Part, Session, Wants};
+use wire::ResponseHead;
 
+use crate::kinds::{Kinds, words};
 use crate::notes::{Note, Notes, number};
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
@@ -100,6 +102,7 @@ pub(crate) struct Ledger {
     notes: Notes,
     /// Whether notes are made: for a mix of endpoints.
     noting: bool,
+    pub(crate) kinds: Kinds,
     pub(crate) open: Gauge,
     pub(crate) in_flight: Gauge,
     /// Of those in flight, the ones that were due inside the window.
@@ -130,6 +133,7 @@ impl Ledger {
             tally: Box::default(),
             notes: Notes::default(),
             noting: false,
+            kinds: Kinds::default(),
             open: Gauge::default(),
             in_flight: Gauge::default(),
             measured: 0,
@@ -150,6 +154,11 @@ impl Ledger {
         };
         ledger.bound(ledger.boundary_after(0));
         ledger
+    }
+
+    /// Answers are told apart by kind, for each endpoint of `mix`.
+    pub(crate) fn telling_apart(self, mix: &Mix) -> Self {
+        Self { kinds: Kinds::of(mix), ..self }
     }
 
     /// Notes are made for endpoints and flows.
@@ -251,6 +260,16 @@ impl Ledger {
         self.latencies(flight, now);
         let (response, service) = (self.response(flight, now), now - flight.sent);
         self.write(Note::Answered { endpoint, status, failure, check, response, service, done });
+    }
+
+    /// The head of an answer: its media type in words, and where the first redirect leads.
+    #[inline]
+    pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
+        let text = |name| head.headers.get(name).map(words);
+        self.kinds.names(head.media_type, || text("content-type"));
+        if (300..400).contains(&head.status) && self.tally.location.is_none() {
+            self.tally.location = text("location");
+        }
     }
 
     /// done - due, which in a closed loop is done - sent.
@@ -374,6 +393,7 @@ impl Ledger {
     pub(crate) fn close(&mut self, end: Nanos, spent: Spent, fresh: Sheet) -> Page {
         let mut tally = std::mem::replace(&mut self.tally, fresh.tally);
         let notes = std::mem::replace(&mut self.notes, fresh.notes);
+        self.kinds.hand_over(&mut tally.kinds);
         tally.open = self.open.take(end);
         tally.in_flight = self.in_flight.take(end);
         let used = WorkerUse {

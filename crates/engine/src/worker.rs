@@ -9,6 +9,7 @@ mod fail;
 mod prepare;
 mod receive;
 mod send;
+mod users;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -115,6 +116,8 @@ pub struct Worker {
     ledger: Box<Ledger>,
     /// Whether the source may never return: the books lie on the desk while it is called.
     guarded: bool,
+    /// Answers are held against the first of their endpoint.
+    expects_first: bool,
     /// The last answer's head.
     seen: SeenHead,
     sampler: Sampler,
@@ -161,7 +164,8 @@ impl Worker {
         if guarded {
             job.desk.prepare(Box::new(Ledger::new(open_loop, plan.warmup_ns, window_end)));
         }
-        let mut ledger = Ledger::new(open_loop, plan.warmup_ns, window_end);
+        let mut ledger =
+            Ledger::new(open_loop, plan.warmup_ns, window_end).telling_apart(&plan.mix);
         if !plan.mix.is_empty() {
             ledger = ledger.noting();
         }
@@ -194,6 +198,7 @@ impl Worker {
             timeouts: Timeouts::new(plan.timeout_ns, 0),
             ledger: Box::new(ledger),
             guarded,
+            expects_first: plan.expects_first(),
             seen: SeenHead::new(),
             sampler: Sampler::default(),
             keeper: Keeper::of(&plan.mix),
@@ -279,6 +284,7 @@ impl Worker {
 
     fn finish(&mut self, now: Nanos) -> Next {
         self.finished = true;
+        self.ledger.tally.users = self.users(now);
         for j in 0..self.conns.len() as u32 {
             while let Some(flight) = self.pop_flight(j) {
                 self.ledger.unfinished(flight);

@@ -14,7 +14,7 @@ use model::validity::Validity;
 
 pub(crate) use detail::{
     QUANTILES, SAME, attempts, ceiling, dip_cells, distributions, load, processor_time, quantiles,
-    response_is_service, workers,
+    response_is_service, users, workers,
 };
 pub(crate) use validity::meaning;
 

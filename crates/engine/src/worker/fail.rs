@@ -75,6 +75,7 @@ impl Worker {
             None => self.ledger.note(class, || error.to_owned()),
         }
         let conn = &mut self.conns[j as usize];
+        conn.unserved(conn.began, now);
         let backoff =
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
         conn.failures = conn.failures.saturating_add(1);

@@ -11,6 +11,7 @@
 //! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
+//! * `users`: users who are never answered, and kinds of answers.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
 mod capacity;
@@ -25,4 +26,5 @@ mod server;
 mod sources;
 mod theory;
 mod trouble;
+mod users;
 mod window;

@@ -43,6 +43,10 @@ pub(super) fn doubt_of_course(run: &Run) -> Option<String> {
 }
 
 fn invalid(run: &Run, metric: Metric, met: bool) -> Option<String> {
+    if metric == Metric::Served && !met {
+        // Who was not served was not, whatever else is wrong with the figures.
+        return None;
+    }
     let counts = matches!(metric, Metric::Success | Metric::Errors(_));
     let servers_own = [ReasonCode::FastErrors, ReasonCode::NoAnswers];
     let by_server = codes(run, Verdict::Invalid).all(|code| servers_own.contains(&code));
@@ -55,9 +59,8 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
     let decided = match (bound.metric, met) {
         (Metric::Qps, met) => met,
         (Metric::Latency(Time::Response, Statistic::Mean), true) => unpaced(run),
-        (Metric::Latency(..) | Metric::Success | Metric::Errors(_) | Metric::Achieved, true) => {
-            false
-        }
+        (_, true) => false,
+        (Metric::Served, false) => connections_alone,
         (Metric::Latency(_, statistic), false) => {
             connections_alone && service_misses(figures, bound, statistic)
         }

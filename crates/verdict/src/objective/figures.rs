@@ -18,6 +18,8 @@ pub struct Figures {
     pub succeeded: u64,
     /// Failed attempts by class.
     pub errors: ErrorCounts,
+    /// Users that had a response / users that wanted one; none where that was not counted.
+    pub served: Option<f64>,
     /// Answers done inside the window / window.
     pub requests_per_s: f64,
     /// Length of the window.
@@ -107,6 +109,7 @@ impl Figures {
             attempts: run.totals.attempts,
             succeeded: run.totals.succeeded,
             errors: run.totals.errors,
+            served: run.users.as_ref().and_then(model::Users::served_share),
             requests_per_s: run.rates.requests_per_s,
             duration_ns: run.totals.duration_ns,
             response: times(run.response_ns, "response")?,
@@ -130,6 +133,7 @@ impl Figures {
             attempts: endpoint.attempts,
             succeeded: endpoint.succeeded,
             errors: endpoint.errors,
+            served: None,
             requests_per_s: endpoint.requests_per_s,
             duration_ns,
             response: read(response, endpoint.response_ns)?,
@@ -144,6 +148,7 @@ impl Figures {
             Metric::Latency(time, statistic) => self.latency(time, statistic)?,
             Metric::Qps => self.requests_per_s,
             Metric::Achieved => return None,
+            Metric::Served => self.served?,
             Metric::Success => self.share(self.succeeded)?,
             Metric::Errors(class) => match limit {
                 Limit::Count(_) => self.failed(class) as f64,
@@ -181,7 +186,9 @@ impl Figures {
     fn spread(&self, metric: Metric, limit: Limit, value: f64) -> Spread {
         let blocks = || self.blocks.iter().map(|slice| slice.stretch.clone()).collect();
         let made = match (metric, limit) {
-            (Metric::Latency(_, Statistic::Max), _) | (_, Limit::Count(_)) => return Spread::None,
+            (Metric::Latency(_, Statistic::Max) | Metric::Served, _) | (_, Limit::Count(_)) => {
+                return Spread::None;
+            }
             // What may not happen once is asked of the attempts that were made.
             (Metric::Success, Limit::Percent(100.0)) => return Spread::None,
             (Metric::Errors(_), Limit::Percent(0.0)) => return Spread::None,

@@ -4,6 +4,7 @@ mod answers;
 mod generator;
 mod machine;
 mod steady;
+mod users;
 mod way;
 mod window;
 
