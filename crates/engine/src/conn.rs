@@ -1,6 +1,7 @@
 //! A connection as the worker sees it: what it is doing, and the answer being read on it.
 
 use model::Nanos;
+use model::kinds::Look;
 use net::ConnId;
 use traffic::Wants;
 use wire::{Limits, ResponseParser};
@@ -23,6 +24,8 @@ pub(crate) struct Conn {
     pub(crate) status: u16,
     /// Times in a row that it could not be opened.
     pub(crate) failures: u16,
+    /// What the answer being read looks like, as far as it has come.
+    pub(crate) look: Look,
     /// The answer being read: when its first byte came (0: not yet), and body bytes so far.
     pub(crate) first: Nanos,
     pub(crate) body_bytes: u64,
@@ -46,6 +49,13 @@ pub(crate) struct Conn {
     pub(crate) arrival: Option<Nanos>,
     /// Whether its user is without the server.
     pub(crate) down: Down,
+    /// Responses to attempts of the window.
+    pub(crate) served: u32,
+    /// Attempts that failed without a response since the last one.
+    pub(crate) tries: u32,
+    /// When the first of those began (0: none has), and when the last of them failed.
+    pub(crate) unanswered_since: Nanos,
+    pub(crate) failed_at: Nanos,
     /// Whether bytes were copied to the net since it was opened, so that some may still be there.
     pub(crate) copied: bool,
 }
@@ -69,6 +79,7 @@ impl Conn {
             in_flight: 0,
             head: 0,
             status: 0,
+            look: Look::default(),
             failures: 0,
             first: 0,
             body_bytes: 0,
@@ -82,6 +93,10 @@ impl Conn {
             asks_from: 0,
             arrival: None,
             down: Down::NOT,
+            served: 0,
+            tries: 0,
+            unanswered_since: 0,
+            failed_at: 0,
             copied: false,
         }
     }
@@ -91,6 +106,22 @@ impl Conn {
     pub(crate) fn has_room(&self, burst: u16, slots: u16) -> bool {
         self.state == State::Open
             && u32::from(self.in_flight) + u32::from(burst) <= u32::from(slots)
+    }
+
+    /// A response came, to an attempt of the window or not.
+    #[inline]
+    pub(crate) fn served(&mut self, measured: bool) {
+        self.served = self.served.saturating_add(u32::from(measured));
+        self.unanswered_since = 0;
+    }
+
+    /// An attempt begun at `since` failed at `now`, without a response.
+    pub(crate) fn unserved(&mut self, since: Nanos, now: Nanos) {
+        if self.unanswered_since == 0 {
+            (self.unanswered_since, self.tries) = (since.max(1), 0);
+        }
+        self.tries = self.tries.saturating_add(1);
+        self.failed_at = now;
     }
 
     /// Forgets the answer being read, for the next one.

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use model::Nanos;
 use traffic::Halt;
 
+use crate::expected::Expected;
+
 /// Time between the last worker being ready and the run's start.
 const LEAD_NS: u64 = 2_000_000;
 /// No instant yet.
@@ -23,6 +25,8 @@ pub struct Gate {
     end_ns: AtomicU64,
     /// Why a source ended the run: the first that did.
     halt: OnceLock<Halt>,
+    /// The first answers, where the others are held against them.
+    expected: OnceLock<Expected>,
 }
 
 impl Gate {
@@ -31,13 +35,25 @@ impl Gate {
         let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
         let open = (0..workers).map(|_| AtomicU32::new(0)).collect();
         let unset = || AtomicU64::new(UNSET);
-        Self { ready, open, start_ns: unset(), end_ns: unset(), halt: OnceLock::new() }
+        Self {
+            ready,
+            open,
+            start_ns: unset(),
+            end_ns: unset(),
+            halt: OnceLock::new(),
+            expected: OnceLock::new(),
+        }
     }
 
     /// A source ends the run; the first word stands.
     pub fn halt(&self, halt: Halt) {
         // What a second source says is mostly the same.
         let _ = self.halt.set(halt);
+    }
+
+    /// The first answers of so many endpoints, which all workers share.
+    pub(crate) fn expected(&self, endpoints: usize) -> &Expected {
+        self.expected.get_or_init(|| Expected::of(endpoints))
     }
 
     /// Why a source ended the run, if one did.

@@ -5,10 +5,12 @@
 
 use model::interval::{Gauge, Phase, Tally, WorkerUse};
 use model::units::{MILLISECOND, SECOND};
-use model::{ErrorClass, Nanos};
+use model::{ErrorClass, Mix, Nanos};
 use traffic::{Part, Session, Wants};
+use wire::ResponseHead;
 
 use crate::gaps::Pauses;
+use crate::kinds::{Kinds, words};
 use crate::notes::{Note, Notes, number};
 use crate::presence::Watch;
 
@@ -111,6 +113,7 @@ pub(crate) struct Ledger {
     notes: Notes,
     /// Whether notes are made: for a mix of endpoints.
     noting: bool,
+    pub(crate) kinds: Kinds,
     pub(crate) open: Gauge,
     /// Requests handed over and unanswered, over time.
     in_flight: Gauge,
@@ -149,6 +152,7 @@ impl Ledger {
             tally: Box::default(),
             notes: Notes::default(),
             noting: false,
+            kinds: Kinds::default(),
             open: Gauge::default(),
             in_flight: Gauge::default(),
             under_way: 0,
@@ -173,6 +177,11 @@ impl Ledger {
         };
         ledger.bound(ledger.boundary_after(0));
         ledger
+    }
+
+    /// Answers are told apart by kind, for each endpoint of `mix`.
+    pub(crate) fn telling_apart(self, mix: &Mix) -> Self {
+        Self { kinds: Kinds::of(mix), ..self }
     }
 
     /// Notes are made for endpoints and flows.
@@ -297,6 +306,16 @@ impl Ledger {
         self.latencies(flight, now);
         let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
         self.write(Note::Answered { endpoint, status, failure, check, response, service, done });
+    }
+
+    /// The head of an answer: its media type in words, and where the first redirect leads.
+    #[inline]
+    pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
+        let text = |name| head.headers.get(name).map(words);
+        self.kinds.names(head.media_type, || text("content-type"));
+        if (300..400).contains(&head.status) && self.tally.location.is_none() {
+            self.tally.location = text("location");
+        }
     }
 
     /// done - due, which in a closed loop is done - sent.
@@ -431,6 +450,7 @@ impl Ledger {
     fn close_at(&mut self, end: Nanos, now: Nanos, spent: Spent, fresh: Sheet) -> Page {
         let mut tally = std::mem::replace(&mut self.tally, fresh.tally);
         let notes = std::mem::replace(&mut self.notes, fresh.notes);
+        self.kinds.hand_over(&mut tally.kinds);
         tally.open = self.open.take(end);
         tally.in_flight = self.in_flight.take(end);
         let pauses = self.pauses.take(end);

@@ -11,6 +11,7 @@ mod prepare;
 mod presence;
 mod receive;
 mod send;
+mod users;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -122,6 +123,8 @@ pub struct Worker {
     gaps: Gaps,
     /// Whether the source may never return: the books lie on the desk while it is called.
     guarded: bool,
+    /// Answers are held against the first of their endpoint.
+    expects_first: bool,
     /// The last answer's head.
     seen: SeenHead,
     sampler: Sampler,
@@ -168,7 +171,8 @@ impl Worker {
         if guarded {
             job.desk.prepare(Box::new(Ledger::new(open_loop, plan.warmup_ns, window_end)));
         }
-        let mut ledger = Ledger::new(open_loop, plan.warmup_ns, window_end);
+        let mut ledger =
+            Ledger::new(open_loop, plan.warmup_ns, window_end).telling_apart(&plan.mix);
         if !plan.mix.is_empty() {
             ledger = ledger.noting();
         }
@@ -204,6 +208,7 @@ impl Worker {
             ledger: Box::new(ledger),
             gaps: Gaps::default(),
             guarded,
+            expects_first: plan.expects_first(),
             seen: SeenHead::new(),
             sampler: Sampler::default(),
             keeper: Keeper::of(&plan.mix),
@@ -295,6 +300,7 @@ impl Worker {
 
     fn finish(&mut self, now: Nanos) -> Next {
         self.finished = true;
+        self.ledger.tally.users = self.users(now);
         for j in 0..self.conns.len() as u32 {
             while let Some(flight) = self.pop_flight(j) {
                 if !self.stopped {

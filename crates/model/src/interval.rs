@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::answer::AnswerTally;
 use crate::endpoint::{EndpointTally, FlowTally, merge_by};
 use crate::histogram::Latencies;
+use crate::kinds::{self, KindTally};
 use crate::machine::MachineUse;
 use crate::outcome::{ErrorClass, ErrorCounts};
 use crate::presence::PresenceTally;
 use crate::units::Nanos;
+use crate::users::UserTally;
 
 /// The part of a run that an interval belongs to. Interval boundaries fall on phase boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -92,6 +94,15 @@ pub struct Tally {
     /// Flows that had sessions, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowTally>,
+    /// Answers that succeeded, by kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<KindTally>,
+    /// Where the first redirect led.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// How the users were served over the whole run; with a worker's last interval only.
+    #[serde(default, skip_serializing_if = "UserTally::is_empty")]
+    pub users: UserTally,
 }
 
 impl Tally {
@@ -144,6 +155,11 @@ impl Tally {
         self.presence.merge(&other.presence);
         merge_by(&mut self.endpoints, &other.endpoints, |one| one.endpoint, EndpointTally::merge);
         merge_by(&mut self.flows, &other.flows, |one| one.flow, FlowTally::merge);
+        kinds::merge(&mut self.kinds, &other.kinds);
+        if self.location.is_none() {
+            self.location.clone_from(&other.location);
+        }
+        self.users.merge(&other.users);
     }
 
     /// Adds what one endpoint brought.

@@ -12,6 +12,8 @@ use crate::schedule::{Schedule, Shape, Stages};
 use crate::units::Nanos;
 use crate::workload::Stage;
 
+/// What `--expect-body-like` says for bodies like the first answer's.
+pub const EXPECT_FIRST: &str = "FIRST";
 /// Lanes a schedule is made of unless told otherwise.
 pub const DEFAULT_LANES: u32 = 4096;
 
@@ -72,6 +74,9 @@ pub struct Plan {
     pub tls: Option<TlsPlan>,
     /// Statuses that count as success.
     pub success: StatusRanges,
+    /// What bodies must be like: `FIRST`, a text, or a regular expression between slashes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect_body: Option<String>,
     /// What is sent where that is more than one request; empty for a plain URL.
     #[serde(default, skip_serializing_if = "Mix::is_empty")]
     pub mix: Mix,
@@ -114,6 +119,11 @@ impl Plan {
             return Some(Shape::Recorded(Arc::clone(dues)));
         }
         Stages::new(&self.stages).ok().map(|stages| Shape::Stages(Arc::new(stages)))
+    }
+
+    /// Whether answers must be like the first one of their endpoint.
+    pub fn expects_first(&self) -> bool {
+        self.expect_body.as_deref() == Some(EXPECT_FIRST)
     }
 
     /// Requests that can be unanswered at once: the most that Little's law allows.

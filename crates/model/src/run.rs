@@ -17,6 +17,7 @@ use crate::endpoint::{EndpointRun, FlowRun, MixSums};
 use crate::environment::Environment;
 use crate::histogram::{Latencies, Summary};
 use crate::interval::{GaugeSum, Interval, Phase, Tally};
+use crate::kinds::{AnswerChange, AnswerKind, Kinds};
 use crate::machine::{Machine, MachineSum};
 use crate::objective::{Abort, Judgement};
 use crate::outcome::ErrorCounts;
@@ -24,6 +25,7 @@ use crate::plan::Plan;
 use crate::presence::{Presence, PresenceSums, PresenceTally};
 use crate::timeline::{Point, Timeline};
 use crate::units::{Nanos, SECOND};
+use crate::users::{UserTally, Users};
 use crate::validity::Validity;
 
 pub use pace::SessionPace;
@@ -57,6 +59,9 @@ pub struct Run {
     pub rates: Rates,
     /// Connections and requests at once.
     pub concurrency: Concurrency,
+    /// How the users, that is the connections, were served; absent where that was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<Users>,
     /// done - due: what a user who arrived on time waited. Attempts that timed out or were dropped
     /// unsent count with the time they had waited.
     pub response_ns: Summary,
@@ -78,6 +83,15 @@ pub struct Run {
     pub tls_ns: Summary,
     /// The commonest answer.
     pub answer: Option<Answer>,
+    /// The kinds of answers that succeeded, at most 64: of each endpoint first what came first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer_kinds: Vec<AnswerKind>,
+    /// Where answers changed for good, or are two things at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer_changes: Vec<AnswerChange>,
+    /// Where the first redirect led, when one came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirected_to: Option<String>,
     /// What generating the load cost.
     pub generator: Generator,
     /// Stretches in which the server left its own course, in order.
@@ -281,6 +295,7 @@ pub struct RunBuilder {
     sums: Sums,
     timeline: Timeline,
     course: Course,
+    kinds: Kinds,
     blocks: BlockSums,
     presence: PresenceSums,
     mix: MixSums,
@@ -303,6 +318,8 @@ struct Sums {
     connect: Latencies<u64>,
     tls: Latencies<u64>,
     answers: AnswerTally,
+    users: UserTally,
+    location: Option<String>,
     workers: Vec<WorkerSum>,
     machine: MachineSum,
 }
@@ -313,6 +330,7 @@ impl RunBuilder {
         Self {
             mix: MixSums::of(&head.plan.mix),
             course: Course::empty(&head.plan.mix),
+            kinds: Kinds::default(),
             head,
             sums: Sums::default(),
             timeline: Timeline::default(),
@@ -326,6 +344,7 @@ impl RunBuilder {
         self.timeline.add(interval);
         self.blocks.add(interval);
         self.presence.add(interval);
+        self.kinds.add(interval);
         self.sums.add_connections(&interval.tally);
         if interval.phase != Phase::Warmup {
             self.sums.add_attempts(&interval.tally);
@@ -342,10 +361,15 @@ impl RunBuilder {
         &self.course
     }
 
+    /// The answers by kind over the window.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
     /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
     /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
-        let Self { head, sums, timeline, course: _, blocks, presence, mix } = self;
+        let Self { head, sums, timeline, course: _, kinds, blocks, presence, mix } = self;
         let RunHead { version, started_at, command, environment, plan } = head;
         let environment_cpus = environment.cpus_allowed;
         let totals = &sums.totals;
@@ -359,6 +383,7 @@ impl RunBuilder {
             interrupted,
             rates: sums.rates(plan.rate_per_s.is_some(), presence.sums()),
             concurrency: sums.concurrency(plan.connections),
+            users: sums.users.finish(),
             response_ns: sums.response.summary(),
             service_ns: sums.service.summary(),
             late_ns: sums.late.summary(),
@@ -368,6 +393,8 @@ impl RunBuilder {
             connect_ns: sums.connect.summary(),
             tls_ns: sums.tls.summary(),
             answer: sums.answers.commonest(),
+            answer_kinds: kinds.listed(),
+            answer_changes: Vec::new(),
             generator: sums.generator(environment_cpus),
             dips: Vec::new(),
             histograms: sums.histograms(),
@@ -376,6 +403,7 @@ impl RunBuilder {
             presence: Some(presence.finish()),
             endpoints,
             flows,
+            redirected_to: sums.location,
             totals: sums.totals,
             plan,
             validity: Validity::not_judged(),
@@ -390,6 +418,10 @@ impl Sums {
     fn add_connections(&mut self, tally: &Tally) {
         self.totals.connects = self.totals.connects.saturating_add(tally.connects);
         self.totals.server_closes = self.totals.server_closes.saturating_add(tally.server_closes);
+        self.users.merge(&tally.users);
+        if self.location.is_none() {
+            self.location.clone_from(&tally.location);
+        }
         self.connect.merge(&tally.connect);
         self.tls.merge(&tally.tls);
         if tally.tls.count() > 0 {
@@ -552,6 +584,7 @@ mod tests {
                 success: StatusRanges::default(),
                 mix: crate::plan::Mix::default(),
                 stages: Vec::new(),
+                expect_body: None,
                 recorded: None,
             },
         }

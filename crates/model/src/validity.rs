@@ -83,6 +83,12 @@ pub enum ReasonCode {
     SingleSource,
     /// All requests carried one key.
     SingleKey,
+    /// Some users had no response, or far fewer than others.
+    StarvedConnections,
+    /// What was answered changed while it was measured, or is two things at once.
+    AnswersChanged,
+    /// Nearly every answer sent the user elsewhere.
+    Redirected,
     /// QPS came near what this generator can do.
     NearCeiling,
 }
@@ -115,6 +121,9 @@ impl ReasonCode {
             Self::MemoryShort => "memory_short",
             Self::SingleSource => "single_source",
             Self::SingleKey => "single_key",
+            Self::StarvedConnections => "starved_connections",
+            Self::AnswersChanged => "answers_changed",
+            Self::Redirected => "redirected",
             Self::NearCeiling => "near_ceiling",
         }
     }

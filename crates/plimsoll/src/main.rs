@@ -18,6 +18,7 @@ mod diff;
 mod environment;
 mod execute;
 mod failure;
+mod follow;
 mod fonts;
 mod generate;
 mod import_command;

@@ -107,6 +107,9 @@ fn settings(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Vec<Line> {
         let before = before.flatten().map(|load| format!(", {load} before")).unwrap_or_default();
         tell("scale", format!("{factor}{before}"), Origin::Flag);
     }
+    if let Some(like) = &args.load.expect_body_like {
+        tell("expected body", like.clone(), Origin::Flag);
+    }
     if let Some(Course { stages, recorded }) = sent.course() {
         let what = recorded.map_or_else(
             || format!("{} stages", stages.len()),

@@ -16,6 +16,7 @@ use crate::address;
 use crate::args::{IoArg, LoadArgs};
 use crate::execute::now_unix_ns;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::follow;
 use crate::script_run::{Begun, ScriptRun};
 use crate::secrets;
 use crate::sent::{Course, Portion, Sent, What};
@@ -89,6 +90,10 @@ impl Prepared {
     /// # Errors
     /// On whatever is wrong with TLS files or the way to the server.
     pub fn of(sent: Sent, args: &LoadArgs) -> Result<Self, Failure> {
+        let (sent, followed) = match args.follow {
+            Some(hops) => follow::follow(sent, args, hops)?,
+            None => (sent, Vec::new()),
+        };
         let destination = &sent.destination;
         let tls = if destination.tls { Some(tls::read(&args.tls, &sent)?) } else { None };
         let reached = destination.addresses(args.connect_to.as_deref(), &args.source)?;
@@ -105,7 +110,11 @@ impl Prepared {
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,
-            notices: proxy_notice(destination.tls).into_iter().chain(reached.notices).collect(),
+            notices: proxy_notice(destination.tls)
+                .into_iter()
+                .chain(followed)
+                .chain(reached.notices)
+                .collect(),
             sent,
         })
     }
@@ -273,6 +282,7 @@ impl Prepared {
                 resume: tls.resume,
             }),
             success: settings.success.value.clone(),
+            expect_body: args.expect_body_like.clone(),
             mix,
             stages,
             recorded,

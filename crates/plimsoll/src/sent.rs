@@ -6,9 +6,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use model::plan::EXPECT_FIRST;
 use model::workload::Stage;
 use model::{Arriving, Mix, Nanos};
-use traffic::{Always, Supply};
+use traffic::{Always, BodyLike, Expect, Supply};
 use wire::RequestParts;
 
 use crate::address::Destination;
@@ -97,7 +98,7 @@ impl Sent {
         let (method, body) = method_and_body(args)?;
         let headers = args.headers.iter().map(|h| header(h)).collect::<Result<Vec<_>, _>>()?;
         let request = encode(&destination, &method, &headers, body.as_deref(), !args.no_keepalive)?;
-        let supply = Arc::new(Always::new(request.clone(), method == "HEAD"));
+        let supply = supply(&request, &method, args)?;
         Ok(Self {
             text: text.to_owned(),
             destination,
@@ -111,6 +112,12 @@ impl Sent {
     }
 
     fn of_file(path: &Path, args: &LoadArgs) -> Result<Self, Failure> {
+        if let Some(like) = args.expect_body_like.as_deref().filter(|like| *like != EXPECT_FIRST) {
+            return usage(format!(
+                "--expect-body-like {like}: a workload file says in its checks what bodies hold; only FIRST \
+                 goes with one"
+            ));
+        }
         for (flag, given) in [
             ("-m", args.method.is_some()),
             ("-b", args.body.is_some()),
@@ -212,6 +219,21 @@ fn own_connections(mix: &Mix) -> Option<u64> {
     let of_endpoints = mix.endpoints.iter().map(|endpoint| endpoint.connections);
     let own = of_endpoints.chain(mix.flows.iter().map(|flow| flow.connections));
     own.flatten().map(u64::from).reduce(|sum, more| sum + more)
+}
+
+/// What sends the request, and checks the answers where it was asked for.
+fn supply(request: &[u8], method: &str, args: &LoadArgs) -> Result<Arc<dyn Supply>, Failure> {
+    let always = Always::new(request, method == "HEAD");
+    let Some(like) = args.expect_body_like.as_deref().filter(|like| *like != EXPECT_FIRST) else {
+        return Ok(Arc::new(always));
+    };
+    if args.script.is_some() {
+        return usage("--expect-body-like with a script: only FIRST goes with one");
+    }
+    match BodyLike::parse(like) {
+        Ok(like) => Ok(Arc::new(Expect { always, like })),
+        Err(why) => usage(format!("--expect-body-like {like}: {why}")),
+    }
 }
 
 fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {

@@ -136,6 +136,9 @@ pub fn conclude(sweep: &Sweep) {
         let text = report::text::objectives::sweep(sweep, &holding, style);
         output::print(&format!("\n{text}"));
     }
+    if let Some(refused) = verdict::refused(sweep) {
+        output::print(&format!("\n{refused}.\n"));
+    }
     if let Some(ended) = &sweep.ended {
         output::print(&format!("\nThe sweep ended here: {ended}.\n"));
     }

@@ -63,6 +63,7 @@ fn plan(connections: u32, rate_per_s: Option<f64>, seconds: u64) -> Plan {
         success: StatusRanges::default(),
         mix: model::Mix::default(),
         stages: Vec::new(),
+        expect_body: None,
         recorded: None,
     }
 }

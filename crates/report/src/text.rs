@@ -14,7 +14,7 @@ use model::validity::Validity;
 
 pub(crate) use detail::{
     QUANTILES, SAME, attempts, ceiling, dip_cells, distributions, handshakes, load,
-    processor_time, quantiles, response_is_service, success, workers,
+    processor_time, quantiles, response_is_service, success, users, workers,
 };
 pub(crate) use validity::meaning;
 

@@ -18,6 +18,8 @@ mod request;
 mod server;
 mod variables;
 
+pub(crate) use checks::LARGEST_REGEX;
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! The same request again and again.
 
-use crate::source::{Fixed, Next, Part, Payload, Requests, Seat, Skipped, Source, Supply, Turn};
+use crate::source::{
+    Fixed, Next, Part, Payload, Requests, Seat, Skipped, Source, Supply, Turn, Wants,
+};
 
 /// A source of one fixed request.
 #[derive(Debug, Clone)]
@@ -15,6 +17,12 @@ impl Always {
     pub fn new(request: impl Into<Box<[u8]>>, head: bool) -> Self {
         Self { request: [Fixed { bytes: request.into() }], head }
     }
+
+    /// Puts the request, of whose answer so much is shown.
+    #[inline]
+    pub(crate) fn put(&self, wants: Wants, out: &mut Requests) {
+        out.fixed(0, Part { head: self.head, wants, ..Part::alone(Payload::Fixed(0)) });
+    }
 }
 
 impl Source for Always {
@@ -24,7 +32,7 @@ impl Source for Always {
 
     #[inline]
     fn next(&mut self, _: Turn, out: &mut Requests) -> Next {
-        out.fixed(0, Part { head: self.head, ..Part::alone(Payload::Fixed(0)) });
+        self.put(Wants::Nothing, out);
         Next::Send
     }
 

@@ -7,8 +7,10 @@
 
 mod check;
 mod compile;
+mod decode;
 mod draw;
 mod escape;
+mod expect;
 mod expression;
 mod finding;
 mod fixed;
@@ -19,6 +21,7 @@ mod source;
 mod value;
 
 pub use compile::{Compiled, Inputs, Pools, Sample, compile};
+pub use expect::{BodyLike, Expect, Expecting};
 pub use finding::{CompileError, Finding};
 pub use fixed::Always;
 pub use pool::{

@@ -46,6 +46,7 @@ pub(crate) fn head() -> RunHead {
             success: StatusRanges::default(),
             mix: model::Mix::default(),
             stages: Vec::new(),
+            expect_body: None,
             recorded: None,
         },
     }

@@ -2,12 +2,14 @@
 //!
 //! - [`mod@audit`]: can results that others made be believed? Another table of rules.
 //! - [`validity`]: may a run's figures be believed? One table of rules.
+//! - [`changes`]: answers that change for good while they are measured.
 //! - [`dips`]: stretches in which the server left its own course.
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`capacity`]: the next step of a search for capacity, and what it found.
 //! - [`curve`]: the best levels of a curve, and what to read from it.
 //! - [`comparison`]: is one faster than the other, or can that not be told?
+//! - [`mod@refused`]: a sweep of something that answers with failures alone.
 //! - [`usl`]: the Universal Scalability Law fitted to a curve.
 //! - [`diff`]: several curves side by side.
 //! - [`statistics`]: how far figures can be off.
@@ -16,6 +18,7 @@
 
 pub mod audit;
 pub mod capacity;
+pub mod changes;
 pub mod comparison;
 pub mod curve;
 pub mod diff;
@@ -27,6 +30,7 @@ mod fixture;
 pub mod gone;
 pub mod ladder;
 pub mod objective;
+pub mod refused;
 pub mod statistics;
 pub mod usl;
 pub mod validity;
@@ -38,13 +42,24 @@ pub use diff::Diff;
 pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep};
 pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
+pub use refused::refused;
 pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.
 pub fn conclude(intervals: model::RunBuilder, interrupted: bool) -> model::Run {
     let dips = dips::find(intervals.course());
+    let kinds = intervals.kinds().clone();
     let mut run = intervals.finish(interrupted);
     run.dips = dips;
+    run.answer_changes = changes::find(&kinds, &run.plan, sends_one_request(&run));
     run.validity = judge(&run);
     run
+}
+
+/// Whether the same request was sent again and again: no workload file, and no script to make others.
+fn sends_one_request(run: &model::Run) -> bool {
+    let script = |arg: &String| {
+        arg.starts_with("--script") || (arg.starts_with("-s") && !arg.starts_with("--"))
+    };
+    run.plan.mix.is_empty() && !run.command.iter().any(script)
 }

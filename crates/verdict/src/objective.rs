@@ -88,6 +88,8 @@ pub enum Metric {
     Available,
     /// Attempts that did not succeed, or those of one class, of all attempts.
     Errors(Option<ErrorClass>),
+    /// Users (connections) that had a response / users that wanted one.
+    Served,
     /// Answers per second.
     Qps,
     /// Rate sent / rate wanted; for abort rules alone.
@@ -240,6 +242,7 @@ impl fmt::Display for Metric {
             Self::Available => f.write_str("available"),
             Self::Errors(None) => f.write_str("errors"),
             Self::Errors(Some(class)) => write!(f, "errors.{}", class.name()),
+            Self::Served => f.write_str("served"),
             Self::Qps => f.write_str("qps"),
             Self::Achieved => f.write_str("achieved"),
         }

@@ -16,11 +16,13 @@ mod observed;
 mod pauses;
 mod presence;
 mod steady;
+mod users;
 mod way;
 mod window;
 
 pub(crate) use generator::{at_cap, connections_for};
 pub use steady::{Stability, stability};
+pub use users::UNEVEN;
 
 /// What a rule found: its consequence, and the evidence in one or more sentences without the final
 /// full stop.
@@ -148,6 +150,40 @@ pub const RULES: &[Rule] = &[
         advice: "Make less work of a request (script, extraction, signing), or give the generator more \
                  workers (-t) and cores.",
         check: observed::late,
+    },
+    Rule {
+        code: ReasonCode::StarvedConnections,
+        condition: "users (connections) had no response in the window or the drain although they waited \
+                    for 1 s and ten times the median service time or more, and more of them than failing \
+                    attempts explain; or were left without one at the end, for 1 s and ten times what \
+                    nine of ten responses took; or in a closed loop whose users ask alike one tenth of \
+                    them had three times as many responses as another tenth",
+        consequence: "INVALID when it is one in a thousand users or more that got nothing: success and \
+                      percentiles count attempts, and a user who waits makes few. Else, and where \
+                      service is only uneven, a note",
+        advice: "Look at how the server shares connections among its threads and processes (backlog, \
+                 accept, SO_REUSEPORT, one thread per connection); ask for `--slo 'served>=100%'`.",
+        check: users::starved,
+    },
+    Rule {
+        code: ReasonCode::AnswersChanged,
+        condition: "from some instant on a fifth or more of an endpoint's successful answers, to the end, \
+                    were of a status, media type or beginning that did not come before; or, where one \
+                    request is sent again and again, all were of another length, or one in a hundred or \
+                    more were of the same status, of another type or beginning, and five times faster \
+                    than the rest",
+        consequence: "INVALID: figures of two different things, one of which may be a page of errors \
+                      with a good status",
+        advice: "Look at both answers; say what is expected with --expect-body-like, or by a check in a \
+                 workload file, so that others count as failures.",
+        check: answers::changed,
+    },
+    Rule {
+        code: ReasonCode::Redirected,
+        condition: "99 % of the answers or more were redirects (3xx but 304)",
+        consequence: "a note: the redirect was measured, not what it leads to",
+        advice: "Name the address that it leads to, or let --follow find it before the run.",
+        check: answers::redirected,
     },
     Rule {
         code: ReasonCode::KeepaliveRefused,

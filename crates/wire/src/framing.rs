@@ -30,6 +30,8 @@ pub(crate) struct Facts {
     close: bool,
     keep_alive: bool,
     pub(crate) host: bool,
+    /// See [`media_type`].
+    pub(crate) media_type: u32,
 }
 
 impl Facts {
@@ -44,7 +46,7 @@ impl Facts {
         value: &[u8],
     ) -> Result<(), WireError> {
         match name.len() {
-            4 | 6 | 10 | 14 | 17 => self.framing_field(section, name, value),
+            4 | 6 | 10 | 12 | 14 | 17 => self.framing_field(section, name, value),
             _ => Ok(()),
         }
     }
@@ -64,6 +66,10 @@ impl Facts {
             }
             10 if is(b"connection") => {
                 self.connection(value);
+                Ok(())
+            }
+            12 if is(b"content-type") => {
+                self.media_type = media_type(value);
                 Ok(())
             }
             14 if is(b"content-length") => self.content_length(section, name, trim(value)),
@@ -179,6 +185,22 @@ fn ends(bytes: &[u8]) -> Option<[u64; 2]> {
     Some([bytes.first_chunk()?, bytes.last_chunk()?].map(|word| u64::from_le_bytes(*word)))
 }
 
+/// A number for a media type without its parameters, never 0: its length, and its first and last eight
+/// bytes without regard to case, mixed.
+fn media_type(value: &[u8]) -> u32 {
+    const BIT_5: u64 = 0x2020_2020_2020_2020;
+    let named = value.split(|&byte| byte == b';').next().unwrap_or_default();
+    let named = trim(named);
+    let [first, last] = ends(named).unwrap_or_else(|| {
+        let mut word = [0; 8];
+        word[..named.len()].copy_from_slice(named);
+        [u64::from_le_bytes(word); 2]
+    });
+    let mixed = ((first | BIT_5) ^ (last | BIT_5).rotate_left(23) ^ named.len() as u64)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed >> 32) as u32).max(1)
+}
+
 fn decimal(value: &[u8]) -> Result<u64, WireError> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return Err(WireError::ContentLength { value: Excerpt::of(value) });
@@ -192,6 +214,17 @@ fn decimal(value: &[u8]) -> Result<u64, WireError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn media_types_have_numbers() {
+        let number = |text: &str| media_type(text.as_bytes());
+        assert_eq!(number(" application/json"), number("Application/JSON; charset=utf-8"));
+        let names = ["", "text", "text/css", "text/html", "text/plain", "application/json"];
+        for (at, name) in names.iter().enumerate() {
+            assert!(number(name) > 0);
+            assert!(names[..at].iter().all(|other| number(other) != number(name)), "{name}");
+        }
+    }
 
     #[test]
     fn decimals() {

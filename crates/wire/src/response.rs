@@ -86,6 +86,8 @@ pub struct ResponseHead<'a> {
     pub status: u16,
     /// 0 for HTTP/1.0, 1 for HTTP/1.1.
     pub version_minor: u8,
+    /// A number for the media type that `Content-Type` names, parameters left out; 0 without one.
+    pub media_type: u32,
     /// The header fields.
     pub headers: Headers<'a>,
     /// How the body's end will be known.
@@ -206,6 +208,7 @@ impl ResponseParser {
         Ok(Some(ResponseEvent::Head(ResponseHead {
             status: head.start.status,
             version_minor: head.start.version_minor,
+            media_type: head.facts.media_type,
             headers: Headers::new(&bytes[head.fields..head.len - 2]),
             framing,
             keep_alive: self.keep_alive,

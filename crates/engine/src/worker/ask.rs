@@ -238,7 +238,9 @@ impl Worker {
 
     /// Tells the source of a request that will not be answered.
     pub(super) fn lost(&mut self, j: u32, flight: Flight, class: ErrorClass, now: Nanos) {
-        self.conns[j as usize].in_session = false;
+        let conn = &mut self.conns[j as usize];
+        conn.in_session = false;
+        conn.unserved(flight.sent, now);
         if flight.wants != Wants::Nothing {
             let session = self.job.source.lost(j, class);
             self.session_over(j, session, now);

@@ -77,6 +77,7 @@ impl Worker {
         let timed_out = self.timeouts.expired(self.conns[j as usize].began, now);
         self.down(j, self.conns[j as usize].began, !timed_out, now);
         let conn = &mut self.conns[j as usize];
+        conn.unserved(conn.began, now);
         let backoff =
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
         conn.failures = conn.failures.saturating_add(1);

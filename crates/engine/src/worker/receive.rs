@@ -1,5 +1,6 @@
 //! Answers coming in.
 
+use model::kinds::{self, Look};
 use model::{ErrorClass, Nanos};
 use net::{Close, Net};
 use traffic::Wants;
@@ -7,6 +8,7 @@ use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
 use crate::conn::{Conn, State};
+use crate::kinds::Seen;
 use crate::ledger::Whole;
 use crate::tls::Session;
 
@@ -146,6 +148,8 @@ impl Worker {
             Ok(Some(ResponseEvent::Head(head))) => {
                 conn.status = head.status;
                 self.ledger.watch.served |= head.status < SERVER_ERROR;
+                conn.look = Look { status: head.status, media_type: head.media_type, begins: 0 };
+                self.ledger.look_at(&head);
                 if conn.wants >= Wants::Head {
                     self.job.source.head(j, &head);
                 }
@@ -154,6 +158,10 @@ impl Worker {
                 Step::Again
             }
             Ok(Some(ResponseEvent::Body(body))) => {
+                if conn.body_bytes == 0 {
+                    conn.look.begins = kinds::begins(body);
+                    self.ledger.kinds.begins(j, body);
+                }
                 conn.body_bytes += body.len() as u64;
                 self.ledger.watch.served |= conn.status < SERVER_ERROR;
                 if conn.wants == Wants::Whole {
@@ -216,17 +224,28 @@ impl Worker {
 
     fn count_answer(&mut self, j: u32, now: Nanos) {
         let Some(flight) = self.pop_flight(j) else { return };
-        let Conn { status, first, body_bytes, .. } = self.conns[j as usize];
+        let Conn { status, look, first, body_bytes, .. } = self.conns[j as usize];
         let mut failure = self.failure(flight.endpoint, status);
+        let service_ns = now.saturating_sub(flight.sent);
+        let seen = Seen { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
+        if self.expects_first && failure.is_none() && !self.is_like_first(seen) {
+            failure = Some(ErrorClass::Check);
+        }
         let mut check = None;
         if flight.wants != Wants::Nothing {
             check = self.answered(j, failure.is_none(), now);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
+        let measured = self.ledger.measures(flight.due);
+        self.conn(j).served(measured);
         self.ledger.landed(flight, now);
         self.ledger.watch.served |= failure.is_none();
         self.up(j, flight.sent);
         self.ledger.answered(flight, Whole { first, status, failure, check }, now);
+        if failure.is_none() && measured {
+            self.ledger.kinds.record(j, seen);
+        }
+        self.ledger.kinds.over(j);
         self.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
         if let Some(class) = failure {
             self.tell_failure(j, flight.endpoint, class, status);
@@ -240,8 +259,12 @@ impl Worker {
     /// Puts the first failed answers in words.
     fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
+        let conn = &self.conns[j as usize];
         let words = || match class {
-            ErrorClass::Check => source.complaint(j),
+            ErrorClass::Check => match source.complaint(j) {
+                words if words.is_empty() => unlike_first(conn),
+                words => words,
+            },
             _ => format!("the server answered {status}"),
         };
         self.ledger.note(class, words);
@@ -250,6 +273,10 @@ impl Worker {
         {
             self.ledger.sample(endpoint, sample);
         }
+    }
+
+    fn is_like_first(&self, seen: Seen) -> bool {
+        self.job.gate.expected(self.job.plan.mix.endpoints.len()).is_like_first(seen)
     }
 
     /// How an answer to a request for `endpoint` fails by its status, if it does.
@@ -301,4 +328,12 @@ impl Worker {
             self.serve_arrivals(net, now);
         }
     }
+}
+
+/// What is wrong with the answer on `conn`, where it should have been like the first one.
+fn unlike_first(conn: &Conn) -> String {
+    format!(
+        "not like the first answer (--expect-body-like FIRST): status {}, {} bytes",
+        conn.status, conn.body_bytes
+    )
 }

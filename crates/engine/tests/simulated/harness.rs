@@ -324,6 +324,7 @@ fn plan(connections: u32) -> Plan {
         success: "100-399".parse().expect("good ranges"),
         mix: Mix::default(),
         stages: Vec::new(),
+        expect_body: None,
         recorded: None,
     }
 }

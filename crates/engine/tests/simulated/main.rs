@@ -12,6 +12,7 @@
 //! * `window`: warm-up, window, count, interruption.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `edge`: whose time is whose, and answers that nobody asked for.
+//! * `users`: users who are never answered, and kinds of answers.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
 mod capacity;
@@ -27,4 +28,5 @@ mod server;
 mod sources;
 mod theory;
 mod trouble;
+mod users;
 mod window;

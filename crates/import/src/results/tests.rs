@@ -39,6 +39,7 @@ fn plan() -> Plan {
         success: StatusRanges::default(),
         mix: model::Mix::default(),
         stages: Vec::new(),
+        expect_body: None,
         recorded: None,
     }
 }

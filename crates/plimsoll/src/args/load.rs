@@ -37,6 +37,15 @@ pub struct LoadArgs {
     /// Statuses that count as success [default: 100-399]
     #[arg(long, value_name = "RANGES", help_heading = "Request")]
     pub success: Option<StatusRanges>,
+    /// What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor
+    /// of two, length of the first answer), a TEXT that it holds, or a regular expression between
+    /// slashes: '/"status": *"ok"/'. gzip and deflate are decoded
+    #[arg(long, value_name = "FIRST|TEXT|/REGEX/", help_heading = "Request")]
+    pub expect_body_like: Option<String>,
+    /// Where the URL answers with a redirect, find out before the load where it leads, over N of them
+    /// at most and on the same server only. Redirects are not followed otherwise
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, help_heading = "Request")]
+    pub follow: Option<u64>,
     /// wrk script that makes the requests; its arguments follow `--`
     #[arg(short, long, value_name = "FILE", help_heading = "Request")]
     pub script: Option<PathBuf>,

@@ -12,6 +12,7 @@
 //! * `refused`: bad input, one clear line each.
 //! * `wide`: more connections than one file table holds.
 
+mod answers;
 mod counts;
 mod faults;
 mod harness;

@@ -12,7 +12,7 @@ use verdict::figures::level_of;
 use super::{Section, Title, mix, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
-use crate::text::{attempts, ceiling, dip_cells, load, processor_time, success, workers};
+use crate::text::{attempts, ceiling, dip_cells, load, processor_time, success, users, workers};
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
@@ -123,6 +123,8 @@ fn details(run: &Run) -> Vec<(String, String)> {
     if rates.attempts_success_ratio.is_some() {
         facts.insert(0, fact("Success by time", success(run)));
     }
+    facts.extend(users(run).map(|line| fact("Users", line)));
+    facts.extend(run.redirected_to.as_ref().map(|to| fact("Redirected to", parts::outside(to))));
     if !run.generator.workers.is_empty() {
         let line = format!("{}; {}", processor_time(run), workers(&run.generator));
         facts.push(fact("Generator", line));

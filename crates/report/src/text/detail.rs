@@ -6,6 +6,8 @@ use model::plan::{Load, Plan};
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 
+use verdict::validity::UNEVEN;
+
 use super::{COLUMNS, Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, rate, share, share_of};
 use crate::grid::{Grid, Lean};
@@ -65,7 +67,35 @@ fn overview(run: &Run, style: Style) -> Option<String> {
         ("Rates", per_s),
         ("Concurrency", connections),
     ];
-    Some(lines.iter().map(|(name, line)| named(style, name, std::slice::from_ref(line))).collect())
+    let users = users(run).map(|line| ("Users", line));
+    let lines = lines.into_iter().chain(users);
+    Some(lines.map(|(name, line)| named(style, name, &[line])).collect())
+}
+
+/// How the users were served, where not all of them were, or some far better than others.
+pub(crate) fn users(run: &Run) -> Option<String> {
+    let users = run.users.as_ref()?;
+    let uneven = users.served >= 10 && users.p90 >= UNEVEN.saturating_mul(users.p10);
+    // Connections that an open loop needs little are used unevenly by design.
+    let told = users.unserved > 0 || users.left > 0 || (uneven && run.plan.rate_per_s.is_none());
+    told.then(|| {
+        let mut words = format!("{} of {} served", count(users.served), count(users.wanting()));
+        if users.left > 0 {
+            words += &format!(", {} of them not to the end", count(users.left));
+        }
+        if users.served > 0 {
+            words += &format!(
+                "; responses each: {} to {}, median {}",
+                count(users.least),
+                count(users.most),
+                count(users.median)
+            );
+        }
+        if let Some(share_of_best) = users.best_tenth_share.filter(|_| uneven) {
+            words += &format!("; the best-served tenth had {}", share(share_of_best));
+        }
+        words
+    })
 }
 
 /// The success rate, and where time counted what it is of: `50.02 % of the users' time (99.95 % of the

@@ -13,7 +13,7 @@ use super::request::Asked;
 use super::variables::joined;
 
 /// Memory that a compiled regular expression may take.
-pub(super) const LARGEST_REGEX: usize = 1 << 20;
+pub(crate) const LARGEST_REGEX: usize = 1 << 20;
 
 impl Meaning<'_> {
     /// The checks, and the values that some of them compare with.

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use wire::ResponseHead;
 
 use crate::check::Check;
+use crate::decode::{Coding, Decoder, Undecoded};
 use crate::program::{Program, Request};
 use crate::source::Wants;
 use crate::value::Texts;
@@ -34,6 +35,7 @@ pub(super) struct Answers {
     held: usize,
     /// Scratch: a text of an answer without its escapes.
     text: Vec<u8>,
+    decoder: Decoder,
     /// The last answer that failed a check.
     failure: Option<Failure>,
 }
@@ -44,6 +46,8 @@ struct Failure {
     request: u32,
     check: u16,
     status: u16,
+    /// Why its body was not looked into.
+    undecoded: Option<Undecoded>,
     /// Its first bytes.
     body: Vec<u8>,
     bytes: usize,
@@ -59,6 +63,7 @@ pub(super) struct Flight {
     status: u16,
     /// The first check that its head failed.
     failed: Option<u16>,
+    coding: Coding,
     body: Vec<u8>,
     /// Bytes of the body, those not kept among them.
     bytes: usize,
@@ -95,7 +100,10 @@ impl Answers {
     pub(super) fn head(&mut self, program: &Program, user: u32, head: &ResponseHead<'_>) {
         let Some(flight) = self.oldest(user) else { return };
         flight.status = head.status;
-        let checks = &program.requests[flight.request as usize].checks;
+        let request = &program.requests[flight.request as usize];
+        flight.coding =
+            if request.wants == Wants::Whole { Coding::of(head) } else { Coding::Identity };
+        let checks = &request.checks;
         let failed = checks.iter().position(|check| !check.holds_in_head(head, &flight.asked));
         flight.failed = failed.map(|check| check as u16);
     }
@@ -131,23 +139,25 @@ impl Answers {
     ) -> Option<u16> {
         let flight = self.by_user.get_mut(user as usize)?.pop_front()?;
         let checks = &program.requests[flight.request as usize].checks;
+        let mut undecoded = None;
         let failed = if success {
             let before = flight.failed.map_or(checks.len(), usize::from);
-            let whole = flight.bytes == flight.body.len();
+            let body = decoded(&mut self.decoder, &flight);
+            undecoded = body.err();
             let text = &mut self.text;
-            let mut holds = |body: &[u8], check: &Check| {
-                !check.needs_body() || (whole && check.holds_in_body(body, &flight.asked, text))
+            let mut holds = |check: &Check| {
+                !check.needs_body()
+                    || body.is_ok_and(|body| check.holds_in_body(body, &flight.asked, text))
             };
-            let in_body = checks[..before].iter().position(|check| !holds(&flight.body, check));
+            let in_body = checks[..before].iter().position(|check| !holds(check));
             in_body.map(|check| check as u16).or(flight.failed).or_else(|| {
-                let body = if whole { &flight.body[..] } else { b"" };
-                extract(body).map(|missed| checks.len() as u16 + missed)
+                extract(body.unwrap_or_default()).map(|missed| checks.len() as u16 + missed)
             })
         } else {
             None
         };
         if let Some(check) = failed {
-            self.remember(user, check, &flight);
+            self.remember(user, check, undecoded, &flight);
         }
         self.give_back(flight);
         failed
@@ -171,12 +181,13 @@ impl Answers {
         self.spare.push(flight);
     }
 
-    fn remember(&mut self, user: u32, check: u16, flight: &Flight) {
+    fn remember(&mut self, user: u32, check: u16, undecoded: Option<Undecoded>, flight: &Flight) {
         let mut body = self.failure.take().map(|failure| failure.body).unwrap_or_default();
         body.clear();
         body.extend_from_slice(&flight.body[..flight.body.len().min(SHOWN)]);
         let Flight { request, status, bytes, crowded, .. } = *flight;
-        self.failure = Some(Failure { user, request, check, status, body, bytes, crowded });
+        self.failure =
+            Some(Failure { user, request, check, status, undecoded, body, bytes, crowded });
     }
 
     /// See [`crate::Source::complaint`].
@@ -184,10 +195,11 @@ impl Answers {
         let Some(failure) = self.failure.as_ref().filter(|failure| failure.user == user) else {
             return String::new();
         };
-        let Failure { request, check, status, bytes, crowded, .. } = *failure;
+        let Failure { request, check, status, undecoded, bytes, crowded, .. } = *failure;
         let request = &program.requests[request as usize];
         let check = request.checks.get(usize::from(check));
         let too_long = bytes > MOST_BODY && check.is_none_or(Check::needs_body);
+        let looked_into = check.is_none_or(Check::needs_body);
         let mut text = format!("status {status}, {bytes} bytes");
         if crowded {
             let most = MOST_HELD >> 20;
@@ -195,6 +207,8 @@ impl Answers {
                 ", of which none is kept: answers under way to all users of a worker hold {most} MiB, \
                  the most for their checks; take fewer connections"
             );
+        } else if let Some(why) = undecoded.filter(|_| looked_into && bytes <= MOST_BODY) {
+            text += &format!(", and the body {}", why.words());
         } else if too_long {
             text += ", of which 1 MiB is kept: too long to be checked";
         } else if !failure.body.is_empty() {
@@ -202,6 +216,14 @@ impl Answers {
         }
         text
     }
+}
+
+/// The body as checks and extractions see it.
+fn decoded<'a>(decoder: &'a mut Decoder, flight: &'a Flight) -> Result<&'a [u8], Undecoded> {
+    if flight.bytes > flight.body.len() {
+        return Err(Undecoded::TooLong);
+    }
+    decoder.decode(flight.coding, &flight.body, MOST_BODY)
 }
 
 /// Makes room for `more` bytes behind those of a body; false where the budget does not allow it.

@@ -107,6 +107,8 @@ fn figure(metric: Metric, limit: Limit, interval: &Interval) -> Option<f64> {
             (length_ns > 0).then(|| tally.answers_done as f64 * SECOND as f64 / length_ns as f64)
         }
         Metric::Achieved => share(tally.sent, interval.due),
+        // Users are counted when the run is over.
+        Metric::Served => None,
     }
 }
 

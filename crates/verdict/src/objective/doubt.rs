@@ -45,6 +45,10 @@ pub(super) fn doubt_of_course(run: &Run) -> Option<String> {
 }
 
 fn invalid(run: &Run, metric: Metric, met: bool) -> Option<String> {
+    if metric == Metric::Served && !met {
+        // Who was not served was not, whatever else is wrong with the figures.
+        return None;
+    }
     let counts = matches!(metric, Metric::Success | Metric::Available | Metric::Errors(_));
     let servers_own = [ReasonCode::FastErrors, ReasonCode::NoAnswers, ReasonCode::ServerGone];
     let by_server = codes(run, Verdict::Invalid).all(|code| servers_own.contains(&code));
@@ -61,9 +65,8 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
         (Metric::Qps, met) => met,
         (Metric::Latency(Time::Response, Statistic::Mean), true) => unpaced(run),
         (Metric::Available, met) => met || connections_alone,
-        (Metric::Latency(..) | Metric::Success | Metric::Errors(_) | Metric::Achieved, true) => {
-            false
-        }
+        (_, true) => false,
+        (Metric::Served, false) => connections_alone,
         (Metric::Latency(_, statistic), false) => {
             connections_alone && service_misses(figures, bound, statistic)
         }

@@ -22,6 +22,8 @@ pub struct Figures {
     pub succeeding: Option<f64>,
     /// Failed attempts by class.
     pub errors: ErrorCounts,
+    /// Users that had a response / users that wanted one; none where that was not counted.
+    pub served: Option<f64>,
     /// Answers done inside the window / window.
     pub requests_per_s: f64,
     /// Length of the window.
@@ -113,6 +115,7 @@ impl Figures {
             available: run.rates.available_ratio,
             succeeding: run.rates.attempts_success_ratio.and(run.rates.success_ratio),
             errors: run.totals.errors,
+            served: run.users.as_ref().and_then(model::Users::served_share),
             requests_per_s: run.rates.requests_per_s,
             duration_ns: run.totals.duration_ns,
             response: times(run.response_ns, "response")?,
@@ -138,6 +141,7 @@ impl Figures {
             available: None,
             succeeding: None,
             errors: endpoint.errors,
+            served: None,
             requests_per_s: endpoint.requests_per_s,
             duration_ns,
             response: read(response, endpoint.response_ns)?,
@@ -157,6 +161,7 @@ impl Figures {
                 None => self.share(self.succeeded)?,
             },
             Metric::Available => self.available?,
+            Metric::Served => self.served?,
             Metric::Errors(class) => match limit {
                 Limit::Count(_) => self.failed(class) as f64,
                 _ => self.share(self.failed(class))?,
@@ -193,7 +198,9 @@ impl Figures {
     fn spread(&self, metric: Metric, limit: Limit, value: f64) -> Spread {
         let blocks = || self.blocks.iter().map(|slice| slice.stretch.clone()).collect();
         let made = match (metric, limit) {
-            (Metric::Latency(_, Statistic::Max), _) | (_, Limit::Count(_)) => return Spread::None,
+            (Metric::Latency(_, Statistic::Max) | Metric::Served, _) | (_, Limit::Count(_)) => {
+                return Spread::None;
+            }
             // Time is counted, not drawn.
             (Metric::Available, _) => return Spread::None,
             (Metric::Success, _) if self.succeeding.is_some() => return self.by_time(limit, value),

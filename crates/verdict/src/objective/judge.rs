@@ -224,6 +224,7 @@ fn times_over(bound: Bound, measured: Measured) -> Option<f64> {
     let over = match bound.metric {
         Metric::Success | Metric::Available => (1.0 - limit) / (1.0 - low),
         Metric::Qps | Metric::Achieved => low / limit,
+        Metric::Served => return None,
         Metric::Latency(..) | Metric::Errors(_) => limit / high,
     };
     (over.is_finite() && over >= 1.0).then_some(over)

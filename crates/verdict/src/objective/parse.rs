@@ -6,7 +6,7 @@
 //! subject   = METHOD path | "top" number
 //! bound     = figure ( "<" | "<=" | ">" | ">=" ) limit
 //! figure    = [ "service." | "response." ] ( "mean" | "max" | "p" number )
-//!           | "success" | "errors" [ "." class ] | "qps" | "achieved"
+//!           | "success" | "served" | "errors" [ "." class ] | "qps" | "achieved"
 //! limit     = time | number "%" | number [ "k" | "M" | "G" ]
 //! ```
 //!
@@ -49,7 +49,7 @@ impl fmt::Display for ObjectiveError {
 impl std::error::Error for ObjectiveError {}
 
 /// Figures that objectives and abort rules name, as [`figure`] reads them.
-const FIGURES: &str = "mean, p50 to p99.99, max, success, available, errors, \
+const FIGURES: &str = "mean, p50 to p99.99, max, success, available, served, errors, \
                        errors.CLASS, qps";
 
 /// Reads what one `--slo` says: an objective, or a preset's.
@@ -100,6 +100,10 @@ pub fn parse_abort(text: &str) -> Result<AbortRule, ObjectiveError> {
         return Err(breach.error("a run is judged after its end: give a figure and a limit"));
     }
     let breach = bad_side(bound(breach)?, breach)?;
+    if breach.metric == Metric::Served {
+        let message = "users are counted after a run: give another figure and a limit";
+        return Err(whole.slice(0, at).trimmed().error(message));
+    }
     match time(held.trimmed())? {
         Limit::Time(held_ns) => Ok(AbortRule { breach, held_ns }),
         _ => Err(held.error("not a time")),
@@ -203,6 +207,7 @@ fn figure(name: Part<'_>) -> Result<Metric, ObjectiveError> {
         }
         ("success", None) => Ok(Metric::Success),
         ("available", None) => Ok(Metric::Available),
+        ("served", None) => Ok(Metric::Served),
         ("errors", None) => Ok(Metric::Errors(None)),
         ("qps", None) => Ok(Metric::Qps),
         ("achieved", None) => Ok(Metric::Achieved),
@@ -228,6 +233,7 @@ fn unknown_figure(name: Part<'_>) -> ObjectiveError {
         "p99",
         "success",
         "available",
+        "served",
         "errors",
         "qps",
         "stable",
@@ -307,7 +313,8 @@ fn limit(metric: Metric, part: Part<'_>) -> Result<Limit, ObjectiveError> {
     }
     match metric {
         Metric::Latency(..) => time(part),
-        Metric::Success | Metric::Available | Metric::Achieved => percent(part),
+        Metric::Success | Metric::Available | Metric::Served | Metric::Achieved => percent(part),
+        Metric::Success | Metric::Served | Metric::Achieved => percent(part),
         Metric::Errors(_) if part.text.ends_with('%') => percent(part),
         Metric::Errors(_) => count(part),
         Metric::Qps => per_s(part),

@@ -1,5 +1,6 @@
 //! Rules about what was answered.
 
+use model::kinds::{AnswerKind, Changed};
 use model::units::show_duration;
 use model::{ErrorClass, Run, Verdict};
 
@@ -74,4 +75,89 @@ pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
         show_duration(run.connect_ns.mean.saturating_add(run.tls_ns.mean))
     );
     Some((Verdict::Valid, evidence))
+}
+
+/// Share of the answers that are redirects from which on nothing else was measured.
+const REDIRECTED: f64 = 0.99;
+/// Characters of a body or an address that are shown.
+const SHOWN: usize = 80;
+
+pub(super) fn redirected(run: &Run) -> Option<Finding> {
+    let answers = run.totals.requests as f64;
+    let redirects = run.totals.statuses.range(300..400).filter(|(status, _)| **status != 304);
+    let commonest =
+        redirects.clone().max_by_key(|(_, count)| **count).map(|(status, _)| *status)?;
+    let redirects = redirects.map(|(_, &count)| count as f64).sum::<f64>();
+    if answers == 0.0 || redirects < REDIRECTED * answers {
+        return None;
+    }
+    let to = match &run.redirected_to {
+        Some(to) => format!(" to {}", shown(to)),
+        None => " that names no address".to_owned(),
+    };
+    let evidence = format!(
+        "{} of {} answers were redirects, mostly {commonest}, the first one{to}: they are not followed, \
+         so that the redirect is what was measured",
+        grouped(redirects, 0),
+        grouped(answers, 0)
+    );
+    Some((Verdict::Valid, evidence))
+}
+
+pub(super) fn changed(run: &Run) -> Option<Finding> {
+    let [first, others @ ..] = &run.answer_changes[..] else { return None };
+    let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
+    let what = match first.how {
+        Changed::ForGood if first.since_ns > 0 => {
+            let (at, share) = (show_duration(first.since_ns), share(first.share));
+            format!(
+                "the answers{of} changed {at} after the start, and {share} are the new ones since"
+            )
+        }
+        Changed::ForGood => format!("the answers{of} changed for good in the window"),
+        Changed::Faster => format!(
+            "{} of the answers{of} are of another kind and came in {} on average, the others in {}",
+            share(first.share),
+            show_duration(first.after.service_mean_ns),
+            show_duration(first.before.service_mean_ns)
+        ),
+    };
+    let more = match others.len() {
+        0 => String::new(),
+        n => format!("; so it is with {n} more endpoints"),
+    };
+    let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
+    let evidence = match first.how {
+        Changed::ForGood => evidence,
+        Changed::Faster => evidence.replace(" became ", " and "),
+    };
+    Some((Verdict::Invalid, evidence))
+}
+
+/// A kind of answer in words.
+fn kind(kind: &AnswerKind) -> String {
+    let bytes = match (kind.least_bytes, kind.most_bytes) {
+        (least, most) if least == most => format!("{} bytes", grouped(most as f64, 0)),
+        (least, most) => {
+            format!("{} to {} bytes", grouped(least as f64, 0), grouped(most as f64, 0))
+        }
+    };
+    let media_type = kind.media_type.as_ref().map(|name| format!(", {}", shown(name)));
+    let body = kind.beginning.as_ref().map(|text| format!(" `{}`", shown(text)));
+    format!(
+        "{}{} of {bytes}{}",
+        kind.status,
+        media_type.unwrap_or_default(),
+        body.unwrap_or_default()
+    )
+}
+
+/// A text of the server's, harmless and short.
+fn shown(text: &str) -> String {
+    let harmless = |c: char| if c.is_control() { '·' } else { c };
+    let mut shown: String = text.chars().take(SHOWN).map(harmless).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
 }

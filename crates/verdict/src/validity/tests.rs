@@ -6,6 +6,7 @@ mod machine;
 mod observed;
 mod pauses;
 mod steady;
+mod users;
 mod way;
 mod window;
 

@@ -1,0 +1,62 @@
+//! The first successful answer of each endpoint, as what the others are held against
+//! (`--expect-body-like FIRST`). One for all workers: the first that comes anywhere.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::endpoint::told_apart;
+
+use crate::kinds::Seen;
+use crate::notes::number;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Expected {
+    /// The first answer's key by endpoint; 0 before it came.
+    firsts: Box<[AtomicU64]>,
+}
+
+impl Expected {
+    pub(crate) fn of(endpoints: usize) -> Self {
+        let endpoints = told_apart(endpoints).max(1);
+        Self { firsts: (0..endpoints).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// Whether an answer is of the same status, media type and beginning as the first one of its
+    /// endpoint, and not twice as long or short. The first one is.
+    pub(crate) fn is_like_first(&self, seen: Seen) -> bool {
+        let Some(first) = self.firsts.get(usize::from(number(seen.endpoint))) else { return true };
+        let key = seen.key();
+        let known = match first.load(Ordering::Relaxed) {
+            0 => first
+                .compare_exchange(0, key, Ordering::Relaxed, Ordering::Relaxed)
+                .map_or_else(|other| other, |_| key),
+            known => known,
+        };
+        let length = |key: u64| key as u8;
+        known >> 8 == key >> 8 && length(known).abs_diff(length(key)) <= 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::kinds::Look;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_held_against_the_first() {
+        let expected = Expected::of(0);
+        let seen = |begins, bytes| Seen {
+            endpoint: 0,
+            look: Look { status: 200, media_type: 3, begins },
+            bytes,
+            service_ns: 1,
+            now: 1,
+        };
+        for (begins, bytes, like) in
+            [(b'{', 15, true), (b'{', 17, true), (b'{', 40, false), (b'a', 15, false)]
+        {
+            assert_eq!(expected.is_like_first(seen(begins, bytes)), like, "{begins} {bytes}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Counting answers by kind, as they come, and keeping how one body of each kind began.
+//!
+//! A kind is found among its endpoint's by one number, made of status, media type, the class of the
+//! body's first byte and that of its length. Beginnings are copied only while a kind that came up
+//! lately has none.
+
+use model::endpoint::told_apart;
+use model::kinds::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
+use model::{Mix, Nanos};
+
+use crate::notes::number;
+
+/// Answers whose beginnings are copied after a new kind came up.
+const COPIES: u32 = 1024;
+/// Bytes of a beginning that are copied.
+const COPIED: usize = BEGINNING;
+/// Media types kept in words, and characters of each.
+const TYPES: usize = 16;
+const TYPE: usize = 60;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Kinds {
+    endpoints: Vec<Vec<Entry>>,
+    /// Answers whose beginnings are still copied.
+    copies: u32,
+    /// The connection whose answer's beginning was copied last, and what was.
+    copied_from: Option<u32>,
+    beginning: Vec<u8>,
+    types: Vec<(u32, String)>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    key: u64,
+    tally: KindTally,
+    /// Its beginning was handed over, or is about to be.
+    has_beginning: bool,
+}
+
+/// A whole answer, as far as it matters here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) endpoint: u32,
+    pub(crate) look: Look,
+    pub(crate) bytes: u64,
+    pub(crate) service_ns: Nanos,
+    pub(crate) now: Nanos,
+}
+
+impl Seen {
+    #[inline]
+    pub(crate) fn key(&self) -> u64 {
+        let Look { status, media_type, begins } = self.look;
+        u64::from(media_type) << 32
+            | u64::from(status) << 16
+            | u64::from(begins) << 8
+            | u64::from(length_class(self.bytes))
+    }
+}
+
+impl Kinds {
+    /// Room for what a mix tells apart.
+    pub(crate) fn of(mix: &Mix) -> Self {
+        let endpoints = told_apart(mix.endpoints.len()).max(1);
+        let endpoints = (0..endpoints).map(|_| Vec::new()).collect();
+        Self { endpoints, copies: COPIES, ..Self::default() }
+    }
+
+    /// The body of the answer on `conn` begins with `bytes`.
+    #[inline]
+    pub(crate) fn begins(&mut self, conn: u32, bytes: &[u8]) {
+        if self.copies > 0 {
+            self.copy(conn, bytes);
+        }
+    }
+
+    fn copy(&mut self, conn: u32, bytes: &[u8]) {
+        self.copies -= 1;
+        self.copied_from = Some(conn);
+        self.beginning.clear();
+        self.beginning.extend_from_slice(&bytes[..bytes.len().min(COPIED)]);
+    }
+
+    /// Keeps a media type in words, once.
+    #[inline]
+    pub(crate) fn names(&mut self, hash: u32, name: impl FnOnce() -> Option<String>) {
+        if self.types.last().is_none_or(|(known, _)| *known != hash) {
+            self.name(hash, name);
+        }
+    }
+
+    fn name(&mut self, hash: u32, name: impl FnOnce() -> Option<String>) {
+        if let Some(at) = self.types.iter().position(|(known, _)| *known == hash) {
+            // The next one is likely to be the same.
+            let last = self.types.len() - 1;
+            self.types.swap(at, last);
+        } else if self.types.len() < TYPES {
+            self.types.push((hash, name().unwrap_or_default()));
+        }
+    }
+
+    /// An answer on `conn` is whole and succeeded.
+    #[inline]
+    pub(crate) fn record(&mut self, conn: u32, seen: Seen) {
+        let key = seen.key();
+        let Some(entries) = self.endpoints.get_mut(usize::from(number(seen.endpoint))) else {
+            return;
+        };
+        match entries.iter_mut().find(|entry| entry.key == key) {
+            Some(entry) if entry.has_beginning || self.copied_from.is_none() => entry.add(seen),
+            _ => self.record_new(conn, key, seen),
+        }
+    }
+
+    /// Of a kind that is new, or has no beginning yet.
+    #[cold]
+    fn record_new(&mut self, conn: u32, key: u64, seen: Seen) {
+        let Self { endpoints, copies, copied_from, beginning, types } = self;
+        let endpoint = number(seen.endpoint);
+        let entries = &mut endpoints[usize::from(endpoint)];
+        let known = entries.iter().position(|entry| entry.key == key);
+        if known.is_none() && entries.len() == MOST_KINDS {
+            return;
+        }
+        let at = known.unwrap_or_else(|| {
+            *copies = COPIES;
+            let name = types.iter().find(|(hash, _)| *hash == seen.look.media_type);
+            entries.push(Entry::new(key, endpoint.into(), seen, name.map(|(_, name)| name)));
+            entries.len() - 1
+        });
+        let entry = &mut entries[at];
+        entry.add(seen);
+        if seen.bytes == 0 {
+            entry.has_beginning = true;
+        } else if *copied_from == Some(conn) && !entry.has_beginning {
+            entry.tally.beginning = Some(escaped(beginning));
+            entry.has_beginning = true;
+        }
+    }
+
+    /// The answer on `conn` is over: what was copied of it is none of the next one's.
+    #[inline]
+    pub(crate) fn over(&mut self, conn: u32) {
+        if self.copied_from == Some(conn) {
+            self.copied_from = None;
+        }
+    }
+
+    /// What an interval brought, appended to `into`; the counts begin again.
+    pub(crate) fn hand_over(&mut self, into: &mut Vec<KindTally>) {
+        for entry in self.endpoints.iter_mut().flatten().filter(|entry| entry.tally.answers > 0) {
+            let KindTally { endpoint, look, length, .. } = entry.tally;
+            let fresh = KindTally { endpoint, look, length, ..KindTally::default() };
+            into.push(std::mem::replace(&mut entry.tally, fresh));
+        }
+    }
+}
+
+impl Entry {
+    fn new(key: u64, endpoint: u32, seen: Seen, media_type: Option<&String>) -> Self {
+        let media_type = media_type.filter(|name| !name.is_empty()).cloned();
+        let length = length_class(seen.bytes);
+        let tally =
+            KindTally { endpoint, look: seen.look, length, media_type, ..KindTally::default() };
+        Self { key, tally, has_beginning: false }
+    }
+
+    #[inline]
+    fn add(&mut self, seen: Seen) {
+        let tally = &mut self.tally;
+        if tally.answers == 0 {
+            (tally.first_ns, tally.least_bytes, tally.most_bytes) =
+                (seen.now, seen.bytes, seen.bytes);
+        }
+        tally.answers += 1;
+        tally.last_ns = seen.now;
+        tally.least_bytes = tally.least_bytes.min(seen.bytes);
+        tally.most_bytes = tally.most_bytes.max(seen.bytes);
+        tally.service_sum_ns = tally.service_sum_ns.saturating_add(seen.service_ns);
+    }
+}
+
+/// A beginning as text without control characters.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for c in String::from_utf8_lossy(bytes).chars() {
+        if c.is_control() {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text.chars().take(BEGINNING).collect()
+}
+
+/// A header's value as text without control characters, not too long.
+pub(crate) fn words(value: &[u8]) -> String {
+    escaped(value).chars().take(TYPE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(begins: u8, bytes: u64, now: Nanos) -> Seen {
+        let look = Look { status: 200, media_type: 9, begins };
+        Seen { endpoint: 0, look, bytes, service_ns: 5, now }
+    }
+
+    #[test]
+    fn kinds_are_counted_with_how_one_of_each_began() {
+        let mut kinds = Kinds::of(&Mix::default());
+        kinds.names(9, || Some("text/plain".to_owned()));
+        for (n, (conn, body)) in
+            [(1, &b"{\"a\":1}"[..]), (2, b"{\"a\":2}"), (1, b"down\x1b[2J")].into_iter().enumerate()
+        {
+            kinds.begins(conn, body);
+            let class = model::kinds::begins(body);
+            kinds.record(conn, seen(class, body.len() as u64, n as u64));
+            kinds.over(conn);
+        }
+        let mut page = Vec::new();
+        kinds.hand_over(&mut page);
+        let [json, text] = &page[..] else { panic!("{page:?}") };
+        assert_eq!((json.answers, json.last_ns, json.service_sum_ns), (2, 1, 10));
+        assert_eq!(json.beginning.as_deref(), Some("{\"a\":1}"));
+        assert_eq!(json.media_type.as_deref(), Some("text/plain"));
+        assert_eq!(text.beginning.as_deref(), Some("down\\u{1b}[2J"));
+        let mut nothing = Vec::new();
+        kinds.hand_over(&mut nothing);
+        assert_eq!(nothing, []);
+    }
+
+    #[test]
+    fn an_answer_between_another_ones_parts_lends_it_no_beginning() {
+        let mut kinds = Kinds::of(&Mix::default());
+        kinds.begins(1, b"first");
+        kinds.begins(2, b"second");
+        kinds.record(1, seen(b'a', 5, 1));
+        kinds.over(1);
+        kinds.record(2, seen(b'a', 6, 2));
+        let mut page = Vec::new();
+        kinds.hand_over(&mut page);
+        assert_eq!(page[0].beginning.as_deref(), Some("second"));
+    }
+}

@@ -1,0 +1,48 @@
+//! How the worker's users were served, told once, when it ends.
+
+use model::{Nanos, UserTally};
+
+use super::Worker;
+
+/// Attempts that fail one after the other before a user that was served counts as left.
+const FAILED_IN_A_ROW: u32 = 3;
+
+impl Worker {
+    /// Every user by what it had of the window; to be asked before what is open is given up.
+    pub(super) fn users(&self, now: Nanos) -> UserTally {
+        let mut tally = UserTally::default();
+        (0..self.conns.len()).for_each(|j| self.count_user(j, now, &mut tally));
+        tally
+    }
+
+    fn count_user(&self, j: usize, now: Nanos, tally: &mut UserTally) {
+        let conn = &self.conns[j];
+        let waiting = self.waiting_since(j);
+        let failed = (conn.unanswered_since > 0).then_some(conn.unanswered_since);
+        let tries = failed.map_or(0, |_| conn.tries);
+        // Waited for as far as is known: a user that tries no more wants nothing any more.
+        let until = if waiting.is_some() { now } else { conn.failed_at };
+        let since = failed.or(waiting);
+        let waited = since.map(|since| until.saturating_sub(since.max(self.job.plan.warmup_ns)));
+        match (conn.served, waited) {
+            (0, None) => tally.idle(),
+            (0, Some(waited)) => {
+                tally.unserved(waited, u64::from(tries) + u64::from(waiting.is_some()));
+            }
+            (served, waited) => {
+                tally.served(served.into());
+                if let Some(waited) = waited.filter(|_| self.is_left(tries)) {
+                    tally.left(waited);
+                }
+            }
+        }
+    }
+
+    /// Whether a user without a response since `tries` attempts is without for good, as far as can be
+    /// told: where a time-out is longer than the window, no attempt could end in it.
+    fn is_left(&self, tries: u32) -> bool {
+        let plan = &self.job.plan;
+        let window_ns = plan.duration_ns.unwrap_or(Nanos::MAX);
+        tries >= FAILED_IN_A_ROW || plan.timeout_ns >= window_ns
+    }
+}

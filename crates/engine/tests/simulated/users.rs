@@ -1,0 +1,136 @@
+//! Users who are never answered, and kinds of answers, as the workers count them; and what is judged of it.
+
+use model::units::{MILLISECOND, SECOND};
+use model::{ReasonCode, Run, Verdict};
+
+use crate::harness::{Load, closed, drive, open};
+use crate::server::{Asked, OK, Reply, scripted};
+
+const PAGE: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<h1>Sorry.</h1>";
+
+fn driven(load: &Load, reply: impl FnMut(Asked) -> Option<Reply> + 'static) -> Run {
+    drive(load, |world| scripted(world, &load.request, reply).0).run
+}
+
+fn starved(run: &Run) -> Option<Verdict> {
+    let validity = verdict::judge(run);
+    let reason = validity.reasons.iter().find(|r| r.code == ReasonCode::StarvedConnections);
+    reason.map(|reason| reason.consequence)
+}
+
+#[test]
+fn a_server_that_is_deaf_on_every_tenth_connection_is_named() {
+    for timeout_ns in [500 * MILLISECOND, 2 * SECOND, 30 * SECOND] {
+        for load in [closed(20), open(2000.0, 50)] {
+            let load = load.with(|plan| {
+                (plan.duration_ns, plan.timeout_ns) = (Some(5 * SECOND), timeout_ns);
+            });
+            let run = driven(&load, |asked| {
+                // Connections that are opened anew by the same users are as deaf.
+                (asked.conn % 10 != 1).then(|| Reply::ok_after(MILLISECOND))
+            });
+            let users = run.users.clone().expect("users are counted");
+            if timeout_ns > 5 * SECOND {
+                assert!(users.unserved > 0, "{users:?}");
+                assert_eq!(starved(&run), Some(Verdict::Invalid), "{users:?}");
+            }
+            assert_eq!(users.wanting() + users.idle, load.plan.connections.into());
+        }
+    }
+}
+
+#[test]
+fn users_that_are_left_in_the_middle_are_named() {
+    let load = closed(20).with(|plan| plan.duration_ns = Some(6 * SECOND));
+    let run = driven(&load, |asked| {
+        let deaf = asked.at > 3 * SECOND && asked.conn % 2 == 0;
+        (!deaf).then(|| Reply::ok_after(10 * MILLISECOND))
+    });
+    let users = run.users.clone().expect("users are counted");
+    assert_eq!((users.served, users.unserved, users.left), (20, 0, 10), "{users:?}");
+    assert_eq!(starved(&run), Some(Verdict::Invalid));
+}
+
+#[test]
+fn healthy_servers_and_loads_starve_nobody() {
+    let loads: Vec<(&str, Load)> = vec![
+        ("plain", closed(20)),
+        ("one user", closed(1)),
+        ("think times", closed(20).with(|plan| plan.think_ns = Some(700 * MILLISECOND))),
+        ("pace", closed(20).with(|plan| plan.pace_ns = Some(2 * SECOND))),
+        ("ramp", closed(20).with(|plan| plan.ramp_ns = 3 * SECOND)),
+        ("few requests", closed(20).with(|plan| plan.requests = Some(7))),
+        ("short window", closed(20).with(|plan| plan.duration_ns = Some(20 * MILLISECOND))),
+        ("held back", closed(20).with(|plan| plan.max_inflight = 3)),
+        ("warm-up", closed(20).with(|plan| plan.warmup_ns = SECOND)),
+        ("pipeline", closed(5).with(|plan| plan.pipeline = 4)),
+        ("no keep-alive", closed(20).with(|plan| plan.keepalive = false)),
+        ("few of many", open(50.0, 1000)),
+        ("nothing due", open(0.1, 10)),
+    ];
+    for (name, mut load) in loads {
+        load.plan.duration_ns = load.plan.duration_ns.map(|ns| ns.min(SECOND) * 4);
+        for service in [MILLISECOND, 300 * MILLISECOND, 3 * SECOND] {
+            let run = driven(&load, move |_| Some(Reply::ok_after(service)));
+            assert_eq!(starved(&run), None, "{name} at {service} ns: {:?}", run.users);
+            let users = run.users.expect("users are counted");
+            assert_eq!(users.unserved, 0, "{name} at {service} ns: {users:?}");
+            assert_eq!(users.served + users.idle, load.plan.connections.into(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_fails_often_is_not_one_that_starves() {
+    for seed in 0..20 {
+        let load = Load { seed, ..closed(50) }.with(|plan| {
+            (plan.duration_ns, plan.timeout_ns) = (Some(8 * SECOND), 500 * MILLISECOND);
+        });
+        let mut draw = seed;
+        let run = driven(&load, move |_| {
+            draw = draw
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (draw >> 60 < 3).then(|| Reply::ok_after(20 * MILLISECOND))
+        });
+        assert_eq!(starved(&run), None, "seed {seed}: {:?}", run.users);
+    }
+}
+
+#[test]
+fn kinds_of_answers_are_kept_with_when_they_came() {
+    let load = closed(4).with(|plan| plan.duration_ns = Some(4 * SECOND));
+    let run = driven(&load, |asked| {
+        let bytes = if asked.at < 2 * SECOND { OK } else { PAGE };
+        Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
+    });
+    let [first, then] = &run.answer_kinds[..] else { panic!("{:?}", run.answer_kinds) };
+    assert_eq!((first.beginning.as_deref(), first.least_bytes), (Some("ok"), 2));
+    assert_eq!(then.beginning.as_deref(), Some("<h1>Sorry.</h1>"));
+    assert_eq!(
+        (first.media_type.as_deref(), then.media_type.as_deref()),
+        (None, Some("text/html"))
+    );
+    assert_eq!(first.answers + then.answers, run.totals.succeeded);
+    assert!(first.last_ns < then.first_ns && then.first_ns > 19 * SECOND / 10, "{then:?}");
+}
+
+#[test]
+fn answers_unlike_the_first_fail_where_that_was_asked() {
+    for threads in [1, 3] {
+        let load = closed(6).with(|plan| {
+            (plan.duration_ns, plan.threads) = (Some(4 * SECOND), threads);
+            plan.expect_body = Some(model::plan::EXPECT_FIRST.to_owned());
+        });
+        let run = driven(&load, |asked| {
+            let bytes = if asked.at < 2 * SECOND { OK } else { PAGE };
+            Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
+        });
+        let totals = &run.totals;
+        assert!(totals.errors.check > 100 && totals.succeeded > 100, "{totals:?}");
+        assert_eq!(totals.errors.check + totals.succeeded, totals.attempts);
+        assert!(totals.error_samples["check"].contains("15 bytes"), "{:?}", totals.error_samples);
+        assert_eq!(run.answer_kinds.len(), 1);
+    }
+}

@@ -1,0 +1,396 @@
+//! Kinds of answers: what came back, told apart by status, media type, how the body begins and how long
+//! it is, per endpoint and over time. So a page of errors that comes with status 200 is seen.
+//!
+//! Owns the counting: a worker's per interval ([`KindTally`]), and the sums over the window in at most
+//! 64 cells ([`Kinds`]). Only answers that succeeded are counted: the others are known as failures.
+//! Whether a mix changed is `verdict`'s to say.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::interval::{Interval, Phase};
+use crate::units::Nanos;
+
+/// Kinds of one endpoint told apart; any further ones are left out.
+pub const MOST_KINDS: usize = 12;
+/// Characters of a body that are kept.
+pub const BEGINNING: usize = 80;
+/// Cells of time at most.
+const MOST_CELLS: usize = 64;
+/// Kinds that a result lists at most, over all endpoints.
+const MOST_LISTED: usize = 64;
+
+/// What tells kinds apart.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Look {
+    /// HTTP status.
+    pub status: u16,
+    /// A hash of the media type without its parameters; 0 where there is none.
+    pub media_type: u32,
+    /// What the body begins with, see [`begins`].
+    pub begins: u8,
+}
+
+/// A class for the first byte of a body that is no white space: the byte itself where it tells JSON,
+/// markup or a quoted text, else one for digits (`0`), letters (`a`), all others (`?`) or none (0).
+#[inline]
+pub fn begins(body: &[u8]) -> u8 {
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None if body.is_empty() => 0,
+        None => b'?',
+        Some(b'0'..=b'9' | b'-') => b'0',
+        Some(b'a'..=b'z' | b'A'..=b'Z') => b'a',
+        Some(&byte @ (b'{' | b'[' | b'<' | b'"')) => byte,
+        Some(_) => b'?',
+    }
+}
+
+/// A class for the length of a body: the binary digits of the number of its bytes.
+#[inline]
+pub const fn length_class(bytes: u64) -> u8 {
+    (u64::BITS - bytes.leading_zeros()) as u8
+}
+
+/// One kind of answer in one interval.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KindTally {
+    /// Index into the plan's endpoints; 0 for a load of one request.
+    pub endpoint: u32,
+    /// What it looks like.
+    pub look: Look,
+    /// See [`length_class`].
+    pub length: u8,
+    /// How many came.
+    pub answers: u64,
+    /// When the first and the last was whole, since the run's start.
+    pub first_ns: Nanos,
+    /// See `first_ns`.
+    pub last_ns: Nanos,
+    /// Shortest and longest body.
+    pub least_bytes: u64,
+    /// See `least_bytes`.
+    pub most_bytes: u64,
+    /// Sum of done - sent.
+    pub service_sum_ns: u64,
+    /// How one body began, control characters escaped.
+    pub beginning: Option<String>,
+    /// The media type in words.
+    pub media_type: Option<String>,
+}
+
+impl KindTally {
+    fn is_like(&self, other: &Self) -> bool {
+        (self.endpoint, self.look, self.length) == (other.endpoint, other.look, other.length)
+    }
+
+    fn add(&mut self, other: &Self) {
+        if other.answers == 0 {
+            return;
+        }
+        if self.answers == 0 {
+            (self.first_ns, self.least_bytes) = (other.first_ns, other.least_bytes);
+        }
+        self.first_ns = self.first_ns.min(other.first_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.least_bytes = self.least_bytes.min(other.least_bytes);
+        self.most_bytes = self.most_bytes.max(other.most_bytes);
+        self.answers = self.answers.saturating_add(other.answers);
+        self.service_sum_ns = self.service_sum_ns.saturating_add(other.service_sum_ns);
+        if self.beginning.is_none() {
+            self.beginning.clone_from(&other.beginning);
+        }
+        if self.media_type.is_none() {
+            self.media_type.clone_from(&other.media_type);
+        }
+    }
+}
+
+/// Adds another worker's kinds; of an endpoint at most [`MOST_KINDS`] are kept.
+pub(crate) fn merge(into: &mut Vec<KindTally>, from: &[KindTally]) {
+    for one in from {
+        let of_endpoint = into.iter().filter(|kind| kind.endpoint == one.endpoint).count();
+        match into.iter_mut().find(|kind| kind.is_like(one)) {
+            Some(kind) => kind.add(one),
+            None if of_endpoint < MOST_KINDS => into.push(one.clone()),
+            None => {}
+        }
+    }
+}
+
+/// A kind over the whole window, and cell by cell.
+#[derive(Debug, Clone, Default)]
+pub struct Kind {
+    /// Its sums.
+    pub all: KindTally,
+    /// What came in each cell of time.
+    pub cells: Vec<Cell>,
+}
+
+/// One kind in one cell of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// How many came.
+    pub answers: u64,
+    /// Shortest body; 0 where none came.
+    pub least_bytes: u64,
+    /// Longest body.
+    pub most_bytes: u64,
+}
+
+impl Cell {
+    /// Adds what another cell holds.
+    pub fn add(&mut self, other: Self) {
+        if other.answers == 0 {
+            return;
+        }
+        if self.answers == 0 {
+            self.least_bytes = other.least_bytes;
+        }
+        self.answers = self.answers.saturating_add(other.answers);
+        self.least_bytes = self.least_bytes.min(other.least_bytes);
+        self.most_bytes = self.most_bytes.max(other.most_bytes);
+    }
+}
+
+/// The kinds of every endpoint over the window, in at most 64 cells of equal length.
+#[derive(Debug, Clone)]
+pub struct Kinds {
+    endpoints: BTreeMap<u32, Vec<Kind>>,
+    /// Intervals of the window so far, and how many make a cell: a power of two.
+    intervals: usize,
+    fold: usize,
+}
+
+impl Default for Kinds {
+    fn default() -> Self {
+        Self { endpoints: BTreeMap::new(), intervals: 0, fold: 1 }
+    }
+}
+
+impl Kinds {
+    /// Adds the next interval. What ended in the drain counts in the last cell.
+    pub fn add(&mut self, interval: &Interval) {
+        if interval.phase == Phase::Window {
+            self.intervals += 1;
+            if self.intervals > MOST_CELLS * self.fold {
+                self.fold_pairs();
+            }
+        }
+        if self.intervals == 0 {
+            return;
+        }
+        let cell = (self.intervals - 1) / self.fold;
+        interval.tally.kinds.iter().for_each(|kind| self.put(cell, kind));
+    }
+
+    fn put(&mut self, cell: usize, tally: &KindTally) {
+        let kinds = self.endpoints.entry(tally.endpoint).or_default();
+        let known = kinds.iter().position(|kind| kind.all.is_like(tally));
+        let at = match known {
+            Some(at) => at,
+            None if kinds.len() < MOST_KINDS => {
+                kinds.push(Kind::default());
+                kinds.len() - 1
+            }
+            None => return,
+        };
+        let kind = &mut kinds[at];
+        (kind.all.endpoint, kind.all.look, kind.all.length) =
+            (tally.endpoint, tally.look, tally.length);
+        kind.all.add(tally);
+        if kind.cells.len() <= cell {
+            kind.cells.resize(cell + 1, Cell::default());
+        }
+        let KindTally { answers, least_bytes, most_bytes, .. } = *tally;
+        kind.cells[cell].add(Cell { answers, least_bytes, most_bytes });
+    }
+
+    fn fold_pairs(&mut self) {
+        let fold = |pair: &[Cell]| {
+            let mut sum = pair[0];
+            pair[1..].iter().for_each(|later| sum.add(*later));
+            sum
+        };
+        for kind in self.endpoints.values_mut().flatten() {
+            kind.cells = kind.cells.chunks(2).map(fold).collect();
+        }
+        self.fold *= 2;
+    }
+
+    /// Each endpoint's kinds, in the order of their first answers.
+    pub fn endpoints(&self) -> impl Iterator<Item = (u32, Vec<&Kind>)> {
+        self.endpoints.iter().map(|(&endpoint, kinds)| {
+            let mut kinds: Vec<&Kind> = kinds.iter().collect();
+            kinds.sort_by_key(|kind| kind.all.first_ns);
+            (endpoint, kinds)
+        })
+    }
+
+    /// The kinds as a result lists them.
+    pub fn listed(&self) -> Vec<AnswerKind> {
+        let all = self.endpoints().flat_map(|(_, kinds)| kinds);
+        all.take(MOST_LISTED).map(|kind| AnswerKind::of(&kind.all)).collect()
+    }
+}
+
+/// One kind of successful answer, as a result lists it: of each endpoint first the one that came first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AnswerKind {
+    /// Index into the plan's endpoints; 0 for a load of one request.
+    pub endpoint: u32,
+    /// HTTP status.
+    pub status: u16,
+    /// The media type, where the answers named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// How one body began, control characters escaped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beginning: Option<String>,
+    /// Shortest and longest body.
+    pub least_bytes: u64,
+    /// See `least_bytes`.
+    pub most_bytes: u64,
+    /// How many came, of the attempts that were due in the window.
+    pub answers: u64,
+    /// When the first and the last was whole, since the run's start.
+    pub first_ns: Nanos,
+    /// See `first_ns`.
+    pub last_ns: Nanos,
+    /// Mean of done - sent.
+    pub service_mean_ns: Nanos,
+}
+
+impl AnswerKind {
+    /// A kind's sums as they are listed.
+    pub fn of(tally: &KindTally) -> Self {
+        Self {
+            endpoint: tally.endpoint,
+            status: tally.look.status,
+            media_type: tally.media_type.clone(),
+            beginning: tally.beginning.clone(),
+            least_bytes: tally.least_bytes,
+            most_bytes: tally.most_bytes,
+            answers: tally.answers,
+            first_ns: tally.first_ns,
+            last_ns: tally.last_ns,
+            service_mean_ns: tally.service_sum_ns / tally.answers.max(1),
+        }
+    }
+}
+
+/// How an endpoint's answers are not what they seem.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AnswerChange {
+    /// What it is: other answers came from an instant on, or some of them came far faster.
+    pub how: Changed,
+    /// The endpoint's name; absent for a load of one request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// When the first of the others came, since the run's start.
+    pub since_ns: Nanos,
+    /// What came first, or what most answers are.
+    pub before: AnswerKind,
+    /// What came then, or what the fast ones are.
+    pub after: AnswerKind,
+    /// The part that those have of the endpoint's answers, 0..=1; of a change, since it came.
+    pub share: f64,
+}
+
+/// See [`AnswerChange`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Changed {
+    /// From an instant on other answers came.
+    #[default]
+    ForGood,
+    /// Answers of the same status came far faster than the rest.
+    Faster,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::Tally;
+    use crate::units::SECOND;
+
+    fn interval(index: u32, kinds: Vec<KindTally>) -> Interval {
+        let start_ns = u64::from(index) * SECOND;
+        Interval {
+            index,
+            phase: Phase::Window,
+            start_ns,
+            end_ns: start_ns + SECOND,
+            due: 0,
+            tally: Tally { kinds, ..Tally::default() },
+            workers: Vec::new(),
+            machine: None,
+        }
+    }
+
+    fn kind(begins: u8, answers: u64, at: Nanos) -> KindTally {
+        KindTally {
+            look: Look { status: 200, media_type: 7, begins },
+            length: 4,
+            answers,
+            first_ns: at,
+            last_ns: at,
+            least_bytes: 10,
+            most_bytes: 12,
+            service_sum_ns: answers * 1000,
+            ..KindTally::default()
+        }
+    }
+
+    #[test]
+    fn bodies_are_told_apart_by_how_they_begin() {
+        for (body, class) in [
+            (&b""[..], 0),
+            (b" \n{\"a\":1}", b'{'),
+            (b"[]", b'['),
+            (b"<!doctype html>", b'<'),
+            (b"-1", b'0'),
+            (b"7", b'0'),
+            (b"Database", b'a'),
+            (b"\x1f\x8b", b'?'),
+            (b"  ", b'?'),
+        ] {
+            assert_eq!(begins(body), class, "{body:?}");
+        }
+        assert_eq!([0, 1, 15, 16, 35].map(length_class), [0, 1, 4, 5, 6]);
+    }
+
+    #[test]
+    fn long_runs_fold_without_losing_answers() {
+        let mut kinds = Kinds::default();
+        for index in 0..1000 {
+            let mut came = vec![kind(b'{', 5, u64::from(index))];
+            if index >= 600 {
+                came.push(kind(b'a', 3, u64::from(index)));
+            }
+            kinds.add(&interval(index, came));
+        }
+        let (_, all) = kinds.endpoints().next().unwrap();
+        assert!(all[0].cells.len() <= MOST_CELLS, "{}", all[0].cells.len());
+        let sums = [0, 1].map(|at| all[at].cells.iter().map(|cell| cell.answers).sum::<u64>());
+        assert_eq!((sums, all[1].all.first_ns), ([5000, 1200], 600));
+        assert_eq!(all[1].cells[..36].iter().map(|cell| cell.answers).sum::<u64>(), 0);
+    }
+
+    #[test]
+    fn kinds_are_bounded() {
+        let many: Vec<KindTally> = (0..200).map(|n| kind(n, 1, 1)).collect();
+        let mut merged = Vec::new();
+        merge(&mut merged, &many);
+        assert_eq!(merged.len(), MOST_KINDS);
+        let mut kinds = Kinds::default();
+        kinds.add(&interval(0, many));
+        assert_eq!(kinds.listed().len(), MOST_KINDS);
+    }
+}

@@ -1,0 +1,116 @@
+//! What is answered: bodies that are expected, compressed ones, redirects.
+
+use testkit::peer::{Peer, Step};
+
+use crate::harness::{load, plimsoll};
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
+const DOWN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nDown";
+/// `{"status":"ok"}` as gzip makes it, without compressing.
+const STORED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 38\r\n\r\n\
+\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x0f\x00\xf0\xff{\"status\":\"ok\"}";
+
+/// A peer whose every connection answers in turn, for ever.
+fn answering(answers: &[&[u8]]) -> Peer {
+    let each =
+        answers.iter().flat_map(|answer| [Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec())]);
+    Peer::start(vec![Step::Forever(each.collect())])
+}
+
+fn url(peer: &Peer) -> String {
+    format!("http://{}/", peer.addr())
+}
+
+#[test]
+fn answers_that_are_not_as_expected_fail_as_checks() {
+    for (like, answers, failed) in [
+        ("FIRST", &[OK, DOWN][..], 20),
+        ("FIRST", &[OK], 0),
+        ("status", &[OK, DOWN], 20),
+        ("/^.\"status\":\"o/", &[OK, DOWN], 20),
+        ("/^D/", &[OK, DOWN], 20),
+    ] {
+        let peer = answering(answers);
+        let run = load(&url(&peer), &format!("-c 1 -n 40 --expect-body-like {like}")).run;
+        let totals = &run.totals;
+        assert_eq!((totals.requests, totals.errors.check), (40, failed), "{like}: {totals:?}");
+        assert_eq!(run.plan.expect_body.as_deref(), Some(like));
+    }
+}
+
+#[test]
+fn compressed_bodies_are_looked_into() {
+    let gzipped = gzipped();
+    let peer = answering(&[&gzipped]);
+    let run = load(&url(&peer), "-c 1 -n 10 --expect-body-like status").run;
+    assert_eq!(run.totals.succeeded, 10, "{:?}", run.totals);
+    let brotli = b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 6\r\n\r\nstatus";
+    let peer = answering(&[brotli]);
+    let run = load(&url(&peer), "-c 1 -n 10 --expect-body-like status").run;
+    assert_eq!(run.totals.errors.check, 10);
+    let sample = &run.totals.error_samples["check"];
+    assert!(sample.contains("only gzip and deflate"), "{sample}");
+}
+
+/// [`STORED`] with the CRC-32 and the length behind it.
+fn gzipped() -> Vec<u8> {
+    let text = b"{\"status\":\"ok\"}";
+    let crc = !text.iter().fold(!0u32, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+            if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 }
+        })
+    });
+    [STORED, &crc.to_le_bytes(), &(text.len() as u32).to_le_bytes()].concat()
+}
+
+#[test]
+fn what_cannot_be_expected_is_refused() {
+    let refused = |flags: &str, needle: &str| {
+        plimsoll(&format!("run http://127.0.0.1:9/ {flags}")).refuses(2, needle);
+    };
+    refused("--expect-body-like /(/", "no regular expression");
+    refused("--expect-body-like //", "empty");
+    refused("--follow 21", "at most 20");
+    refused("--follow 1 -m POST", "name the address");
+}
+
+fn redirecting(to: &str) -> Vec<u8> {
+    format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
+}
+
+#[test]
+fn redirects_are_told_and_not_followed() {
+    let peer = answering(&[&redirecting("/login?from=a")]);
+    let run = load(&url(&peer), "-c 2 -n 20").ends(0);
+    assert_eq!(run.redirected_to.as_deref(), Some("/login?from=a"));
+    let told = run.validity.reasons.iter().find(|reason| reason.code.name() == "redirected");
+    assert!(told.is_some_and(|reason| reason.text.contains("/login?from=a")), "{:?}", run.validity);
+}
+
+#[test]
+fn following_finds_where_a_url_leads_and_loads_that() {
+    let (first, then) = (redirecting("/b"), OK);
+    let script = |answer: &[u8]| {
+        vec![Step::Forever(vec![Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec())])]
+    };
+    // Each asking is a way tried and a connection: the first two see the redirect.
+    let peer = Peer::start_each(vec![script(&first), script(&first), script(then)]);
+    let loaded = load(&url(&peer), "-c 1 -n 5 --follow 3");
+    let told = loaded.ended.stderr.clone();
+    let run = loaded.ends(0);
+    assert!(told.contains("answered 302 and leads to") && run.plan.url.ends_with("/b"), "{told}");
+    assert_eq!(run.totals.statuses.keys().copied().collect::<Vec<_>>(), [200]);
+}
+
+#[test]
+fn following_goes_to_no_other_server_and_not_in_circles() {
+    for (to, needle) in [
+        ("http://127.0.0.2:1/", "another server"),
+        ("/", "leads to itself"),
+        ("/further", "still answers 302"),
+    ] {
+        let peer = answering(&[&redirecting(to)]);
+        let line = format!("run {} -c 1 -n 5 -q --follow 0", url(&peer));
+        plimsoll(&line).refuses(1, needle);
+    }
+}

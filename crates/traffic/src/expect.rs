@@ -1,0 +1,260 @@
+//! The same request again and again, whose answers must hold something.
+
+use std::fmt;
+
+use model::{ErrorClass, Nanos};
+use regex::bytes::RegexBuilder;
+use wire::ResponseHead;
+
+use crate::check::{Check, Wanted};
+use crate::compile::LARGEST_REGEX;
+use crate::decode::{Coding, Decoder, Undecoded};
+use crate::fixed::Always;
+use crate::source::{Answered, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
+use crate::value::Texts;
+
+/// Bytes of one answer's body kept for the check at most: 1 MiB.
+const MOST_BODY: usize = 1 << 20;
+/// A body's buffer that has grown beyond this is given back.
+const KEPT: usize = 64 << 10;
+/// Bytes of a failed answer's body that are shown at most.
+const SHOWN: usize = 4096;
+
+/// What a body must be like: a text that it holds, or a regular expression that it matches.
+#[derive(Debug, Clone)]
+pub struct BodyLike(Check);
+
+impl BodyLike {
+    /// Reads `TEXT`, or `/REGEX/`.
+    ///
+    /// # Errors
+    /// A sentence, when it is empty, or no regular expression.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let pattern = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        match pattern {
+            _ if text.is_empty() => Err("every body holds an empty text".to_owned()),
+            None => Ok(Self(Check::Contains(Wanted::Text(text.as_bytes().into())))),
+            Some("") => Err("every body matches an empty expression".to_owned()),
+            Some(pattern) => match RegexBuilder::new(pattern).size_limit(LARGEST_REGEX).build() {
+                Ok(regex) => Ok(Self(Check::Regex(Box::new(regex)))),
+                Err(why) => {
+                    let why = why.to_string();
+                    let why = why.lines().last().unwrap_or_default();
+                    Err(format!("`{pattern}` is no regular expression: {why}"))
+                }
+            },
+        }
+    }
+}
+
+/// A source of one fixed request whose answers are checked.
+#[derive(Debug)]
+pub struct Expecting {
+    always: Always,
+    like: BodyLike,
+    users: Vec<Kept>,
+    asked: Texts,
+    scratch: Vec<u8>,
+    decoder: Decoder,
+    /// The last answer that failed.
+    failure: Option<String>,
+}
+
+/// What is kept of the answer that a user is being sent.
+#[derive(Debug, Default)]
+struct Kept {
+    status: u16,
+    coding: Coding,
+    body: Vec<u8>,
+    bytes: usize,
+}
+
+impl Expecting {
+    /// Sends what `always` sends and checks that answers are like `like`.
+    pub fn new(always: Always, like: BodyLike) -> Self {
+        Self {
+            always,
+            like,
+            users: Vec::new(),
+            asked: Texts::default(),
+            scratch: Vec::new(),
+            decoder: Decoder::default(),
+            failure: None,
+        }
+    }
+
+    fn kept(&mut self, user: u32) -> &mut Kept {
+        let user = user as usize;
+        if user >= self.users.len() {
+            self.users.resize_with(user + 1, Kept::default);
+        }
+        &mut self.users[user]
+    }
+
+    fn clear(&mut self, user: u32) {
+        let kept = self.kept(user);
+        kept.bytes = 0;
+        kept.body.clear();
+        if kept.body.capacity() > KEPT {
+            kept.body = Vec::new();
+        }
+    }
+
+    /// Whether what is kept is as it should be, and if not, why.
+    fn judge(&mut self, user: u32) -> Result<bool, Undecoded> {
+        let Self { users, like, asked, scratch, decoder, .. } = self;
+        let Some(kept) = users.get(user as usize) else { return Ok(false) };
+        if kept.bytes > kept.body.len() {
+            return Err(Undecoded::TooLong);
+        }
+        let body = decoder.decode(kept.coding, &kept.body, MOST_BODY)?;
+        Ok(like.0.holds_in_body(body, asked, scratch))
+    }
+
+    #[cold]
+    fn remember(&mut self, user: u32, why: Option<Undecoded>) {
+        let Kept { status, body, bytes, .. } = self.kept(user);
+        let mut text = format!("status {status}, {bytes} bytes");
+        match why {
+            Some(why) => text += &format!(", and the body {}", why.words()),
+            None => {
+                let shown = &body[..body.len().min(SHOWN)];
+                text += &format!(": {}", String::from_utf8_lossy(shown));
+            }
+        }
+        self.failure = Some(text);
+    }
+}
+
+impl Source for Expecting {
+    fn fixed(&self) -> &[Fixed] {
+        self.always.fixed()
+    }
+
+    #[inline]
+    fn next(&mut self, _: Turn, out: &mut Requests) -> Next {
+        self.always.put(Wants::Whole, out);
+        Next::Send
+    }
+
+    fn skip(&mut self, turn: Turn) -> Skipped {
+        self.always.skip(turn)
+    }
+
+    fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
+        let kept = self.kept(user);
+        (kept.status, kept.coding) = (head.status, Coding::of(head));
+    }
+
+    fn body(&mut self, user: u32, bytes: &[u8]) {
+        let kept = self.kept(user);
+        let room = MOST_BODY - kept.body.len();
+        kept.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        kept.bytes += bytes.len();
+    }
+
+    fn answered(&mut self, user: u32, success: bool, _: Nanos) -> Answered {
+        let failed = match success.then(|| self.judge(user)) {
+            None | Some(Ok(true)) => None,
+            Some(Ok(false)) => Some(None),
+            Some(Err(why)) => Some(Some(why)),
+        };
+        if let Some(why) = failed {
+            self.remember(user, why);
+        }
+        self.clear(user);
+        Answered { failed_check: failed.map(|_| 0), ..Answered::default() }
+    }
+
+    fn lost(&mut self, user: u32, _: ErrorClass) -> Option<crate::source::Session> {
+        self.clear(user);
+        None
+    }
+
+    fn complaint(&self, _: u32) -> String {
+        self.failure.clone().unwrap_or_default()
+    }
+}
+
+/// What makes [`Expecting`] sources.
+#[derive(Debug, Clone)]
+pub struct Expect {
+    /// What is sent.
+    pub always: Always,
+    /// What answers must be like.
+    pub like: BodyLike,
+}
+
+impl Supply for Expect {
+    fn source(&self, _: Seat) -> Box<dyn Source> {
+        Box::new(Expecting::new(self.always.clone(), self.like.clone()))
+    }
+}
+
+impl fmt::Display for BodyLike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Check::Regex(regex) => write!(f, "/{}/", regex.as_str()),
+            Check::Contains(Wanted::Text(text)) => f.write_str(&String::from_utf8_lossy(text)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+
+    use super::*;
+
+    fn failed(source: &mut Expecting, answer: &[u8]) -> bool {
+        let mut out = Requests::new();
+        source.next(Turn { user: 2, draw: None, now: 0 }, &mut out);
+        assert_eq!(out.parts()[0].wants, Wants::Whole);
+        let mut parser = ResponseParser::new(Limits::default());
+        parser.begin(AnswerTo::Other);
+        let mut input = answer;
+        while let Some(event) = parser.next(&mut input).unwrap() {
+            match event {
+                ResponseEvent::Head(head) => source.head(2, &head),
+                ResponseEvent::Body(bytes) => source.body(2, bytes),
+                ResponseEvent::End { .. } => break,
+            }
+        }
+        source.answered(2, true, 0).failed_check.is_some()
+    }
+
+    fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
+        let head = format!("HTTP/1.1 200 OK\r\n{coding}Content-Length: {}\r\n\r\n", body.len());
+        [head.as_bytes(), body].concat()
+    }
+
+    #[test]
+    fn a_text_is_held_and_an_expression_matched() {
+        let request = || Always::new(*b"GET / HTTP/1.1\r\n\r\n", false);
+        for (like, body, fails) in [
+            ("\"status\":\"ok\"", &b"{\"status\":\"ok\"}"[..], false),
+            ("\"status\":\"ok\"", b"Database connection failed", true),
+            ("/^\\{.*ok/", b"{\"status\":\"ok\"}", false),
+            ("/^\\{.*ok/", b"ok", true),
+            ("/", b"a/b", false),
+        ] {
+            let mut source = Expecting::new(request(), BodyLike::parse(like).unwrap());
+            assert_eq!(failed(&mut source, &answer("", body)), fails, "{like}");
+            assert_eq!(failed(&mut source, &answer("", body)), fails, "{like} again");
+        }
+        let mut source = Expecting::new(request(), BodyLike::parse("ok").unwrap());
+        assert!(failed(&mut source, &answer("Content-Encoding: br\r\n", b"ok")));
+        assert!(source.complaint(2).contains("only gzip and deflate"), "{}", source.complaint(2));
+    }
+
+    #[test]
+    fn what_cannot_be_expected_is_refused() {
+        for (text, needle) in [("", "empty"), ("//", "empty"), ("/(/", "no regular expression")] {
+            let error = BodyLike::parse(text).unwrap_err();
+            assert!(error.contains(needle), "{text}: {error}");
+        }
+        assert_eq!(BodyLike::parse("/a+/").unwrap().to_string(), "/a+/");
+        assert_eq!(BodyLike::parse("a/b").unwrap().to_string(), "a/b");
+    }
+}

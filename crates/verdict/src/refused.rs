@@ -1,0 +1,86 @@
+//! A sweep of something that answers with failures alone: which status it was.
+
+use std::collections::BTreeMap;
+
+use model::{Run, Sweep};
+
+use crate::figures::grouped;
+
+/// Share of the answers of every level that must have failed by their status.
+const NEARLY_ALL: f64 = 0.9;
+
+/// What a sweep's answers were where nearly all of them failed by their status, at every level: a
+/// sentence without its full stop.
+pub fn refused(sweep: &Sweep) -> Option<String> {
+    let runs = || sweep.levels.iter().map(|held| &held.run);
+    if runs().next().is_none() || !runs().all(nearly_all_failed) {
+        return None;
+    }
+    let mut statuses: BTreeMap<u16, u64> = BTreeMap::new();
+    for (status, n) in runs().flat_map(failing) {
+        let sum = statuses.entry(status).or_default();
+        *sum = sum.saturating_add(n);
+    }
+    let (status, n) = statuses.into_iter().max_by_key(|&(_, n)| n)?;
+    let answers = runs().map(|run| run.totals.requests).fold(0, u64::saturating_add);
+    Some(format!(
+        "{} of {} answers had status {status}, at every level: check the URL, or say with --success that \
+         they are wanted",
+        grouped(n as f64, 0),
+        grouped(answers as f64, 0)
+    ))
+}
+
+/// Statuses that do not count as success. Endpoints may have ranges of their own, which is why failures
+/// are counted by class first.
+fn failing(run: &Run) -> impl Iterator<Item = (u16, u64)> {
+    let failing =
+        run.totals.statuses.iter().filter(|(status, _)| !run.plan.success.contains(**status));
+    failing.map(|(&status, &n)| (status, n))
+}
+
+fn nearly_all_failed(run: &Run) -> bool {
+    let (failed, answers) = (run.totals.errors.status as f64, run.totals.requests as f64);
+    answers > 0.0 && failed >= NEARLY_ALL * answers
+}
+
+#[cfg(test)]
+mod tests {
+    use model::sweep::Level;
+    use model::{ErrorClass, LevelKind};
+
+    use super::*;
+    use crate::fixture::closed;
+
+    fn sweep(statuses: &[&[(u16, u64)]]) -> Sweep {
+        let level = |(n, statuses): (u32, &&[(u16, u64)])| {
+            let mut run = closed();
+            run.totals.statuses = statuses.iter().copied().collect();
+            run.totals.requests = statuses.iter().map(|(_, n)| n).sum();
+            let failed = statuses.iter().filter(|(status, _)| *status >= 400);
+            run.totals.errors.add(ErrorClass::Status, failed.map(|(_, n)| n).sum());
+            Level { level: f64::from(n), run }
+        };
+        Sweep {
+            schema: model::sweep::SCHEMA.into(),
+            plimsoll: closed().plimsoll,
+            name: "api".into(),
+            url: closed().plan.url,
+            started_at: closed().started_at,
+            command: Vec::new(),
+            kind: LevelKind::Concurrency,
+            objective_mean_ns: 500_000_000,
+            ended: None,
+            levels: (1..).zip(statuses).map(level).collect(),
+        }
+    }
+
+    #[test]
+    fn the_status_is_named_where_every_level_failed_by_it() {
+        let told = refused(&sweep(&[&[(404, 900), (503, 100)], &[(404, 2000)]])).unwrap();
+        assert!(told.starts_with("2,900 of 3,000 answers had status 404"), "{told}");
+        for served in [&[&[(200, 500), (404, 500)][..], &[(404, 2000)]][..], &[]] {
+            assert_eq!(refused(&sweep(served)), None);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+use std::collections::BTreeMap;
+
+use model::{ErrorClass, Users};
+
+use super::*;
+
+fn users(served: u64) -> Users {
+    Users {
+        served,
+        least: 90,
+        p10: 95,
+        median: 100,
+        p90: 105,
+        most: 110,
+        best_tenth_share: Some(0.105),
+        ..Users::default()
+    }
+}
+
+/// `n` of the users without any response, of a run of 100.
+fn without(n: u64, waited_ns: u64) -> Users {
+    let unserved_waits = BTreeMap::from([(waited_ns, n)]);
+    Users { unserved: n, unserved_tries: n, unserved_waits, ..users(100 - n) }
+}
+
+#[test]
+fn users_without_any_response_are_named() {
+    check(vec![(
+        "a tenth of the connections",
+        closed(),
+        |run| run.users = Some(without(10, 36 * SECOND)),
+        Verdict::Invalid,
+        ReasonCode::StarvedConnections,
+        "10 of 100 users (connections) had no response at all, though they waited for 36.0s",
+    )]);
+}
+
+#[test]
+fn users_left_without_one_are_named() {
+    check(vec![(
+        "half of the connections, for the second half",
+        closed(),
+        |run| {
+            let left_waits = BTreeMap::from([(5 * SECOND, 50)]);
+            run.users = Some(Users { left: 50, left_waits, ..users(100) });
+        },
+        Verdict::Invalid,
+        ReasonCode::StarvedConnections,
+        "50 of 100 users were served at first and then had no response for the last 5.00s",
+    )]);
+}
+
+#[test]
+fn uneven_service_is_a_note() {
+    check(vec![(
+        "one listener with twice as many threads",
+        closed(),
+        |run| {
+            let best_tenth_share = Some(0.31);
+            run.users = Some(Users { p10: 95, p90: 400, best_tenth_share, ..users(100) });
+        },
+        Verdict::Valid,
+        ReasonCode::StarvedConnections,
+        "31.00 % of all responses",
+    )]);
+}
+
+#[test]
+fn what_is_no_starvation_is_not_named() {
+    type Spoil = fn(&mut Run);
+    let cases: [(&str, Run, Spoil); 7] = [
+        ("all served", closed(), |run| run.users = Some(users(100))),
+        ("one reset at once", closed(), |run| run.users = Some(without(1, MILLISECOND))),
+        ("slow server, ten seconds are not long", closed(), |run| {
+            run.service_ns.p50 = 2 * SECOND;
+            run.users = Some(without(3, 10 * SECOND));
+        }),
+        ("as many as failing attempts explain", closed(), |run| {
+            // Half of the attempts fail; of 1,000 users with 10 attempts each one has none.
+            run.totals.attempts = 10_000;
+            run.totals.requests = 5_000;
+            run.totals.errors.add(ErrorClass::Timeout, 5_000);
+            let unserved_waits = BTreeMap::from([(10 * SECOND, 2)]);
+            run.users =
+                Some(Users { unserved: 2, unserved_tries: 20, unserved_waits, ..users(998) });
+        }),
+        ("idle in an open loop", open(), |run| {
+            run.users = Some(Users { idle: 900, p90: 4000, ..users(100) });
+        }),
+        ("everybody left: the server is gone", closed(), |run| {
+            let left_waits = BTreeMap::from([(5 * SECOND, 100)]);
+            run.users = Some(Users { left: 100, left_waits, ..users(100) });
+        }),
+        ("a ramp", closed(), |run| {
+            run.plan.ramp_ns = SECOND;
+            run.users = Some(Users { p10: 1, p90: 1000, ..users(100) });
+        }),
+    ];
+    for (name, run, spoil) in cases {
+        let (_, codes, text) = judged(run, spoil);
+        assert!(!codes.contains(&ReasonCode::StarvedConnections), "{name}: {text}");
+    }
+}
