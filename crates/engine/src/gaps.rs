@@ -182,7 +182,9 @@ mod tests {
         for seed in 0..1000_u64 {
             let mut draw = seed;
             let mut below = |most: Nanos| {
-                draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                draw = draw
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 (draw >> 33) % most
             };
             let (mut now, mut ran, mut queued) = (0, 0, 0);

@@ -16,6 +16,7 @@ mod observed;
 mod pauses;
 mod presence;
 mod steady;
+mod thresholds;
 mod users;
 mod way;
 mod window;
@@ -33,9 +34,9 @@ type Finding = (Verdict, String);
 pub struct Rule {
     /// What it is about.
     pub code: ReasonCode,
-    /// When it applies.
+    /// When it applies. `{NAME}` stands for a threshold, from the table in `thresholds`.
     pub condition: &'static str,
-    /// What it makes of the result, and why.
+    /// What it makes of the result, and why; thresholds likewise.
     pub consequence: &'static str,
     /// What to do about it; ends every reason's text.
     pub advice: &'static str,
@@ -77,7 +78,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::LittleLaw,
-        condition: "QPS x mean service time exceeds, by over 5 % and what the window's ends can \
+        condition: "QPS x mean service time exceeds, by over {TOLERANCE} and what the window's ends can \
                     explain, the requests that can be in flight (connections x pipeline)",
         consequence: "INVALID: it cannot happen unless the clock or the counting is broken \
                       (Little 1961)",
@@ -94,8 +95,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::FastErrors,
-        condition: "more than one in ten answers were failures by status or check",
-        consequence: "INVALID above nine in ten: QPS and latency are those of the error path. \
+        condition: "more than {FAILING} of the answers were failures by status or check",
+        consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
                       Else a note: a server that sheds load is a result, but its QPS is not what \
                       it carries",
         advice: "Look at the status codes; read QPS x success rate as what was carried; where these \
@@ -104,7 +105,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::WorkersSaturated,
-        condition: "a worker was busy for 95 % of the window or more, waiting for a processor \
+        condition: "a worker was busy for {BUSY} of the window or more, waiting for a processor \
                     included unless the server shares it and took more of it than others did (not \
                     with --spin, where every worker always is busy)",
         consequence: "LOWER_BOUND in a closed loop: the server carries at least this. A note in an \
@@ -115,29 +116,29 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::AchievedBelowOffered,
-        condition: "over 0.1 % of an open loop's arrivals were not sent in the window, and not for \
+        condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window, and not for \
                     want of a free connection",
         consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note where \
-                      the generator had time left and the server let one in a hundred attempts or \
-                      more not connect",
+                      the generator had time left and the server let {TURNED_AWAY} of the \
+                      attempts or more not connect",
         advice: "Lower the rate, or give the generator more workers (-t) and cores.",
         check: generator::below_offered,
     },
     Rule {
         code: ReasonCode::ConnectionsExhausted,
-        condition: "over 0.1 % of an open loop's arrivals were not sent in the window, with every \
+        condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window, with every \
                     connection in use; or --max-inflight held users of a closed loop back",
         consequence: "LOWER_BOUND: more connections might have carried more. A note when the \
-                      server was evidently saturated: one in a hundred answers were 429 or 503, a \
-                      tenth of the attempts timed out, or service times show a queue (mean ten \
-                      times the least, with little spread)",
+                      server was evidently saturated: {SHEDDING} of the answers were 429 or 503, \
+                      {TIMING_OUT} of the attempts timed out, or service times show a queue (mean \
+                      {QUEUED} times the least, with little spread)",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
         check: generator::exhausted,
     },
     Rule {
         code: ReasonCode::LateSends,
-        condition: "late p99 is above 1 ms and above a tenth of response p99",
-        consequence: "INVALID above half of response p99: the percentiles are the generator's. \
+        condition: "late p99 is above {ON_TIME} and above {LATE} of response p99",
+        consequence: "INVALID above {MOSTLY_LATE} of response p99: the percentiles are the generator's. \
                       Else LOWER_BOUND: response times include what the generator added",
         advice: "Use fewer arrivals per worker (-t), leave cores idle for it, or try --spin; service \
                  time does not include lateness.",
@@ -187,8 +188,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::KeepaliveRefused,
-        condition: "keep-alive was asked and the server closed a connection on more than one in \
-                    ten answers",
+        condition: "keep-alive was asked and the server closed a connection on more than \
+                    {REFUSING} of the answers",
         consequence: "a note: connecting is part of what was measured",
         advice: "Raise the server's requests per connection, or measure with --no-keepalive \
                  knowingly.",
@@ -196,10 +197,10 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::BusyNeighbour,
-        condition: "the host gave 5 % or more of the generator's processors to other guests; or \
-                    other processes took 5 % or more of them while a worker waited for one for 10 % \
-                    of the window, or had no time left, or 10 % or more where the server is on the \
-                    same processors and they were full; in a window of a second or more",
+        condition: "the host gave {TAKEN} or more of the generator's processors to other guests; or \
+                    other processes took {TAKEN} or more of them while a worker waited for one for \
+                    {WAITED} of the window, or had no time left, or {FILLED} or more where the server is on the \
+                    same processors and they were full; in a window of {COUNTED} or more",
         consequence: "LOWER_BOUND in a closed loop: the generator was held up. A note in an open \
                       loop, where late sends tell",
         advice: "Stop what else runs there, or give the generator processors of its own (taskset, \
@@ -217,39 +218,39 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::Throttled,
-        condition: "a quota on processor time (cgroup) kept the generator from running for 1 % of the \
-                    window or more; or for 50 ms at a time on average, and that is a tenth or more of \
-                    the longest response",
-        consequence: "INVALID from 10 % on, or where it reaches p99: latencies are the generator's. \
+        condition: "a quota on processor time (cgroup) kept the generator from running for {SHARE} of the \
+                    window or more; or for {SEEN} at a time on average, and that is {SUBSTANTIAL} or \
+                    more of the longest response",
+        consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the generator's. \
                       Else LOWER_BOUND: the server carries at least this, and latencies are at most \
-                      these. In either case not what the server does: the exit code is 98",
+                      these. In either case not what the server does: the exit code is {CODE}",
         advice: "Raise or lift the quota (cpu.max, cpu.cfs_quota_us, a container's CPU limit) and \
                  measure again.",
         check: pauses::throttled,
     },
     Rule {
         code: ReasonCode::GeneratorPaused,
-        condition: "a worker neither ran nor waited for events or a processor for 1 % of the window \
-                    or more; or for 50 ms at a stretch, and that is a tenth or more of the longest \
-                    response: it was stopped, its machine was paused, or its memory was read back \
+        condition: "a worker neither ran nor waited for events or a processor for {SHARE} of the window \
+                    or more; or for {SEEN} at a stretch, and that is {SUBSTANTIAL} or more of the \
+                    longest response: it was stopped, its machine was paused, or its memory was read back \
                     from a disk",
-        consequence: "INVALID from 10 % on, or where it reaches p99: latencies are the generator's. \
+        consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the generator's. \
                       Else LOWER_BOUND: the server carries at least this, and latencies are at most \
-                      these. In either case not what the server does: the exit code is 98",
+                      these. In either case not what the server does: the exit code is {CODE}",
         advice: "Measure again without stopping the generator or its machine, and with memory to \
                  spare.",
         check: pauses::paused,
     },
     Rule {
         code: ReasonCode::MemoryShort,
-        condition: "less than 2 % of the generator's memory could be had without swapping",
+        condition: "less than {MEMORY} of the generator's memory could be had without swapping",
         consequence: "LOWER_BOUND: a machine that reclaims memory stalls whatever runs on it",
         advice: "Free memory, or lower -c, and measure again.",
         check: machine::memory,
     },
     Rule {
         code: ReasonCode::ClockJumped,
-        condition: "the machine slept inside the window, or its wall clock was set by 0.1 s or more",
+        condition: "the machine slept inside the window, or its wall clock was set by {STEPPED} or more",
         consequence: "INVALID when it slept: the server went on without the generator. A note when \
                       the clock was set: figures are measured by a clock that cannot be, only dates \
                       are wrong",
@@ -259,10 +260,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::NotSteady,
         condition: "the window's beginning was worse than its second half, beyond the run's own \
-                    noise (warm-up inside the window); or QPS or median response time moved by a \
-                    fifth or more throughout (a level that never settled). From ten points of \
+                    noise (warm-up inside the window); or QPS or median response time moved by \
+                    {MOVED} or more throughout (a level that never settled). From {FEWEST} points of \
                     timeline on",
-        consequence: "LOWER_BOUND when a closed loop's warm-up lowered QPS by 5 % or more: warm, the \
+        consequence: "LOWER_BOUND when a closed loop's warm-up lowered QPS by {UNDERSTATED} or more: warm, the \
                       server carries more. Else a note: the figures depend on how long was measured",
         advice: "Leave the warm-up out (--warmup), and measure longer until the figures stay.",
         check: steady::not_steady,
@@ -276,10 +277,10 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::SingleSource,
-        condition: "every connection came from one local address, and one in a hundred answers were \
-                    429, or the run took half of that address's local ports",
+        condition: "every connection came from one local address, and {LIMITED} of the answers \
+                    were 429, or the run took {PORTS} of that address's local ports",
         consequence: "a note, with what it cost: limits per address see a single client, and past \
-                      half of the ports connecting slows down",
+                      {PORTS} of the ports connecting slows down",
         advice: "Connect from several addresses (--source), or lift the limit for this one.",
         check: way::single_source,
     },
@@ -292,7 +293,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::NearCeiling,
-        condition: "QPS reached 80 % of the ceiling that `plimsoll calibrate` measured for so many \
+        condition: "QPS reached {NEAR} of the ceiling that `plimsoll calibrate` measured for so many \
                     workers",
         consequence: "a note: not much more could have been seen",
         advice: "Give the generator more workers (-t) and cores, or another machine.",
@@ -300,8 +301,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::WindowTooShort,
-        condition: "fewer than 100,000 attempts were timed, so that fewer than ten are above p99.99; or \
-                    fewer than 10,000 and p99.9, or fewer than 1,000 and p99",
+        condition: "fewer than {P9999} attempts were timed, so that fewer than ten are above p99.99; or \
+                    fewer than {P999} and p99.9, or fewer than {P99} and p99",
         consequence: "a note: the percentile named and those above it say little",
         advice: "Measure longer (-d) before quoting them.",
         check: window::too_short,
@@ -324,6 +325,8 @@ pub fn judge(run: &Run) -> Validity {
 pub fn rules_as_markdown() -> String {
     let mut text = "| code | when | consequence | what to do |\n|---|---|---|---|\n".to_owned();
     for Rule { code, condition, consequence, advice, .. } in RULES {
+        let [condition, consequence] =
+            [condition, consequence].map(|text| thresholds::filled(text, *code));
         // Writing to a `String` does not fail.
         let _ = writeln!(text, "| `{}` | {condition} | {consequence} | {advice} |", code.name());
     }

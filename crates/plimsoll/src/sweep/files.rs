@@ -89,7 +89,10 @@ impl Files {
         let mut files = vec![
             (self.json.clone(), (json(sweep) + "\n").into_bytes()),
             (format!("{}_scaling.json", self.name), scaling.into_bytes()),
-            (format!("{}.dat", self.name), import::dat::print(&whole_levels(sweep, &curve)).into_bytes()),
+            (
+                format!("{}.dat", self.name),
+                import::dat::print(&whole_levels(sweep, &curve)).into_bytes(),
+            ),
             (self.report.clone(), report::html::sweep(sweep, &curve, &reading).into_bytes()),
         ];
         files.extend(drawn(&format!("{}_qps_ttlb", self.name), &qps));

@@ -59,7 +59,8 @@ fn an_interrupted_level_has_no_row() {
     let (folder, target) = (Folder::new(), Target::start());
     let flags = format!("wrktest -n api --levels 1,2 --duration 1m {}", target.url("/healthz"));
     let mut command = folder.command(Path::new(PLIMSOLL), &flags);
-    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    let mut child =
+        command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
     let mut told = BufReader::new(child.stderr.take().expect("it is piped")).lines().flatten();
     // Told once a second of the level is over: there are attempts to be kept.
     told.find(|line| line.contains("[c=1] ") && line.contains("QPS")).expect("progress");

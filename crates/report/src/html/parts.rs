@@ -8,7 +8,9 @@ use model::validity::{Validity, Verdict};
 
 use crate::chart::{Chart, Theme};
 use crate::figure::{bytes, clean, count, shell};
-use crate::text::{QUANTILES, SAME, distributions, handshakes, meaning, quantiles, response_is_service};
+use crate::text::{
+    QUANTILES, SAME, distributions, handshakes, meaning, quantiles, response_is_service,
+};
 
 /// Longest a text from outside is shown.
 const LONGEST: usize = 2000;

@@ -8,12 +8,12 @@ use super::Finding;
 use crate::figures::{grouped, rate, share};
 
 /// Share of answers that fail above which QPS says too much of what is carried.
-const FAILING: f64 = 0.1;
+pub(super) const FAILING: f64 = 0.1;
 /// Share of answers that fail above which the error path is all that was measured. Refusals by
 /// an overloaded server seldom get there: it would have to shed nine of ten.
-const ONLY_FAILING: f64 = 0.9;
+pub(super) const ONLY_FAILING: f64 = 0.9;
 /// Connections closed per answer that count as refusing keep-alive.
-const REFUSING: f64 = 0.1;
+pub(super) const REFUSING: f64 = 0.1;
 
 pub(super) fn none(run: &Run) -> Option<Finding> {
     if run.totals.requests > 0 && run.rates.requests_per_s > 0.0 {

@@ -9,20 +9,29 @@ use super::machine::COUNTED_NS;
 use crate::figures::{grouped, percent, rate, share};
 
 /// A worker this busy has no time left to take answers up at once.
-const BUSY: f64 = 0.95;
+pub(super) const BUSY: f64 = 0.95;
 /// Share of the window spent waiting for a processor that is worth a word.
 const WAITED: f64 = 0.01;
 /// Share of arrivals that may go unsent.
-const SHORTFALL: f64 = 0.001;
+pub(super) const SHORTFALL: f64 = 0.001;
 /// Share of the cap that counts as every connection in use: workers own their connections, so one
 /// may be out of them just before the others are.
 const AT_CAP: f64 = 0.9;
 /// Lateness that never matters, in nanoseconds.
-const ON_TIME_NS: u64 = MILLISECOND;
+pub(super) const ON_TIME_NS: u64 = MILLISECOND;
 /// Share of response p99 that late p99 may make up.
-const LATE: f64 = 0.1;
+pub(super) const LATE: f64 = 0.1;
 /// Share above which the response times are the generator's.
-const MOSTLY_LATE: f64 = 0.5;
+pub(super) const MOSTLY_LATE: f64 = 0.5;
+/// Share of attempts whose connection was refused, reset or never came about.
+pub(super) const TURNED_AWAY: f64 = 0.01;
+/// Share of answers that refuse.
+pub(super) const SHEDDING: f64 = 0.01;
+/// Share of attempts that time out.
+pub(super) const TIMING_OUT: f64 = 0.1;
+/// Mean over least service time, and spread over mean, of requests that stand in one queue. A server
+/// that only takes its time, however unevenly, does not show both.
+pub(super) const QUEUED: (f64, f64) = (10.0, 1.0 / 3.0);
 
 pub(super) fn limits(run: &Run) -> Option<Finding> {
     let hits: u64 = run.totals.limits.values().fold(0, |sum, &n| sum.saturating_add(n));
@@ -214,8 +223,6 @@ fn no_time_left(run: &Run) -> bool {
 /// That the server let nobody in, in words: connects failed, and not for want of anything on this side. A generator
 /// without time left may have been the limit all the same, so then nothing is said.
 fn turned_away(run: &Run) -> Option<String> {
-    /// Share of attempts whose connection was refused, reset or never came about.
-    const TURNED_AWAY: f64 = 0.01;
     let (failed, attempts) = (run.totals.errors.connect as f64, run.totals.attempts as f64);
     let told = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
     let told = told && !no_time_left(run);
@@ -226,14 +233,6 @@ fn turned_away(run: &Run) -> Option<String> {
 
 /// Signs, from the server's answers alone, that it could not have carried more.
 fn server_saturated(run: &Run) -> Option<String> {
-    /// Share of answers that refuse.
-    const SHEDDING: f64 = 0.01;
-    /// Share of attempts that time out.
-    const TIMING_OUT: f64 = 0.1;
-    /// Mean over least service time, and spread over mean, of requests that stand in one queue. A
-    /// server that only takes its time, however unevenly, does not show both.
-    const QUEUED: (f64, f64) = (10.0, 1.0 / 3.0);
-
     if let Some(sign) = turned_away(run) {
         return Some(sign);
     }

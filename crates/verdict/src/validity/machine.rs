@@ -8,26 +8,26 @@ use super::Finding;
 use crate::figures::{grouped, percent, rate};
 
 /// Share of the processors that neighbours, or other guests, may take.
-const TAKEN: f64 = 0.05;
+pub(super) const TAKEN: f64 = 0.05;
 /// Window from which on that share can be told: the kernel counts processor time in ticks, of 10 ms on
 /// many machines, and a few of them are no share of anything.
 pub(super) const COUNTED_NS: u64 = SECOND;
 /// Share of the window that a worker may wait for a processor.
-const WAITED: f64 = 0.10;
+pub(super) const WAITED: f64 = 0.10;
 /// A worker that was busy or waiting for this much of the window had no time left.
 const NO_TIME_LEFT: f64 = 0.95;
 /// Share of the processors' time from which on they are full, and neighbours' share from which on it is then they who
 /// filled them.
 const FULL: f64 = 0.95;
-const FILLED: f64 = 0.10;
+pub(super) const FILLED: f64 = 0.10;
 /// Share of the memory that must be to be had.
-const MEMORY: f64 = 0.02;
+pub(super) const MEMORY: f64 = 0.02;
 /// Step of the wall clock that is worth a word: above what is usual when it is disciplined.
-const STEPPED_NS: u64 = 100 * MILLISECOND;
+pub(super) const STEPPED_NS: u64 = 100 * MILLISECOND;
 /// Sleep that is not the difference between two readings.
 const SLEPT_NS: u64 = 10 * MILLISECOND;
 /// Share of the ceiling from which on it may be what was measured.
-const NEAR: f64 = 0.80;
+pub(super) const NEAR: f64 = 0.80;
 
 pub(super) fn neighbours(run: &Run) -> Option<Finding> {
     let machine = run.generator.machine.filter(|_| run.totals.duration_ns >= COUNTED_NS)?;

@@ -10,7 +10,7 @@ use crate::figures::{percent, rate};
 use crate::statistics::order::median;
 
 /// Points of timeline below which nothing can be told.
-const FEWEST: usize = 10;
+pub(super) const FEWEST: usize = 10;
 /// How far off the settled level the beginning must lie.
 const WARMING: f64 = 0.10;
 /// The same for the median response time, as a factor.
@@ -18,9 +18,9 @@ const WARMING_SLOWER: f64 = 1.5;
 /// And how many times the settled half's own noise.
 const BEYOND_NOISE: f64 = 4.0;
 /// Loss of QPS by warm-up from which on the figure understates the server.
-const UNDERSTATED: f64 = 0.05;
+pub(super) const UNDERSTATED: f64 = 0.05;
 /// Movement from the first third to the last.
-const MOVED: f64 = 1.2;
+pub(super) const MOVED: f64 = 1.2;
 /// Share of its course that throughput may lose in a dip without the objective `stable` failing.
 const WOBBLE: f64 = 0.10;
 

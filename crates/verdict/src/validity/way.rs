@@ -6,9 +6,9 @@ use super::Finding;
 use crate::figures::{grouped, percent};
 
 /// Share of answers that were 429 from which on a limit was met.
-const LIMITED: f64 = 0.01;
+pub(super) const LIMITED: f64 = 0.01;
 /// Share of an address's local ports past which connecting slows down: the kernel has to search.
-const PORTS: f64 = 0.5;
+pub(super) const PORTS: f64 = 0.5;
 /// Local ports where the kernel's range is not known.
 const USUAL_PORTS: f64 = 28_232.0;
 

@@ -8,9 +8,10 @@ use super::Finding;
 use crate::figures::{grouped, rate};
 
 /// How far above the cap QPS x mean service may come out by rounding and sampling.
-const TOLERANCE: f64 = 1.05;
+pub(super) const TOLERANCE: f64 = 1.05;
 /// Percentiles that people quote, with the samples it takes for ten of them to lie above.
-const ENOUGH: [(&str, u64); 3] = [("p99", 1_000), ("p99.9", 10_000), ("p99.99", 100_000)];
+pub(super) const ENOUGH: [(&str, u64); 3] =
+    [("p99", 1_000), ("p99.9", 10_000), ("p99.99", 100_000)];
 
 /// Little's law, L = lambda W, on a finite window: what its ends explain is allowed.
 pub(super) fn little(run: &Run) -> Option<Finding> {

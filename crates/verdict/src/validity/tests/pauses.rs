@@ -116,7 +116,9 @@ fn a_thousand_healthy_runs_are_not_called_paused() {
     for seed in 0..1000_u64 {
         let mut draw = seed;
         let mut part = || {
-            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            draw = draw
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (draw >> 33) as f64 / (1_u64 << 31) as f64
         };
         let mut run = if seed % 2 == 0 { closed() } else { open() };

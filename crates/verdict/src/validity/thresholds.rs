@@ -1,0 +1,130 @@
+//! The thresholds that the rules' texts name, from the constants that the rules compare with: each
+//! stands once, and the documentation cannot say another.
+//!
+//! A text holds `{BUSY}` where [`named`] has a pair of that name for the rule's code.
+
+use model::ReasonCode;
+use model::units::{MILLISECOND, Nanos, SECOND};
+
+use super::{answers, generator, machine, pauses, steady, way, window};
+use crate::figures::grouped;
+
+/// A threshold's name in its rule's texts, and what it reads as there.
+type Named = (&'static str, String);
+
+/// The thresholds of a rule.
+pub(super) fn named(code: ReasonCode) -> Vec<Named> {
+    match code {
+        ReasonCode::LittleLaw => vec![("TOLERANCE", share(window::TOLERANCE - 1.0))],
+        ReasonCode::FastErrors => vec![
+            ("FAILING", share(answers::FAILING)),
+            ("ONLY_FAILING", share(answers::ONLY_FAILING)),
+        ],
+        ReasonCode::WorkersSaturated => vec![("BUSY", share(generator::BUSY))],
+        ReasonCode::AchievedBelowOffered => vec![
+            ("SHORTFALL", share(generator::SHORTFALL)),
+            ("TURNED_AWAY", share(generator::TURNED_AWAY)),
+        ],
+        ReasonCode::ConnectionsExhausted => vec![
+            ("SHORTFALL", share(generator::SHORTFALL)),
+            ("SHEDDING", share(generator::SHEDDING)),
+            ("TIMING_OUT", share(generator::TIMING_OUT)),
+            ("QUEUED", grouped(generator::QUEUED.0, 0)),
+        ],
+        ReasonCode::LateSends => vec![
+            ("ON_TIME", time(generator::ON_TIME_NS)),
+            ("LATE", share(generator::LATE)),
+            ("MOSTLY_LATE", share(generator::MOSTLY_LATE)),
+        ],
+        ReasonCode::KeepaliveRefused => vec![("REFUSING", share(answers::REFUSING))],
+        ReasonCode::BusyNeighbour => vec![
+            ("TAKEN", share(machine::TAKEN)),
+            ("WAITED", share(machine::WAITED)),
+            ("FILLED", share(machine::FILLED)),
+            ("COUNTED", time(machine::COUNTED_NS)),
+        ],
+        ReasonCode::Throttled | ReasonCode::GeneratorPaused => vec![
+            ("SHARE", share(pauses::SHARE)),
+            ("SEEN", time(pauses::SEEN_NS)),
+            ("SUBSTANTIAL", share(pauses::SUBSTANTIAL)),
+            ("CODE", crate::exit::NOT_BELIEVABLE.to_string()),
+        ],
+        ReasonCode::MemoryShort => vec![("MEMORY", share(machine::MEMORY))],
+        ReasonCode::ClockJumped => vec![("STEPPED", time(machine::STEPPED_NS))],
+        ReasonCode::NotSteady => vec![
+            ("MOVED", share(steady::MOVED - 1.0)),
+            ("FEWEST", steady::FEWEST.to_string()),
+            ("UNDERSTATED", share(steady::UNDERSTATED)),
+        ],
+        ReasonCode::SingleSource => {
+            vec![("LIMITED", share(way::LIMITED)), ("PORTS", share(way::PORTS))]
+        }
+        ReasonCode::NearCeiling => vec![("NEAR", share(machine::NEAR))],
+        ReasonCode::WindowTooShort => {
+            let enough = window::ENOUGH.map(|(_, enough)| grouped(enough as f64, 0));
+            ["P99", "P999", "P9999"].into_iter().zip(enough).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A text with its rule's thresholds in place.
+pub(super) fn filled(text: &str, code: ReasonCode) -> String {
+    let put = |text: String, (name, value): Named| text.replace(&format!("{{{name}}}"), &value);
+    named(code).into_iter().fold(text.to_owned(), put)
+}
+
+/// A share as in a sentence: `5 %`, `0.1 %`.
+fn share(ratio: f64) -> String {
+    format!("{} %", (ratio * 1e6).round() / 1e4)
+}
+
+/// A time as in a sentence: `1 ms`, `0.1 s`.
+fn time(nanos: Nanos) -> String {
+    if nanos >= SECOND / 10 {
+        format!("{} s", nanos as f64 / SECOND as f64)
+    } else {
+        format!("{} ms", nanos as f64 / MILLISECOND as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RULES;
+    use super::*;
+
+    #[test]
+    fn thresholds_read_as_people_write_them() {
+        for (ratio, text) in [(0.05, "5 %"), (0.001, "0.1 %"), (1.05 - 1.0, "5 %"), (0.95, "95 %")]
+        {
+            assert_eq!(share(ratio), text);
+        }
+        for (nanos, text) in [(MILLISECOND, "1 ms"), (SECOND / 10, "0.1 s"), (SECOND, "1 s")] {
+            assert_eq!(time(nanos), text);
+        }
+    }
+
+    /// A number that is written into a text by hand is one that nobody changes with the rule.
+    #[test]
+    fn every_threshold_in_a_text_is_a_constant() {
+        let not_thresholds = ["p99.99", "p99.9", "p99", "429", "503", "1961"];
+        for rule in RULES {
+            let by_hand = format!("{} {}", rule.condition, rule.consequence);
+            let text = format!(
+                "{} {}",
+                filled(rule.condition, rule.code),
+                filled(rule.consequence, rule.code)
+            );
+            assert!(!text.contains(['{', '}']), "{}: {text}", rule.code.name());
+            for (name, _) in named(rule.code) {
+                assert!(by_hand.contains(&format!("{{{name}}}")), "{}: {name}", rule.code.name());
+            }
+            let mut left = by_hand;
+            for (name, _) in named(rule.code) {
+                left = left.replace(&format!("{{{name}}}"), "");
+            }
+            not_thresholds.iter().for_each(|known| left = left.replace(known, ""));
+            assert!(!left.contains(|c: char| c.is_ascii_digit()), "{}: {left}", rule.code.name());
+        }
+    }
+}
