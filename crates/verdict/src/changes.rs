@@ -12,7 +12,7 @@ use model::{Nanos, Plan};
 /// Answers there must be before and since a change: fewer are chance, or a start.
 const ENOUGH: u64 = 20;
 /// Share of the answers since a change that must be the new ones.
-const SUBSTANTIAL: f64 = 0.2;
+pub(crate) const SUBSTANTIAL: f64 = 0.2;
 /// New answers that would have been met before the change, had they come as often then: none has a
 /// chance of exp(-15).
 const MISSED: f64 = 15.0;
@@ -21,9 +21,9 @@ const STAYS: f64 = 0.5;
 /// How much longer or shorter bodies must be, and by how many bytes, where length alone has changed.
 const LENGTHS_APART: (f64, u64) = (1.25, 8);
 /// How many times faster one kind must be than the rest.
-const FASTER: f64 = 5.0;
+pub(crate) const FASTER: f64 = 5.0;
 /// Share of the answers from which on a faster kind is told.
-const FASTER_SHARE: f64 = 0.01;
+pub(crate) const FASTER_SHARE: f64 = 0.01;
 
 /// What is to be told of a run's answers: of each endpoint one thing at most.
 pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<AnswerChange> {

@@ -26,9 +26,9 @@ const FEWEST_FAILING: u32 = 3;
 /// thousand.
 const IMPROBABLE: f64 = 7.0;
 /// A long wait that ended well: at least as long, as much of the window, and as many users at once.
-const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
+pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
 /// Times the 99th percentile of the service time that such a wait lasts.
-const STALL_TIMES: u64 = 20;
+pub(crate) const STALL_TIMES: u64 = 20;
 
 /// That the server was not there for a part of the window.
 #[derive(Debug, Clone, PartialEq)]

@@ -63,14 +63,14 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::ServerGone,
-        condition: "for half a second or more, and longer than answers take here, nobody was served \
+        condition: "for {SHORTEST} or more, and longer than responses take here, nobody was served \
                     though somebody waited: attempt after attempt failed or met a server error (more \
                     in a row than the run's share of failures explains), or nothing came any more up \
-                    to the end, or a closed loop's users all waited at once for a tenth of the window \
-                    and 20 times the p99; or the server refused or cut off 5 % of the users' time, in \
-                    an open loop of the attempts",
+                    to the end, or a closed loop's users all waited at once for {STALL} of the window \
+                    and {STALL_TIMES} times the p99; or the server refused or cut off {CUT_OFF} of the \
+                    users' time, in an open loop of the attempts",
         consequence: "INVALID: the figures are of a server that was not there for a part of the \
-                      window. A note where it was away for less than 1 % of it and came back. An \
+                      window. A note where it was away for less than {MOMENT} of it and came back. An \
                       objective on `available` that is decided stands for the exit code",
         advice: "Find out why it went away and measure again; where absence is what is tested, say \
                  how much is borne (--slo 'available>=99%').",
@@ -146,8 +146,13 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::ObservedLate,
-        condition: observed::CONDITION,
-        consequence: observed::CONSEQUENCE,
+        condition: "p50, mean or p99 of the time that responses may have waited for the generator \
+                    (observed late) is above {UNSEEN} and {LATE} or more of the service time's; or, in \
+                    an open loop with connections free and at most {CONNECTING} of the attempts \
+                    connecting, p50 or p95 of wait is so of the response time's",
+        consequence: "LOWER_BOUND: latencies are at most what is shown, and in a closed loop QPS is at \
+                      least that. INVALID above {MOSTLY_LATE} in an open loop: the latencies are the \
+                      generator's",
         advice: "Make less work of a request (script, extraction, signing), or give the generator more \
                  workers (-t) and cores.",
         check: observed::late,
@@ -155,11 +160,11 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::StarvedConnections,
         condition: "users (connections) had no response in the window or the drain although they waited \
-                    for 1 s and ten times the median service time or more, and more of them than failing \
-                    attempts explain; or were left without one at the end, for 1 s and ten times what \
-                    nine of ten responses took; or in a closed loop whose users ask alike one tenth of \
-                    them had three times as many responses as another tenth",
-        consequence: "INVALID when it is one in a thousand users or more that got nothing: success and \
+                    for {LONG} and {TIMES_MEDIAN} times the median service time or more, and more of them than failing \
+                    attempts explain; or were left without one at the end, for {LONG} and {TIMES_P90} times the \
+                    p90 of the service time; or in a closed loop whose users ask alike one tenth of \
+                    them had {UNEVEN} times as many responses as another tenth",
+        consequence: "INVALID when it is {MANY} of the users or more that got nothing: success and \
                       percentiles count attempts, and a user who waits makes few. Else, and where \
                       service is only uneven, a note",
         advice: "Look at how the server shares connections among its threads and processes (backlog, \
@@ -168,11 +173,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::AnswersChanged,
-        condition: "from some instant on a fifth or more of an endpoint's successful answers, to the end, \
+        condition: "from some instant on {SUBSTANTIAL} or more of an endpoint's successful answers, to the end, \
                     were of a status, media type or beginning that did not come before; or, where one \
-                    request is sent again and again, all were of another length, or one in a hundred or \
-                    more were of the same status, of another type or beginning, and five times faster \
-                    than the rest",
+                    request is sent again and again, all were of another length, or {FASTER_SHARE} or \
+                    more were of the same status, of another type or beginning, and {FASTER} times \
+                    faster than the rest",
         consequence: "INVALID: figures of two different things, one of which may be a page of errors \
                       with a good status",
         advice: "Look at both answers; say what is expected with --expect-body-like, or by a check in a \
@@ -181,7 +186,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::Redirected,
-        condition: "99 % of the answers or more were redirects (3xx but 304)",
+        condition: "{REDIRECTED} of the answers or more were redirects, of which 304 is none",
         consequence: "a note: the redirect was measured, not what it leads to",
         advice: "Name the address that it leads to, or let --follow find it before the run.",
         check: answers::redirected,

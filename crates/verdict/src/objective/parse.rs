@@ -314,7 +314,6 @@ fn limit(metric: Metric, part: Part<'_>) -> Result<Limit, ObjectiveError> {
     match metric {
         Metric::Latency(..) => time(part),
         Metric::Success | Metric::Available | Metric::Served | Metric::Achieved => percent(part),
-        Metric::Success | Metric::Served | Metric::Achieved => percent(part),
         Metric::Errors(_) if part.text.ends_with('%') => percent(part),
         Metric::Errors(_) => count(part),
         Metric::Qps => per_s(part),

@@ -78,7 +78,7 @@ pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
 }
 
 /// Share of the answers that are redirects from which on nothing else was measured.
-const REDIRECTED: f64 = 0.99;
+pub(super) const REDIRECTED: f64 = 0.99;
 /// Characters of a body or an address that are shown.
 const SHOWN: usize = 80;
 

@@ -18,14 +18,6 @@ pub(super) const MOSTLY_OBSERVED_LATE: f64 = 0.5;
 /// p95 of the waiting.
 pub(super) const CONNECTING: f64 = 0.01;
 
-/// When the rule applies: the constants in words, which a test holds together.
-pub(super) const CONDITION: &str = "p50, mean or p99 of the time that answers may have waited for the generator (observed late) is above \
-     20 us and 10 % or more of the service time's; or, in an open loop with connections free and at most 1 % \
-     of the attempts connecting, p50 or p95 of wait is so of the response time's";
-/// What it makes of the result.
-pub(super) const CONSEQUENCE: &str = "LOWER_BOUND: latencies are at most what is shown, and in a closed loop QPS \
-     is at least that. INVALID above 50 % in an open loop: the latencies are the generator's";
-
 /// A latency that is quoted, of a summary.
 type Figure = (&'static str, fn(&Summary) -> u64);
 

@@ -4,10 +4,11 @@
 //! A text holds `{BUSY}` where [`named`] has a pair of that name for the rule's code.
 
 use model::ReasonCode;
-use model::units::{MILLISECOND, Nanos, SECOND};
+use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use super::{answers, generator, machine, pauses, steady, way, window};
+use super::{answers, generator, machine, observed, pauses, steady, users, way, window};
 use crate::figures::grouped;
+use crate::{changes, gone};
 
 /// A threshold's name in its rule's texts, and what it reads as there.
 type Named = (&'static str, String);
@@ -36,6 +37,32 @@ pub(super) fn named(code: ReasonCode) -> Vec<Named> {
             ("LATE", share(generator::LATE)),
             ("MOSTLY_LATE", share(generator::MOSTLY_LATE)),
         ],
+        ReasonCode::ServerGone => vec![
+            ("SHORTEST", time(gone::SHORTEST)),
+            ("STALL", share(gone::STALL.1)),
+            ("STALL_TIMES", gone::STALL_TIMES.to_string()),
+            ("CUT_OFF", share(gone::CUT_OFF)),
+            ("MOMENT", share(gone::MOMENT)),
+        ],
+        ReasonCode::ObservedLate => vec![
+            ("UNSEEN", time(observed::UNSEEN_NS)),
+            ("LATE", share(observed::OBSERVED_LATE)),
+            ("CONNECTING", share(observed::CONNECTING)),
+            ("MOSTLY_LATE", share(observed::MOSTLY_OBSERVED_LATE)),
+        ],
+        ReasonCode::StarvedConnections => vec![
+            ("LONG", time(users::LONG_NS)),
+            ("TIMES_MEDIAN", users::TIMES_MEDIAN.to_string()),
+            ("TIMES_P90", users::TIMES_P90.to_string()),
+            ("UNEVEN", users::UNEVEN.to_string()),
+            ("MANY", share(users::MANY)),
+        ],
+        ReasonCode::AnswersChanged => vec![
+            ("SUBSTANTIAL", share(changes::SUBSTANTIAL)),
+            ("FASTER_SHARE", share(changes::FASTER_SHARE)),
+            ("FASTER", grouped(changes::FASTER, 0)),
+        ],
+        ReasonCode::Redirected => vec![("REDIRECTED", share(answers::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(answers::REFUSING))],
         ReasonCode::BusyNeighbour => vec![
             ("TAKEN", share(machine::TAKEN)),
@@ -83,8 +110,10 @@ fn share(ratio: f64) -> String {
 fn time(nanos: Nanos) -> String {
     if nanos >= SECOND / 10 {
         format!("{} s", nanos as f64 / SECOND as f64)
-    } else {
+    } else if nanos >= MILLISECOND {
         format!("{} ms", nanos as f64 / MILLISECOND as f64)
+    } else {
+        format!("{} us", nanos as f64 / MICROSECOND as f64)
     }
 }
 
@@ -107,7 +136,8 @@ mod tests {
     /// A number that is written into a text by hand is one that nobody changes with the rule.
     #[test]
     fn every_threshold_in_a_text_is_a_constant() {
-        let not_thresholds = ["p99.99", "p99.9", "p99", "429", "503", "1961"];
+        let not_thresholds =
+            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "304", "429", "503", "1961"];
         for rule in RULES {
             let by_hand = format!("{} {}", rule.condition, rule.consequence);
             let text = format!(

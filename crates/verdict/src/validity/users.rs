@@ -7,15 +7,15 @@ use super::Finding;
 use crate::figures::{grouped, percent, share};
 
 /// Waiting for less says nothing.
-const LONG_NS: Nanos = SECOND;
+pub(super) const LONG_NS: Nanos = SECOND;
 /// How many times the median service time of the others a user must have waited.
-const TIMES_MEDIAN: u64 = 10;
+pub(super) const TIMES_MEDIAN: u64 = 10;
 /// How many times what nine of ten responses took, for a user that was served before.
-const TIMES_P90: u64 = 10;
+pub(super) const TIMES_P90: u64 = 10;
 /// Attempts that fail one after the other before a user counts as left.
 const FAILED_IN_A_ROW: i32 = 3;
 /// Share of users from which on the figures are not those of the load.
-const MANY: f64 = 0.001;
+pub(super) const MANY: f64 = 0.001;
 /// How many times the responses of a user that a tenth are below those of one that a tenth are above
 /// must be, for service to be uneven.
 pub const UNEVEN: u64 = 3;

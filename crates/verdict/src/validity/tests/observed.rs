@@ -3,9 +3,6 @@
 use model::units::MICROSECOND;
 
 use super::*;
-use crate::validity::observed::{
-    CONDITION, CONNECTING, CONSEQUENCE, MOSTLY_OBSERVED_LATE, OBSERVED_LATE, UNSEEN_NS,
-};
 
 /// Answers that waited so long in each figure.
 fn waited(run: &mut Run, p50: u64, mean: u64, p99: u64) {
@@ -87,13 +84,4 @@ fn who_waits_for_a_connection_does_not_wait_for_the_generator() {
         spoil(&mut run);
         assert!(judge(&run).reasons.iter().all(|reason| reason.code != ReasonCode::ObservedLate));
     }
-}
-
-#[test]
-fn the_words_name_the_thresholds() {
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    assert!(CONDITION.contains(&format!("{} us", UNSEEN_NS / MICROSECOND)));
-    assert!(CONDITION.contains(&percent(OBSERVED_LATE)));
-    assert!(CONDITION.contains(&percent(CONNECTING)));
-    assert!(CONSEQUENCE.contains(&percent(MOSTLY_OBSERVED_LATE)));
 }
