@@ -10,6 +10,7 @@
 //! * `paths`, `sources`: requests that differ, sessions, bursts, and sources that end the run.
 //! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
+//! * `presence`: servers that go away, told with their share of the time; healthy ones, never told so.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
@@ -20,6 +21,7 @@ mod harness;
 mod open;
 mod pace;
 mod paths;
+mod presence;
 mod queue;
 mod server;
 mod sources;

@@ -3,6 +3,7 @@
 mod answers;
 mod generator;
 mod machine;
+mod presence;
 mod steady;
 mod way;
 mod window;
