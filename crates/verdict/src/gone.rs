@@ -139,9 +139,15 @@ fn improbable(run: &Run, silence: &Silence) -> bool {
 
 /// At the window's end nothing came any more, not in the drain either, to attempts that were open.
 fn silent(run: &Run, silence: &Silence) -> bool {
-    let open = run.totals.errors.timeout.saturating_add(run.totals.unfinished) > 0;
+    let totals = &run.totals;
+    let length = silence.duration_ns();
+    // Arrivals that found no connection have nothing open, but wait behind what is.
+    let behind = totals.unsent > 0
+        && silence.failed_slots > 1
+        && length >= FAILING_TIMES.saturating_mul(run.service_ns.p99);
+    let open = totals.errors.timeout > 0 || totals.unfinished > 0 || behind;
     let answered = run.first_byte_ns.p99.min(run.service_ns.p50);
-    let long = silence.duration_ns() >= SHORTEST.max(SILENT_TIMES.saturating_mul(answered));
+    let long = length >= SHORTEST.max(SILENT_TIMES.saturating_mul(answered));
     !silence.ended && !run.interrupted && open && long
 }
 

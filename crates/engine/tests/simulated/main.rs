@@ -10,6 +10,7 @@
 //! * `paths`, `sources`: requests that differ, sessions, bursts, and sources that end the run.
 //! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
+//! * `presence`: servers that go away, told with their share of the time; healthy ones, never told so.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `edge`: whose time is whose, and answers that nobody asked for.
 //! * `users`: users who are never answered, and kinds of answers.
@@ -23,6 +24,7 @@ mod harness;
 mod open;
 mod pace;
 mod paths;
+mod presence;
 mod queue;
 mod server;
 mod sources;

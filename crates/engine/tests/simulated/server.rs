@@ -172,6 +172,65 @@ impl<F: FnMut(Asked) -> Option<Reply>> Party<SimNet> for Scripted<F> {
     }
 }
 
+/// A server that is there only for a while: it listens from an instant after the world's beginning on, and is
+/// killed at another.
+pub fn mortal(
+    world: &World,
+    request: &[u8],
+    (born, dies): (Nanos, Nanos),
+    reply: impl FnMut(Asked) -> Option<Reply> + 'static,
+) -> Served {
+    let party = Scripted {
+        reply,
+        request: request.to_vec(),
+        enough: request.len(),
+        begin: world.now(),
+        conns: Vec::new(),
+        ahead: BinaryHeap::new(),
+        replies: Vec::new(),
+        log: Log::default(),
+    };
+    let begin = world.now();
+    (
+        world.host(),
+        Box::new(Mortal { born: begin + born, dies: begin + dies, listens: false, party }),
+    )
+}
+
+struct Mortal<P> {
+    born: u64,
+    dies: u64,
+    listens: bool,
+    party: P,
+}
+
+impl<P: Party<SimNet>> Party<SimNet> for Mortal<P> {
+    fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
+        self.party.accepted(net, conn)
+    }
+
+    fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
+        self.party.event(net, token, event);
+    }
+
+    fn tick(&mut self, net: &mut SimNet) -> Next {
+        let now = net.now();
+        if now >= self.dies {
+            return Next::Finished;
+        }
+        if now < self.born {
+            return Next::Wait(self.born);
+        }
+        if !std::mem::replace(&mut self.listens, true) {
+            net.listen(address());
+        }
+        match self.party.tick(net) {
+            Next::Wait(at) => Next::Wait(at.min(self.dies)),
+            other => other,
+        }
+    }
+}
+
 /// The built-in server with one thread.
 pub fn built_in(world: &World, options: &target::Options) -> Vec<Served> {
     let mut net = world.host();

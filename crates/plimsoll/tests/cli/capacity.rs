@@ -113,7 +113,7 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         let ended = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&ended.stdout);
         assert!(text.contains("stopped answering"), "{text}");
-        assert_eq!(ended.status.code(), Some(1));
+        assert_eq!(ended.status.code(), Some(98));
     });
     folder.has(&["out/search.json", "out/report.html"]);
     let held = |search: &Value| {

@@ -4,6 +4,7 @@
 //! - `sweep`, `wrktest`: levels one after another, and what they leave.
 //! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 //! - `endpoints`: a search over several endpoints, each with its objective, share and cost.
+//! - `gone`: servers that are killed while they are measured.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
 //! - `import`: workload files out of other tools' files, or to start from.
@@ -19,6 +20,7 @@ mod capacity;
 mod compare;
 mod diff;
 mod endpoints;
+mod gone;
 mod harness;
 mod import;
 mod objectives;

@@ -5,6 +5,7 @@ mod generator;
 mod machine;
 mod observed;
 mod pauses;
+mod presence;
 mod steady;
 mod users;
 mod way;

@@ -1,0 +1,229 @@
+//! Servers that go away while they are measured, and healthy ones that only seem to.
+
+use model::units::{MILLISECOND, SECOND};
+use model::{Nanos, ReasonCode, Run, Verdict};
+use net::Close;
+use testkit::sim::World;
+use verdict::gone::gone;
+
+use crate::harness::{Load, Served, closed, drive, open};
+use crate::server::{OK, Reply, mortal, scripted};
+
+const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
+/// Half of the window.
+const HALF: Nanos = 3 * SECOND;
+
+/// 20 users of a server that answers in 2 ms, in either loop, for 6 s.
+fn loads() -> [Load; 2] {
+    [closed(20), open(400.0, 20)].map(|load| {
+        load.with(|plan| (plan.duration_ns, plan.timeout_ns) = (Some(6 * SECOND), 2 * SECOND))
+    })
+}
+
+fn judged(mut run: Run) -> Run {
+    run.validity = verdict::judge(&run);
+    run
+}
+
+/// What the rule says of a run, if it speaks.
+fn said(run: &Run) -> Option<(Verdict, String)> {
+    let reasons = run.validity.reasons.iter();
+    let mut gone = reasons.filter(|reason| reason.code == ReasonCode::ServerGone);
+    gone.next().map(|reason| (reason.consequence, reason.text.clone()))
+}
+
+fn after(
+    of: Nanos,
+    then: impl Fn() -> Option<Reply> + 'static,
+) -> impl Fn(&World, &Load) -> Vec<Served> {
+    let then = std::rc::Rc::new(then);
+    move |world, load| {
+        let then = then.clone();
+        scripted(world, &load.request, move |asked| {
+            if asked.at < of { Some(Reply::ok_after(2 * MILLISECOND)) } else { then() }
+        })
+        .0
+    }
+}
+
+fn well(world: &World, load: &Load, from: Nanos, until: Nanos) -> Served {
+    mortal(world, &load.request, (from, until), |_| Some(Reply::ok_after(2 * MILLISECOND)))
+}
+
+type Serve = Box<dyn Fn(&World, &Load) -> Vec<Served>>;
+
+/// Each way to go at half of the window, what the rule says of it, and the share that is left.
+#[test]
+fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
+    let cases: Vec<(&str, Serve, &str, f64)> = vec![
+        ("killed", Box::new(|w, l| vec![well(w, l, 0, HALF)]), "refused", 0.5),
+        ("stalled", Box::new(after(HALF, || None)), "no response at all", 0.5),
+        (
+            "resets",
+            Box::new(after(HALF, || Some(Reply::bytes(b"").ending(Close::Reset)))),
+            "reset",
+            0.5,
+        ),
+        (
+            "slow 503s",
+            Box::new(after(HALF, || Some(Reply { after: SECOND, ..Reply::bytes(ERROR) }))),
+            "it answered 503",
+            1.0,
+        ),
+        (
+            "killed and back",
+            Box::new(|w, l| vec![well(w, l, 0, 2 * SECOND), well(w, l, 5 * SECOND, 60 * SECOND)]),
+            "refused",
+            0.5,
+        ),
+    ];
+    for (name, serve, words, available) in cases {
+        for load in loads() {
+            let which = format!(
+                "{name}, {}",
+                if load.plan.rate_per_s.is_some() { "open" } else { "closed" }
+            );
+            let run = judged(drive(&load, |world| serve(world, &load)).run);
+            let Some((consequence, text)) = said(&run) else { panic!("{which}: not named") };
+            assert_eq!(consequence, Verdict::Invalid, "{which}");
+            assert!(text.contains(words), "{which}: {text}");
+            let found = run.rates.available_ratio.unwrap();
+            // Backing off may last up to a second beyond the server's return.
+            let within = if name == "killed and back" { 0.17 } else { 0.01 };
+            assert!((found - available).abs() < within, "{which}: {found}");
+            let totals = &run.totals;
+            let parts =
+                totals.succeeded + totals.unsent + totals.unfinished + totals.errors.total();
+            assert_eq!(totals.attempts, parts, "{which}");
+            let success = run.rates.success_ratio.unwrap();
+            assert!(success < 0.68, "{which}: {success}");
+        }
+    }
+}
+
+#[test]
+fn users_time_is_exact() {
+    // Killed after a second of four: each user has its answers, and 3 s without the server.
+    for workers in [1, 2, 3] {
+        let load = closed(6).with(|plan| {
+            (plan.duration_ns, plan.threads) = (Some(4 * SECOND), workers);
+        });
+        let run = drive(&load, |world| vec![well(world, &load, 0, SECOND)]).run;
+        let presence = run.presence.as_ref().unwrap();
+        assert_eq!(presence.user_ns, 24 * SECOND);
+        // The attempt that was cut off began up to 2.2 ms before.
+        let down = presence.down_ns as f64 / (18 * SECOND) as f64;
+        assert!((1.0..1.003).contains(&down), "{down}");
+        assert_eq!((presence.cut_ns, presence.failing_ns), (presence.down_ns, 0));
+        assert_eq!(presence.silences.len(), 1);
+        assert!(!presence.silences[0].ended);
+        let from = presence.silences[0].from_ns;
+        assert!((SECOND - 20 * MILLISECOND..=SECOND + 20 * MILLISECOND).contains(&from), "{from}");
+    }
+}
+
+#[test]
+fn what_is_lost_before_the_window_is_not_the_windows() {
+    let load = closed(4).with(|plan| {
+        (plan.warmup_ns, plan.duration_ns) = (3 * SECOND, Some(2 * SECOND));
+    });
+    let serve = |world: &World| vec![well(world, &load, SECOND, 60 * SECOND)];
+    let run = judged(drive(&load, serve).run);
+    assert_eq!(said(&run), None);
+    assert_eq!((run.rates.available_ratio, run.rates.attempts_success_ratio), (Some(1.0), None));
+}
+
+#[test]
+fn a_server_without_half_of_its_instances_is_named() {
+    // Every other connection is cut off at its first request, by turns, from half of the window on.
+    for load in loads() {
+        let load = load.with(|plan| plan.keepalive = false);
+        let run = judged(
+            drive(&load, |world| {
+                scripted(world, &load.request, |asked| {
+                    let dead = asked.at >= HALF && asked.nth % 2 == 1;
+                    let reply = if dead {
+                        Reply { after: 2 * MILLISECOND, ..Reply::default() }
+                    } else {
+                        Reply { after: 2 * MILLISECOND, ..Reply::bytes(OK) }
+                    };
+                    Some(reply.ending(if dead { Close::Reset } else { Close::Flush }))
+                })
+                .0
+            })
+            .run,
+        );
+        let (consequence, text) = said(&run).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert!(text.contains("cut off a part"), "{text}");
+    }
+}
+
+#[test]
+fn a_restart_of_a_moment_is_a_note() {
+    let load = closed(20).with(|plan| plan.duration_ns = Some(200 * SECOND));
+    let slow = |world: &World, from, until| {
+        mortal(world, &load.request, (from, until), |_| Some(Reply::ok_after(50 * MILLISECOND)))
+    };
+    let serve = |world: &World| {
+        vec![
+            slow(world, 0, 50 * SECOND),
+            slow(world, 50 * SECOND + 700 * MILLISECOND, 900 * SECOND),
+        ]
+    };
+    let run = judged(drive(&load, serve).run);
+    let (consequence, text) = said(&run).expect("named");
+    assert_eq!(consequence, Verdict::Valid, "{text}");
+}
+
+/// A healthy load of a seed: slow servers, few users, think times, long polling, lone failures, stalls.
+fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+    let mut draw = move || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as f64 / u64::MAX as f64
+    };
+    let users = [1, 1, 2, 3, 8, 20][(draw() * 6.0) as usize];
+    let mean = [2e6, 1e7, 1e8, 1e9, 3e9][(draw() * 5.0) as usize];
+    let mut load = match draw() < 0.5 {
+        true => closed(users),
+        // At most 95 % of what so many connections can carry.
+        false => open((0.95 * f64::from(users) * 1e9 / mean).min(300.0), users),
+    };
+    load.seed = seed;
+    let closed_loop = load.plan.rate_per_s.is_none();
+    let think = closed_loop && draw() < 0.3;
+    let timeout = 30 * SECOND;
+    load = load.with(|plan| {
+        (plan.duration_ns, plan.timeout_ns) = (Some(10 * SECOND), timeout);
+        plan.think_ns = think.then_some(SECOND);
+        plan.seed = seed;
+    });
+    let failing = [0.0, 0.0, 0.01, 0.2][(draw() * 4.0) as usize];
+    let (spread, stall) = (draw() < 0.5, draw() < 0.2);
+    let serve = move |at: u64| {
+        let after = if spread { -mean * (1.0 - draw()).ln() } else { mean };
+        // A pause of the server: whoever comes in it waits until it is over.
+        let paused = stall && (4 * SECOND..4 * SECOND + 700 * MILLISECOND).contains(&at);
+        let rest = if paused { 4 * SECOND + 700 * MILLISECOND - at } else { 0 };
+        let reply = if draw() < failing { Reply::bytes(ERROR) } else { Reply::bytes(OK) };
+        Reply { after: after as Nanos + rest, ..reply }
+    };
+    (load, serve)
+}
+
+#[test]
+fn of_a_thousand_healthy_servers_none_is_gone() {
+    for seed in testkit::sim::seeds(0..1000) {
+        let (load, mut serve) = healthy(seed);
+        let outcome = drive(&load, |world| {
+            scripted(world, &load.request, move |asked| Some(serve(asked.at))).0
+        });
+        let found = gone(&outcome.run);
+        assert_eq!(found, None, "seed {seed}: {:?}\n{:?}", load.plan, outcome.run.presence);
+    }
+}

@@ -1,0 +1,111 @@
+//! Servers that are killed while they are measured: each command says so, keeps what it learnt, and
+//! ends with 98.
+
+use std::process::{Child, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Folder, PLIMSOLL, Target};
+
+/// The command's end, whose server is killed once `there` is.
+fn killed(folder: &Folder, target: Target, line: &str, there: &str) -> (i32, String) {
+    let mut command = folder.command(PLIMSOLL.as_ref(), line);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (child, path) = (Guard(Some(child)), folder.path().join(there));
+    let begun = Instant::now();
+    while std::fs::metadata(&path).map_or(0, |file| file.len()) == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no {there}");
+        thread::sleep(Duration::from_millis(10));
+    }
+    drop(target);
+    let Output { status, stdout, stderr } = child.ended();
+    let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
+    (status.code().unwrap_or(-1), text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A child that does not outlive its test.
+struct Guard(Option<Child>);
+
+impl Guard {
+    fn ended(mut self) -> Output {
+        self.0.take().expect("it runs").wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn json(folder: &Folder, name: &str) -> Value {
+    serde_json::from_str(&folder.text(name)).unwrap()
+}
+
+#[test]
+fn a_run_says_since_when_and_in_whose_words() {
+    for load in ["-c 8", "-c 8 -R 200"] {
+        let (folder, target) = (Folder::new(), Target::start());
+        let url = target.url("/delay/2ms");
+        let line = format!("run {load} -d 8s --slo success>=99% --out out {url}");
+        let (code, text) = killed(&folder, target, &line, "out/run.journal");
+        assert_eq!(code, 98, "{text}");
+        assert!(text.contains("INVALID, server_gone the server stopped answering"), "{text}");
+        assert!(text.contains("had not come back at its end: Connection refused"), "{text}");
+        let run = json(&folder, "out/run.json");
+        folder.follows_schema("run", &run);
+        let available = run["rates"]["available_ratio"].as_f64().unwrap();
+        assert!(available < 0.95, "{available}");
+        assert!(run["rates"]["success_ratio"].as_f64().unwrap() <= available);
+        // Made anew from the journal it is the same.
+        std::fs::remove_file(folder.path().join("out/run.json")).unwrap();
+        folder.plimsoll("report out");
+        let again = json(&folder, "out/run.json");
+        assert_eq!(again["presence"], run["presence"]);
+        assert_eq!(again["rates"], run["rates"]);
+    }
+}
+
+#[test]
+fn how_much_absence_is_borne_can_be_said() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/delay/2ms");
+    let line = format!("run -c 8 -d 6s --slo available>=1% --out out {url}");
+    let (code, text) = killed(&folder, target, &line, "out/run.journal");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("server_gone") && text.contains("PASS available>=1%"), "{text}");
+}
+
+#[test]
+fn a_sweep_ends_when_its_server_is_gone_and_keeps_its_levels() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/delay/2ms");
+    let line =
+        format!("sweep {url} --levels 1,2,4,8,16,32 -d 2s --rest 100ms --name api --out out");
+    let (code, text) = killed(&folder, target, &line, "out/api.dat");
+    assert_eq!(code, 98, "{text}");
+    assert!(text.contains("The sweep ended here: at "), "{text}");
+    assert!(text.contains("the server stopped answering"), "{text}");
+    folder.has(&["out/sweep.json", "out/report.html", "out/api.dat"]);
+    let sweep = json(&folder, "out/sweep.json");
+    let levels = sweep["levels"].as_array().unwrap();
+    assert!(levels.len() < 6, "it went on: {}", levels.len());
+    let verdict = |level: &Value| level["run"]["validity"]["verdict"].clone();
+    assert_eq!(verdict(levels.last().unwrap()), "INVALID");
+}
+
+#[test]
+fn a_comparison_ends_when_a_server_is_gone_and_keeps_its_rounds() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let (a, b) = (target.url("/delay/2ms"), target.url("/delay/3ms"));
+    let line = format!("compare --rounds 8 -d 1s --rest 0s -c 8 -q --anyway --out cmp {a} {b}");
+    let (code, text) = killed(&folder, target, &line, "cmp/compare.json");
+    assert_eq!(code, 98, "{text}");
+    assert!(text.contains("the server stopped answering"), "{text}");
+    folder.has(&["cmp/compare.json", "cmp/report.html", "cmp/round-01-A/run.json"]);
+}

@@ -1,0 +1,88 @@
+//! The rule about a server that goes away, on plain figures.
+
+use model::{Presence, Silence};
+
+use super::*;
+
+/// A silence from 6 s to the end of 10 s in which attempts failed in so many slots.
+fn dead(run: &mut Run, failed_slots: u32) {
+    run.totals.errors.add(ErrorClass::Connect, 40);
+    run.totals.attempts += 40;
+    run.totals.error_samples.insert("connect".into(), "Connection refused".into());
+    run.rates.available_ratio = Some(0.6);
+    let silence = Silence {
+        from_ns: 6 * SECOND,
+        to_ns: 10 * SECOND,
+        last_failed_ns: Some(10 * SECOND),
+        failed_slots,
+        ended: false,
+    };
+    let user_ns = 100 * SECOND;
+    let (down_ns, cut_ns) = (40 * SECOND, 40 * SECOND);
+    run.presence =
+        Some(Presence { user_ns, down_ns, cut_ns, failing_ns: 0, silences: vec![silence] });
+}
+
+#[test]
+fn a_server_that_went_away() {
+    check(vec![
+        (
+            "to the end",
+            closed(),
+            |run| dead(run, 12),
+            Verdict::Invalid,
+            ReasonCode::ServerGone,
+            "the server stopped answering 6.00s into the window, and had not come back at its end: \
+             Connection refused; it was there for 60.00 % of its users' time",
+        ),
+        (
+            "an open loop",
+            open(),
+            |run| dead(run, 12),
+            Verdict::Invalid,
+            ReasonCode::ServerGone,
+            "it was there for 60.00 % of the arrivals",
+        ),
+        (
+            "a part of the users",
+            closed(),
+            |run| {
+                dead(run, 12);
+                run.presence.as_mut().unwrap().silences.clear();
+            },
+            Verdict::Invalid,
+            ReasonCode::ServerGone,
+            "cut off a part of its users: Connection refused",
+        ),
+    ]);
+}
+
+#[test]
+fn what_says_nothing_of_the_server() {
+    let spoils: [(&str, fn(&mut Run)); 4] = [
+        ("a lone failure", |run| {
+            dead(run, 1);
+            let presence = run.presence.as_mut().unwrap();
+            (presence.cut_ns, presence.silences[0].ended) = (0, true);
+        }),
+        ("shorter than answers take", |run| {
+            dead(run, 12);
+            run.service_ns.p50 = 5 * SECOND;
+            let presence = run.presence.as_mut().unwrap();
+            (presence.cut_ns, presence.silences[0].ended) = (0, true);
+        }),
+        ("half of the attempts fail all along", |run| {
+            dead(run, 3);
+            run.totals.attempts = 20_000;
+            run.presence.as_mut().unwrap().cut_ns = 0;
+        }),
+        ("measured before", |run| {
+            dead(run, 12);
+            run.presence = None;
+        }),
+    ];
+    for (name, spoil) in spoils {
+        let (_, codes, text) = judged(closed(), spoil);
+        assert!(!codes.contains(&ReasonCode::ServerGone), "{name}: {text}");
+    }
+}
