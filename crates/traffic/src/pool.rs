@@ -125,7 +125,7 @@ impl Pool {
                 let csv = stream.csv();
                 let begins = lots.next.into_iter().chain(lots.left.iter().map(|lot| lot.from));
                 lots.fit(csv.start.at, csv.file.size(), LONGEST_ROW as u64)
-                    && begins.into_iter().all(|place| csv.begins_a_row(place.at))
+                    && begins.into_iter().all(|place| csv.begins_a_line(place.at))
             }
             Stock::Indexed(..) => false,
         }

@@ -66,7 +66,7 @@ fn value_of(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let value = value.trim_start_matches([' ', '\t']);
     let value = extent(text, text.len() - value.len(), named);
     let trivial = matches!(&text[value.clone()], "" | "true" | "false" | "null" | MASK);
-    let hole = text[value.clone()].starts_with("${");
+    let hole = text[value.start..].starts_with("${");
     (!trivial && !hole).then_some(value)
 }
 

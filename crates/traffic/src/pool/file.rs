@@ -88,8 +88,8 @@ impl CsvFile {
         Ok(Self { columns: column_names(names, 1)?, name, file, separator, start })
     }
 
-    /// Whether a line ends before this byte (csv ends rows at CR too), or the rows begin there; at the end of the file as well.
-    pub(crate) fn begins_a_row(&self, at: u64) -> bool {
+    /// Whether a line ends before this byte (csv ends rows at CR too), or the rows begin or end there.
+    pub(crate) fn begins_a_line(&self, at: u64) -> bool {
         let mut before = [0];
         at == self.start.at
             || at == self.file.size()
