@@ -11,12 +11,27 @@ pub const RUN_JSON: &str = "run.json";
 /// Bytes of one file at most: a sweep of a thousand levels takes less.
 const LARGEST: u64 = 1 << 30;
 
+/// Bytes of a result in a folder at most: 256 MiB.
+const LARGEST_STORED: u64 = 256 << 20;
+
 /// Reads a file.
 ///
 /// # Errors
 /// A sentence without the file's name, when it cannot be read or is too large.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     read_at_most(path, LARGEST)
+}
+
+/// Reads a result out of a folder that anybody may have made: no device and no pipe, and not without bound.
+///
+/// # Errors
+/// As [`read`], and when it is no regular file.
+pub fn read_stored(path: &Path) -> Result<Vec<u8>, String> {
+    let about = path.metadata().map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("no regular file".to_owned());
+    }
+    read_at_most(path, LARGEST_STORED)
 }
 
 /// Reads a file of `most` bytes at most. The bound holds for what has no length beforehand too, such as a

@@ -1,7 +1,6 @@
 //! `plimsoll report DIR`: the results of a folder, made anew from what it holds, and judged by
 //! other objectives where some are given.
 
-use std::fs;
 use std::path::Path;
 
 use import::ResultError;
@@ -9,6 +8,7 @@ use model::Run;
 
 use crate::args::{Format, ReportArgs};
 use crate::failure::{Failure, cannot_run, usage};
+use crate::input;
 use crate::journal::{self, Replayed};
 use crate::objectives::Objectives;
 use crate::output;
@@ -50,7 +50,8 @@ fn judge_anew(run: &mut Run, what: &str) {
 /// The run in a folder, whole or as far as its journal goes, and the objectives kept beside it.
 fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     let (finished, journal) = (dir.join("run.json"), dir.join(journal::NAME));
-    if let Ok(bytes) = fs::read(&finished) {
+    if finished.exists() {
+        let bytes = input::read_stored(&finished).map_err(|error| unreadable(&finished, &error))?;
         match import::load_run(&bytes) {
             Ok(run) => Ok(Replayed { run, objectives: Vec::new() }),
             Err(error @ ResultError::CutShort { .. }) => {
@@ -77,8 +78,7 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
 
 fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u8, Failure> {
     let path = dir.join(SWEEP_JSON);
-    let bytes = fs::read(&path)
-        .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
+    let bytes = input::read_stored(&path).map_err(|error| unreadable(&path, &error))?;
     let mut sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
     for held in &mut sweep.levels {
         let what = verdict::figures::level_of(sweep.kind, held.level);

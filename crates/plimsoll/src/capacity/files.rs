@@ -50,7 +50,7 @@ impl Files {
 
     /// The run of a step, as far as it can be read.
     pub fn read_run(&self, step: &SearchStep) -> Option<Run> {
-        let bytes = std::fs::read(self.dir.join(&step.file)).ok()?;
+        let bytes = crate::input::read_stored(&self.dir.join(&step.file)).ok()?;
         import::load_run(&bytes).ok()
     }
 
