@@ -10,6 +10,8 @@ use crate::sweep::files::SWEEP_JSON;
 pub const RUN_JSON: &str = "run.json";
 /// Bytes of one file at most: a sweep of a thousand levels takes less.
 const LARGEST: u64 = 1 << 30;
+/// Bytes of a result in a folder at most.
+const LARGEST_STORED: u64 = 256 << 20;
 
 /// Reads a file.
 ///
@@ -37,7 +39,7 @@ pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 /// # Errors
 /// As [`read`].
 pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
-    read_plain(path, LARGEST)
+    read_plain(path, LARGEST_STORED)
 }
 
 /// Reads a file of `most` bytes at most. The bound holds for what has no length beforehand too, such as a

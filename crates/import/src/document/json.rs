@@ -5,7 +5,7 @@ use super::{DEEPEST, Entry, Fault, MOST_VALUES, Mark, Node, Tree, Value};
 
 /// Reads a text that is one value.
 pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
-    let mut reader = Reader { text, at: 0, depth: 0, marks: 0 };
+    let mut reader = Reader { text, at: 0, depth: 0, marks: 0, values: 0 };
     reader.blank();
     let root = reader.value()?;
     reader.blank();
@@ -20,6 +20,8 @@ struct Reader<'a> {
     at: usize,
     depth: usize,
     marks: u32,
+    /// Keys aside.
+    values: usize,
 }
 
 impl Reader<'_> {
@@ -42,6 +44,10 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Result<Node, Fault> {
         let start = self.at;
+        self.values += 1;
+        if self.values > MOST_VALUES {
+            return Err(Fault::new(start, format!("more than {MOST_VALUES} values")));
+        }
         let value = match self.peek() {
             Some(b'{') => self.nested(Self::map)?,
             Some(b'[') => self.nested(Self::list)?,

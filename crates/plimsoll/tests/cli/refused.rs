@@ -69,3 +69,17 @@ fn flags_that_make_no_sweep() {
     folder.put("file", "");
     folder.plimsoll(&format!("sweep {url} --out file/x")).refuses(1, "cannot make the folder");
 }
+
+/// A folder from elsewhere may hold anything under a result's name.
+#[test]
+fn results_that_are_no_files_or_have_no_end() {
+    for name in ["run.json", "sweep.json"] {
+        let folder = Folder::new();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join(name)).unwrap();
+        folder.plimsoll("report .").refuses(1, "no regular file");
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        file.set_len(2 << 30).unwrap();
+        folder.plimsoll("report .").refuses(1, "more than 268435456 bytes");
+    }
+}
