@@ -389,7 +389,7 @@ fn empty_search() -> CapacitySearch {
         settings: Settings {
             kind: LevelKind::Rate,
             arriving: Arriving::Requests,
-            arrivals: Some(Arrivals::Poisson),
+            arrivals: Some(Arrivals::Uniform),
             connections: 1000,
             most: None,
             precision: 0.05,
