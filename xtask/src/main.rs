@@ -1,4 +1,4 @@
-//! The project's own chores, so that they are the same on every machine: test, tidy, docs, bench, truth, fuzz.
+//! The project's own chores, so that they are the same on every machine: test, noise, tidy, docs, bench, truth, fuzz.
 //!
 //! Owns how the project is checked and measured. Nothing here is part of the product: no crate depends on it, and it
 //! depends on no crate of the project, so that it compiles in seconds and works while the others do not.
@@ -10,8 +10,8 @@ mod golang;
 mod interrupt;
 mod licences;
 mod needs;
+mod noise;
 mod repo;
-mod rerun;
 mod table;
 mod test;
 mod tidy;
@@ -29,6 +29,7 @@ Usage: cargo xtask <COMMAND> [OPTIONS]
 
 Commands:
   test      install what is lacking, then check everything that CI checks
+  noise     run the tests that use real sockets again and again beside noise
   tidy      check the style rules that a program can check
   docs      write docs/reference from the program's own flag table and types
   bench     measure against the numbers that the project promises
@@ -52,6 +53,7 @@ fn dispatch(mut arguments: Arguments) -> Result<()> {
     interrupt::watch()?;
     match arguments.subcommand()?.as_deref() {
         Some("test") => test::main(arguments),
+        Some("noise") => noise::main(arguments),
         Some("tidy") => tidy::main(arguments),
         Some("docs") => docs::main(arguments),
         Some("bench") => bench::main(arguments),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::loadline::LoadLine;
-use crate::plan::Arriving;
+use crate::plan::{Arrivals, Arriving};
 use crate::run::Program;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
@@ -49,6 +49,9 @@ pub struct Settings {
     /// What a rate counts.
     #[serde(default)]
     pub arriving: Arriving,
+    /// How arrivals are spaced; absent in a closed loop, and in searches of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
     /// Connections at most.
     pub connections: u32,
     /// No level above this one is run, where the user drew the line; above 0.
@@ -205,4 +208,7 @@ pub struct Margin {
     pub unit: Unit,
     /// Whether it held.
     pub outcome: Outcome,
+    /// Why it cannot be told, where it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }

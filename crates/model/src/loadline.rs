@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Answer;
 use crate::environment::Environment;
 use crate::histogram::Summary;
-use crate::plan::Arriving;
+use crate::plan::{Arrivals, Arriving};
 use crate::run::Program;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
@@ -29,6 +29,10 @@ pub struct LoadLine {
     /// What the rates of a search for a rate count; those that came of a concurrency are of requests.
     #[serde(default)]
     pub arriving: Arriving,
+    /// How arrivals were spaced, which the rate holds for: random ones queue at rates that evenly spaced
+    /// ones do not. Absent for a concurrency, and in load lines of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
     /// Requests that an arrival made, mean at the capacity: 1 but where arrivals are sessions.
     #[serde(default = "one")]
     pub requests_per_arrival: f64,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use model::capacity::{CapacitySearch, SCHEMA, Settings};
 use model::units::{MILLISECOND, SECOND, exact_duration};
-use model::{Arriving, LevelKind, Nanos, Ruling, Run};
+use model::{Arrivals, Arriving, LevelKind, Nanos, Ruling, Run};
 use verdict::capacity::{Asked, Ending, words};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::objective::FOR_A_COURSE;
@@ -27,6 +27,7 @@ use crate::output;
 use crate::resolve::Prepared;
 use crate::secrets;
 use crate::sent::Sent;
+use crate::settings::{Origin, Setting};
 use crate::signals::stop_on_signal;
 use crate::sweep;
 use crate::sweep::demo::BuiltIn;
@@ -59,8 +60,9 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let dir = folder(args)?;
     let built_in = if built_in { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
-    let sent = Sent::of(url, &args.load)?;
+    let mut sent = Sent::of(url, &args.load)?;
     settings.arriving = sent.arriving();
+    settings.arrivals = arrivals(&mut sent, settings.kind, Arrivals::Poisson);
     let asked = asked(args, &sent, &settings)?;
     let record = empty(url, settings, asked.names());
     let course = course(sent, args, settings, asked)?;
@@ -71,6 +73,17 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
         files.write_record(&record);
     }
     carry_out(&course, record, &files, args.format, built_in.as_ref())
+}
+
+/// How the arrivals of a search are spaced: as flag or file say, else by `default`. Users do not come
+/// evenly, so unlike a run a search sends at random unless told otherwise: evenly spaced arrivals
+/// would find a capacity that users never get.
+fn arrivals(sent: &mut Sent, kind: LevelKind, default: Arrivals) -> Option<Arrivals> {
+    let told = &mut sent.settings.arrivals;
+    if told.origin == Origin::Default {
+        *told = Setting { value: default, origin: Origin::Default };
+    }
+    (kind == LevelKind::Rate).then_some(told.value)
 }
 
 /// What `--slo` says, or else the workload file.
@@ -109,6 +122,7 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
     Ok(Settings {
         kind,
         arriving: Arriving::default(),
+        arrivals: None,
         connections,
         most: args.max,
         precision: args.precision,

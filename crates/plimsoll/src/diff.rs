@@ -81,7 +81,8 @@ impl Compared {
             return usage("diff takes two results or more: .dat, sweep.json, run.json or folders");
         }
         let Inputs { curves, runs, folder } = inputs::read(files)?;
-        let diff = Diff::of(&curves).map_err(|error| Failure::Usage(error.to_string()))?;
+        let mut diff = Diff::of(&curves).map_err(|error| Failure::Usage(error.to_string()))?;
+        diff.notes.extend(inputs::different_urls(&diff.names, &runs));
         let stem: Vec<String> = diff.names.iter().map(|name| inputs::file_name(name)).collect();
         let last = runs.len() - 1;
         let against_last = |of: usize| {

@@ -97,7 +97,7 @@ pub(crate) fn cells(kind: LevelKind, held: &SearchStep) -> [String; 6] {
 }
 
 fn by(margin: &Margin) -> String {
-    format!("{}: {}", clean(&margin.objective, 60), words::value(margin.unit, margin.value))
+    clean(&words::measured(margin), 160)
 }
 
 #[cfg(test)]

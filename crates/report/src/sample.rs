@@ -390,6 +390,7 @@ fn empty_search() -> CapacitySearch {
         settings: Settings {
             kind: LevelKind::Rate,
             arriving: Arriving::Requests,
+            arrivals: Some(Arrivals::Uniform),
             connections: 1000,
             most: None,
             precision: 0.05,
@@ -413,6 +414,7 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         limit: 500e6,
         unit: Unit::Nanoseconds,
         outcome,
+        why: (outcome == Outcome::Unclear).then(|| "interval 471ms to 530ms".into()),
     };
     let success = Margin {
         objective: "success>=99%".into(),
@@ -420,6 +422,7 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         limit: 0.99,
         unit: Unit::Ratio,
         outcome: Outcome::Held,
+        why: None,
     };
     Judged {
         outcome,

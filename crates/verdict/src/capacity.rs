@@ -9,7 +9,8 @@
 //!    again: each level is approached from idle.
 //! 2. *Probe*: a closed loop for a moment, to know about where to look (`path` has 1 to 5).
 //! 3. *Search*: the level at the median of the belief ([`estimate`]), again and again.
-//! 4. *Hold*: a long run near the lower end of what is believed; if it breaks, back to 3.
+//! 4. *Hold*: a long run near the lower end of what is believed. If it breaks or cannot tell, back to 3
+//!    as far as there is time, and a hold a step lower: time for three holds is kept.
 //! 5. *Edges*: the level that is said not to hold is tried once more where the interval is wide.
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //!
@@ -26,7 +27,7 @@ mod weighed;
 pub mod words;
 
 use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
-use model::{LevelKind, Nanos};
+use model::{Arrivals, LevelKind, Nanos};
 
 pub use answer::{Answer, load_line};
 pub use asked::Asked;
@@ -34,7 +35,7 @@ pub use judge::judge;
 pub use weighed::{Of, Weighed};
 pub use words::Reading;
 
-use estimate::{Estimate, Prior};
+use estimate::{Estimate, Prior, Spacing};
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,7 +138,11 @@ impl Search {
 
     /// The belief about the capacity, from every level approached from idle.
     pub fn estimate(&self) -> Estimate {
-        Estimate::of(self.prior(), &self.answers())
+        let spacing = match self.settings.arrivals {
+            Some(Arrivals::Poisson) if self.settings.kind == LevelKind::Rate => Spacing::Random,
+            _ => Spacing::Even,
+        };
+        Estimate::of(self.prior(), spacing, &self.answers())
     }
 
     fn of(&self, purpose: Purpose) -> impl DoubleEndedIterator<Item = &Fed> {

@@ -3,7 +3,7 @@
 
 use model::capacity::{Outcome, Purpose, Settings, Step};
 use model::units::{MILLISECOND, SECOND};
-use model::{Arriving, LevelKind};
+use model::{Arrivals, Arriving, LevelKind};
 use target::Options;
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Answer, Asked, Ending, Next, Search};
@@ -16,6 +16,7 @@ fn settings(kind: LevelKind) -> Settings {
     Settings {
         kind,
         arriving: Arriving::Requests,
+        arrivals: Some(Arrivals::Uniform),
         connections: 400,
         most: None,
         precision: 0.05,

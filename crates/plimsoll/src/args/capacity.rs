@@ -14,7 +14,9 @@ use super::LoadArgs;
     after_help = "A level holds when every objective of --slo does, when what was due was answered \
 (99 %), and when attempts succeed (99 %, unless an objective says otherwise).\nEvery level is \
 approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of --warmup \
-where that is longer.\nExit codes: 0 confirmed; 98 not confirmed; 99 the objectives are never met, or the \
+where that is longer.\nArrivals are random (poisson) unless --arrivals or the workload file \
+says otherwise: users do not come evenly, and evenly spaced arrivals are carried at rates where random \
+ones queue.\nExit codes: 0 confirmed; 98 not confirmed; 99 the objectives are never met, or the \
 capacity is below a qps that was asked for; 1, 2 and 130 as everywhere."
 )]
 pub struct CapacityArgs {

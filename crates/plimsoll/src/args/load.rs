@@ -49,7 +49,7 @@ pub struct LoadArgs {
     /// wrk script that makes the requests; its arguments follow `--`
     #[arg(short, long, value_name = "FILE", help_heading = "Request")]
     pub script: Option<PathBuf>,
-    /// How open-loop arrivals are spaced: uniform or poisson
+    /// How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]
     #[arg(long, value_name = "KIND", value_parser = super::parse_arrivals, help_heading = "Load")]
     pub arrivals: Option<Arrivals>,
     /// Closed loop: fixed step between the sends of one connection, such as 110ms

@@ -151,11 +151,19 @@ fn line(nth: usize, kind: LevelKind, step: &Step, judged: &Judged) -> String {
     let mut line = format!("{nth:>3}  {:<24}", name(kind, step));
     if matches!(step.purpose, Purpose::Idle | Purpose::Probe) {
         let mean = model::units::show_duration(judged.mean_ns as Nanos);
-        let per_s = verdict::figures::rate(judged.succeeded_per_s);
-        return line + &format!("{per_s}/s succeeded, mean {mean}");
+        let per_s = verdict::figures::rate(judged.requests_per_s);
+        return line + &format!("{per_s}/s, mean {mean}") + &failures(judged);
     }
     line += &format!("{:<18}", judged.outcome.name());
-    let margins = judged.margins.iter().take(3);
-    let margins = margins.map(|m| format!("{}: {}", m.objective, words::value(m.unit, m.value)));
+    let margins = judged.margins.iter().take(3).map(words::measured);
     line + &margins.collect::<Vec<_>>().join(", ")
+}
+
+/// How many attempts succeeded, where not all did.
+fn failures(judged: &Judged) -> String {
+    let success = judged.margins.iter().find(|margin| margin.objective.starts_with("success"));
+    match success.filter(|margin| margin.value < 1.0) {
+        Some(margin) => format!(", success {}", words::value(margin.unit, margin.value)),
+        None => String::new(),
+    }
 }

@@ -7,7 +7,7 @@ use model::capacity::CapacitySearch;
 use verdict::capacity::Search;
 
 use super::files::{Files, SEARCH_JSON};
-use super::{carry_out, course, settings};
+use super::{arrivals, carry_out, course, settings};
 use crate::args::{CapacityArgs, Cli, Command};
 use crate::consent;
 use crate::cursors;
@@ -48,7 +48,18 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
             record.settings.connections
         ));
     }
-    let sent = Sent::of(&url, &args.load)?;
+    let mut sent = Sent::of(&url, &args.load)?;
+    // Searches of before it was kept sent evenly unless told otherwise.
+    let was = record.settings.arrivals;
+    let now = arrivals(&mut sent, wanted.kind, was.unwrap_or_default());
+    if was.is_some_and(|was| now != Some(was)) {
+        return usage(format!(
+            "{} was searched with {} arrivals: give the same --arrivals",
+            dir.display(),
+            was.unwrap_or_default().name()
+        ));
+    }
+    record.settings.arrivals = now;
     let asked = super::asked(&args, &sent, &record.settings)?;
     if asked.names() != record.objectives {
         return usage(format!(

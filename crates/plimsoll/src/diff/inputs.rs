@@ -42,6 +42,19 @@ pub fn read(paths: &[PathBuf]) -> Result<Inputs, Failure> {
     Ok(Inputs { curves, runs, folder })
 }
 
+/// What each result is of, in a sentence, where that is not one URL.
+pub fn different_urls(names: &[String], runs: &[Vec<(f64, Run)>]) -> Option<String> {
+    let url = |runs: &Vec<(f64, Run)>| Some(runs.first()?.1.plan.url.clone());
+    let urls: Vec<(&String, String)> =
+        names.iter().zip(runs).filter_map(|(name, runs)| Some((name, url(runs)?))).collect();
+    let (_, first) = urls.first()?;
+    if urls.iter().all(|(_, url)| url == first) {
+        return None;
+    }
+    let of: Vec<String> = urls.iter().map(|(name, url)| format!("{name} is of {url}")).collect();
+    Some(format!("different URLs, compared all the same: {}", of.join(", ")))
+}
+
 /// The result that a path names: itself, or the one in the folder it is.
 fn find(path: &Path) -> Result<PathBuf, Failure> {
     if !path.is_dir() {

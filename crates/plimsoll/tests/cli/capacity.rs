@@ -1,4 +1,7 @@
 //! `plimsoll capacity`.
+//!
+//! What a search finds depends on the machine's hour; it is held in virtual time (`engine/tests/simulated`)
+//! and on simulated servers (`verdict`). Here: files, words, exit codes that no stall can change.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +13,8 @@ use serde_json::Value;
 
 use crate::harness::{Ended, Folder, PLIMSOLL, Target};
 
-/// A search short enough for a test. What it finds in so little time is not asserted closely.
-const SHORT: &str = "--budget 40s --step 500ms --hold 1s --rest 50ms --out out";
+/// A search short enough for a test.
+const SHORT: &str = "--budget 30s --step 400ms --hold 1s --rest 50ms --out out";
 /// One server of 5 ms: 200/s.
 const QUEUE: &str = "/queue?servers=1&mean=5ms&dist=det";
 
@@ -19,33 +22,71 @@ fn json(folder: &Folder, name: &str) -> Value {
     serde_json::from_str(&folder.text(name)).unwrap()
 }
 
+/// Asserts that a search ended with an answer, confirmed or not, and that exit code and words agree.
+#[track_caller]
+fn answers(ended: Ended) -> Ended {
+    let confirmed = ended.stdout.contains("confirmed over ");
+    let not_confirmed = ended.stdout.contains("not confirmed by a hold");
+    assert!(confirmed != not_confirmed, "{ended:#?}");
+    ended.ends(if confirmed { 0 } else { 98 })
+}
+
 #[test]
-fn a_capacity_is_found_confirmed_explained_and_written_down() {
+fn a_search_ends_with_an_answer_explained_and_written_down() {
     let (folder, target) = (Folder::new(), Target::start());
-    let search = || folder.plimsoll(&format!("capacity {} {SHORT}", target.url(QUEUE)));
-    // A generator that was kept from its work says so, and what limits the server stays unknown.
-    let told = |ended: &Ended| !ended.stdout.contains("the generator was the limit");
-    let ended = (0..4).map(|_| search()).find(told).expect("a search that ends at the server");
-    ended
-        .ok()
-        .prints("limited by ")
-        .prints("confirmed over 1.00s")
+    let ended = folder.plimsoll(&format!("capacity {} {SHORT}", target.url(QUEUE)));
+    answers(ended)
+        .prints(" for random arrivals (poisson)")
         .prints("Why not more")
         .prints("report: out/report.html");
     folder.has(&["out/search.json", "out/search.csv", "out/search.svg", "out/search.png"]);
     let line = json(&folder, "out/capacity.json");
-    assert_eq!(line["schema"], "plimsoll.loadline/1");
+    folder.follows_schema("loadline", &line);
+    assert_eq!(line["arrivals"], "poisson");
     let rate = line["rate_per_s"].as_f64().unwrap();
-    assert!((120.0..260.0).contains(&rate), "{rate}");
     assert!(line["rate_low_per_s"].as_f64().unwrap() <= rate);
-    assert!(line["rate_high_per_s"].as_f64().unwrap() >= rate);
+    assert!(line["rate_high_per_s"].as_f64().is_none_or(|high| high >= rate), "{line:#}");
     assert_eq!(line["endpoints"][0]["endpoint"], "GET /queue");
     let search = json(&folder, "out/search.json");
     for step in search["steps"].as_array().unwrap() {
         let run = json(&folder, &format!("out/{}", step["file"].as_str().unwrap()));
         assert_eq!(run["schema"], "plimsoll.run/1");
+        let open = step["step"]["purpose"] != "idle" && step["step"]["purpose"] != "probe";
+        assert_eq!(run["plan"]["arrivals"] == "poisson", open, "{:#}", run["plan"]);
     }
-    assert!(folder.text("out/report.html").contains("plimsoll-capacity"));
+    let page = folder.text("out/report.html");
+    assert!(page.contains("plimsoll-capacity") && page.contains("random arrivals"));
+}
+
+#[test]
+fn arrivals_are_as_flag_or_file_say_and_a_resumed_search_keeps_them() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    let short = "--max 20 --budget 10s --step 300ms --hold 300ms --rest 20ms --out";
+    let spacing =
+        |out: &str| json(&folder, &format!("{out}/search.json"))["settings"]["arrivals"].clone();
+    folder.plimsoll(&format!("capacity {url} --arrivals uniform {short} flag"));
+    assert_eq!(spacing("flag"), "uniform");
+    let text =
+        format!("target: {url}\nload: {{rate: 5, arrivals: uniform}}\nendpoints: [{{path: /}}]\n");
+    folder.put("even.yaml", text);
+    folder.plimsoll(&format!("capacity even.yaml {short} file"));
+    assert_eq!(spacing("file"), "uniform");
+    folder.plimsoll(&format!("capacity {url} --closed -c 4 {short} closed"));
+    assert_eq!(spacing("closed"), Value::Null);
+    let other = format!("capacity {url} --max 20 --arrivals poisson --resume flag");
+    folder.plimsoll(&other).refuses(2, "was searched with uniform arrivals");
+    // A search of before it was kept.
+    let mut search = json(&folder, "flag/search.json");
+    search["settings"].as_object_mut().unwrap().remove("arrivals").unwrap();
+    search["outcome"].take();
+    search["steps"].as_array_mut().unwrap().truncate(2);
+    let command = search["command"].as_array_mut().unwrap();
+    let at = command.iter().position(|word| word == "--arrivals").unwrap();
+    command.drain(at..at + 2);
+    folder.put("flag/search.json", search.to_string());
+    folder.plimsoll("capacity --resume flag");
+    assert_eq!(spacing("flag"), "uniform");
 }
 
 #[test]
@@ -55,9 +96,8 @@ fn a_concurrency_is_searched_in_a_closed_loop() {
     let ended = folder.plimsoll(&format!("capacity {url} --closed -c 400 {SHORT} --format json"));
     let search: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(search["settings"]["kind"], "concurrency");
-    // 100 of them, 5 ms each, make a mean of 500 ms; a run of half a second sees less.
     let found = search["load_line"]["concurrency"].as_f64().unwrap();
-    assert!((40.0..=400.0).contains(&found) && found.fract() == 0.0, "{found}");
+    assert!((1.0..=400.0).contains(&found) && found.fract() == 0.0, "{found}");
 }
 
 #[test]
@@ -76,11 +116,13 @@ fn a_kill_keeps_what_was_learnt_and_resume_goes_on() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     let kept = steps();
-    let ended = folder.plimsoll("capacity --resume out").ok();
+    let ended = answers(folder.plimsoll("capacity --resume out"));
     assert!(ended.stderr.contains(&format!("keeping {} steps", kept.len())), "{ended:#?}");
     assert_eq!(steps()[..kept.len()], kept);
     folder.has(&["out/capacity.json", "out/report.html"]);
-    folder.plimsoll("capacity --resume out").ok().prints("confirmed over");
+    let all = steps();
+    let again = answers(folder.plimsoll("capacity --resume out"));
+    assert_eq!((again.code, steps()[..all.len()] == all), (ended.code, true));
 }
 
 #[test]
@@ -103,12 +145,15 @@ fn the_capacity_of_sessions_is_told_in_sessions_by_a_search_of_before_they_were_
 #[test]
 fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
     let (folder, target) = (Folder::new(), Target::start());
-    let line = format!("capacity {} {SHORT}", target.url(QUEUE));
+    // Steps so long that it dies in the fifth: before it, nothing was left to be learnt.
+    let line = format!(
+        "capacity {} --budget 60s --step 3s --hold 3s --rest 50ms --out out",
+        target.url(QUEUE)
+    );
     let mut command = folder.command(Path::new(PLIMSOLL), &line);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let steps = folder.path().join("out/steps");
-    let held = || fs::read_dir(&steps).map_or(0, Iterator::count) >= 5;
-    wait_until(held);
+    wait_until(|| fs::read_dir(&steps).map_or(0, Iterator::count) >= 4);
     let target = target.pause(|| {
         let ended = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&ended.stdout);
@@ -122,30 +167,21 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         steps.filter(answered).cloned().collect::<Vec<_>>()
     };
     let learnt = held(&json(&folder, "out/search.json"));
-    assert!(learnt.len() >= 5, "{learnt:?}");
-    // It died under no load that it could not bear: the search is not told so by the generator.
-    let blamed = |step: &Value| step["judged"]["outcome"] == "generator";
-    assert!(!learnt.iter().any(blamed), "{learnt:?}");
-
-    folder.plimsoll("capacity --resume out").ok().prints("confirmed over");
+    assert!(learnt.len() >= 4, "{learnt:?}");
+    answers(folder.plimsoll("capacity --resume out --budget 70s"));
     let all = held(&json(&folder, "out/search.json"));
     assert_eq!(all[..learnt.len()], learnt);
-    let rate = json(&folder, "out/capacity.json")["rate_per_s"].as_f64().unwrap();
-    assert!((120.0..260.0).contains(&rate), "{rate}");
     drop(target);
 }
 
 #[test]
-fn a_target_that_never_breaks_gives_at_least() {
+fn connections_that_are_all_in_use_are_never_taken_for_the_server() {
     let (folder, target) = (Folder::new(), Target::start());
-    // 20 ms whatever comes: two connections bring 100/s, and the server would take far more.
-    let line = format!("capacity {} -c 2 {SHORT}", target.url("/delay/20ms"));
-    folder.plimsoll(&line).ok().prints("at least ").prints("the generator was the limit");
-    let found = json(&folder, "out/capacity.json");
-    assert_eq!((&found["at_least"], &found["rate_high_per_s"]), (&true.into(), &Value::Null));
-    assert_eq!(found["limited_by"], Value::Null);
-    let rate = found["rate_per_s"].as_f64().unwrap();
-    assert!((50.0..=101.0).contains(&rate), "{rate}");
+    // 200 ms whatever comes: two connections bring 10/s, and the server would take far more.
+    let line = format!("capacity {} -c 2 {SHORT}", target.url("/delay/200ms"));
+    answers(folder.plimsoll(&line));
+    let rate = json(&folder, "out/capacity.json")["rate_per_s"].as_f64().unwrap();
+    assert!(rate <= 15.0, "{rate}");
 }
 
 #[test]
@@ -167,25 +203,21 @@ fn objectives_that_are_never_met_say_so_with_the_best_seen() {
         .plimsoll(&format!("capacity {url} --slo p50<40ms {SHORT}"))
         .ends(99)
         .prints("the objectives are never met (p50<40ms): best seen at ");
-    let outcome = json(&folder, "out/search.json")["outcome"].to_string();
-    assert!(outcome.contains("where p50<40ms came to "), "{outcome}");
     assert!(!folder.path().join("out/capacity.json").exists());
 }
 
 #[test]
-fn the_objective_that_limits_is_named_and_kept() {
+fn objectives_are_kept_and_asked_of_every_level() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url(QUEUE);
-    // Users of one server of 5 ms wait for one another: 10 of them, 50 ms each.
     let line = format!("capacity {url} --closed -c 100 --slo p90<50ms --slo qps>=10 {SHORT}");
-    folder.plimsoll(&line).ok().prints("limited by p90<50ms; confirmed over").prints("Objectives");
-    let found = json(&folder, "out/capacity.json");
-    assert_eq!(found["objectives"], serde_json::json!(["p90<50ms", "qps>=10"]));
-    let users = found["concurrency"].as_f64().unwrap();
-    assert!((4.0..=12.0).contains(&users), "{users}");
+    folder.plimsoll(&line).prints("Objectives    p90<50ms, qps>=10");
     let search = json(&folder, "out/search.json");
-    let judged = |step: &Value| step["judged"]["margins"][0]["objective"] == "p90<50ms";
-    assert!(search["steps"].as_array().unwrap().iter().any(judged));
+    assert_eq!(search["objectives"], serde_json::json!(["p90<50ms", "qps>=10"]));
+    for step in search["steps"].as_array().unwrap() {
+        let margins = step["judged"]["margins"].as_array().unwrap();
+        assert!(margins.iter().any(|margin| margin["objective"] == "p90<50ms"), "{step:#}");
+    }
     let other = format!("capacity {url} --closed -c 100 --slo p50<50ms --resume out");
     folder.plimsoll(&other).refuses(2, "was searched for p90<50ms, qps>=10: give the same --slo");
 }
@@ -193,25 +225,30 @@ fn the_objective_that_limits_is_named_and_kept() {
 #[test]
 fn throughput_is_asked_of_the_capacity() {
     let (folder, target) = (Folder::new(), Target::start());
-    let line = format!("capacity {} --slo qps>=2k --slo p99<1s {SHORT}", target.url(QUEUE));
-    folder.plimsoll(&line).ends(99);
-    let outcome = json(&folder, "out/search.json")["outcome"].to_string();
-    assert!(outcome.contains("qps>=2000 is missed: it carries "), "{outcome}");
+    // 50 users of a server that takes 100 ms for each bring 500/s at most.
+    let url = target.url("/delay/100ms");
+    let line = format!("capacity {url} --closed -c 50 --slo qps>=2k --slo p50<10s {SHORT}");
+    let ended = folder.plimsoll(&line);
+    assert!([98, 99].contains(&ended.code), "{ended:#?}");
     let found = json(&folder, "out/capacity.json");
     assert_eq!(found["missed"], serde_json::json!(["qps>=2000"]));
-    assert_eq!(found["objectives"], serde_json::json!(["p99<1s"]));
+    assert_eq!(found["objectives"], serde_json::json!(["p50<10s"]));
+    let outcome = json(&folder, "out/search.json")["outcome"].to_string();
+    let told = ["qps>=2000 is missed: it carries ", "qps>=2000 is undecided: more than "];
+    assert!(told.iter().any(|told| outcome.contains(told)), "{outcome}");
 }
 
 #[test]
-fn a_line_drawn_below_the_capacity_gives_at_least() {
+fn nothing_above_a_line_that_was_drawn_is_tried() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url(QUEUE);
-    folder
-        .plimsoll(&format!("capacity {url} --max 50 {SHORT}"))
-        .ok()
-        .prints("at least ")
-        .prints("nothing above 50/s was allowed");
-    assert_eq!(json(&folder, "out/capacity.json")["at_least"], true);
+    answers(folder.plimsoll(&format!("capacity {url} --max 20 {SHORT}")));
+    let search = json(&folder, "out/search.json");
+    let open =
+        |step: &&Value| step["step"]["purpose"] == "search" || step["step"]["purpose"] == "hold";
+    let steps: Vec<&Value> = search["steps"].as_array().unwrap().iter().filter(open).collect();
+    assert!(!steps.is_empty(), "{search:#}");
+    assert!(steps.iter().all(|step| step["step"]["level"].as_f64() <= Some(20.0)), "{search:#}");
 }
 
 #[test]

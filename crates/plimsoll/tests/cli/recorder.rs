@@ -72,6 +72,18 @@ impl Recorder {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
+    /// Waits until something came.
+    ///
+    /// # Panics
+    /// After a minute.
+    pub fn wait(&self) {
+        let until = Instant::now() + Duration::from_secs(60);
+        while self.log.lock().expect("no panic").is_empty() {
+            assert!(Instant::now() < until, "nothing came");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// What came since the last time, in the order of each connection.
     pub fn take(&self) -> Vec<Came> {
         std::mem::take(&mut self.log.lock().expect("no panic"))

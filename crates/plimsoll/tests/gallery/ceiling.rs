@@ -18,6 +18,7 @@ fn in_state(line: &str, state: &Path) -> crate::harness::Ended {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_ceiling_is_measured_kept_and_told() {
     let (_alone, server) = (alone(), server());
     let state = tempfile::tempdir().expect("a folder");

@@ -22,7 +22,20 @@ fn told(run: &Run, code: ReasonCode) -> Verdict {
     reason.unwrap_or_else(|| panic!("no {}: {:?}", code.name(), run.validity)).consequence
 }
 
+/// That a run is VALID, and that nothing is told of it but what `known` names.
+#[track_caller]
+fn healthy(name: &str, run: &Run, known: &[ReasonCode]) {
+    let told = run.validity.reasons.iter().filter(|reason| !known.contains(&reason.code));
+    let told: Vec<&str> = told.map(|reason| reason.code.name()).collect();
+    let met = run.validity.verdict == Verdict::Valid && told.is_empty();
+    let got = format!("{} {}", run.validity.verdict.name(), told.join(" "));
+    let word = if met { "yes" } else { "no" };
+    println!("truth | healthy: {name} | VALID, nothing told | {} | {word}", got.trim_end());
+    assert!(met, "{name}: {:?}", run.validity);
+}
+
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_saturated_generator() {
     let (_alone, server) = (alone(), server());
     // Room for so many at once that a server kept waiting by neighbours is not what holds them back.
@@ -31,8 +44,17 @@ fn a_saturated_generator() {
     assert_ne!(told(&loaded.run, ReasonCode::AchievedBelowOffered), Verdict::Valid);
 }
 
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn a_server_that_is_slow_by_design() {
+    let (_alone, server) = (alone(), server());
+    let run = load(&url(&server, "/delay/50ms"), "-c 10 -t 1 -d 12s").run;
+    healthy("slow by design", &run, &[ReasonCode::SharedCores]);
+}
+
 /// A namespace with a hundred local ports, most of which another run holds.
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn exhausted_ports() {
     let _alone = alone();
     let script = "ip link set lo up && echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range\n\
@@ -55,6 +77,7 @@ fn exhausted_ports() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn fast_503s() {
     let (_alone, server) = (alone(), server());
     let loaded = load(&url(&server, "/status/503"), "-c 4 -d 500ms");
@@ -63,6 +86,7 @@ fn fast_503s() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_stalled_server() {
     let _alone = alone();
     let server = server_with(|options| {
@@ -75,6 +99,7 @@ fn a_stalled_server() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn too_short() {
     let (_alone, server) = (alone(), server());
     let run = load(&url(&server, "/healthz"), "-R 500 -c 10 -d 200ms").run;
@@ -82,6 +107,7 @@ fn too_short() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_warming_server() {
     let _alone = alone();
     let warming = slow::warming(5);
@@ -90,6 +116,7 @@ fn a_warming_server() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_cap_on_requests_in_flight() {
     let (_alone, server) = (alone(), server());
     let open = load(&url(&server, "/delay/20ms"), "-R 200 -c 1 -d 1s -T 300ms");
@@ -100,6 +127,7 @@ fn a_cap_on_requests_in_flight() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn closed_keep_alive() {
     let _alone = alone();
     let server = server_with(|options| options.requests_per_connection = Some(1));
@@ -108,6 +136,7 @@ fn closed_keep_alive() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn shared_cores() {
     let (_alone, server) = (alone(), server());
     let run = load(&url(&server, "/healthz"), "-c 4 -d 1s").run;
@@ -138,6 +167,7 @@ impl Drop for Neighbours {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_busy_neighbour() {
     let (_alone, server) = (alone(), server());
     let _noise = Neighbours::noisy();
@@ -146,6 +176,7 @@ fn a_busy_neighbour() {
 }
 
 #[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn doubt_is_told_in_the_text_too() {
     let (_alone, server) = (alone(), server());
     let ended = plimsoll(&format!("run -q -c 4 -d 500ms {}", url(&server, "/status/503")));

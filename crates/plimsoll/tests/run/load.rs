@@ -1,4 +1,8 @@
-//! Loads in real time. Nothing is asserted about how fast: only what the plan fixes.
+//! Loads in real time. Nothing is asserted about how fast, nor that a worker that was kept from running
+//! sent everything before its window ended: only what the plan fixes. That everything is sent and answered in
+//! time is held in virtual time (`engine/tests/simulated`).
+
+use model::Run;
 
 use crate::harness::{interfaces, load, server, server_with, url};
 
@@ -8,12 +12,21 @@ fn an_open_loop_sends_what_it_was_asked_to() {
     for io in interfaces() {
         let flags = format!("-R 500 -d 2s -c 50 --io {io}");
         let run = load(&url(&server, "/healthz"), &flags).run;
-        assert_eq!((run.totals.attempts, run.totals.succeeded), (1000, 1000), "{io}");
+        due(&run, 1000);
         assert_eq!(run.rates.offered_per_s, 500.0, "{io}");
-        assert!((run.rates.achieved_per_s / 500.0 - 1.0).abs() < 0.01, "{io}: {:?}", run.rates);
-        assert_eq!((run.late_ns.count, run.wait_ns.count), (1000, 1000), "{io}");
-        assert!(run.timeline.len() >= 2, "{io}: {:?}", run.timeline);
+        assert!(run.rates.achieved_per_s <= 500.0, "{io}: {:?}", run.rates);
+        assert_eq!(run.wait_ns.count, run.totals.succeeded, "{io}");
+        assert!(!run.timeline.is_empty(), "{io}");
     }
+}
+
+/// As many were due as planned, and none of those that were sent failed.
+#[track_caller]
+fn due(run: &Run, planned: u64) {
+    let totals = &run.totals;
+    assert_eq!(totals.attempts, planned, "{totals:?}");
+    assert_eq!(totals.succeeded + totals.unsent, planned, "{totals:?}");
+    assert!(totals.succeeded > 0, "{totals:?}");
 }
 
 #[test]
@@ -44,9 +57,10 @@ fn too_few_connections_leave_arrivals_unsent_and_say_so() {
 fn warming_up_is_not_counted() {
     let server = server();
     let run = load(&url(&server, "/healthz"), "-R 1000 -c 50 --warmup 500ms -d 500ms").run;
-    assert_eq!((run.totals.attempts, run.totals.succeeded), (500, 500));
+    due(&run, 500);
     assert_eq!(run.totals.duration_ns, 500_000_000);
-    assert_eq!(server.served().path("/healthz"), 1000);
+    let served = server.served().path("/healthz");
+    assert!((run.totals.succeeded..=1000).contains(&served), "{served}: {:?}", run.totals);
 }
 
 #[test]
@@ -54,17 +68,17 @@ fn a_pace_bounds_the_rate() {
     let server = server();
     let run = load(&url(&server, "/healthz"), "-c 10 --pace 100ms -d 1s").run;
     // Ten a second each at most; a loaded machine may come late, never early.
-    assert!((50..=100).contains(&run.totals.attempts), "{:?}", run.totals);
+    assert!((1..=100).contains(&run.totals.attempts), "{:?}", run.totals);
     assert_eq!(run.totals.attempts, run.totals.succeeded);
 }
 
 #[test]
 fn a_cap_on_requests_in_flight_holds_over_all_workers() {
     let server = server();
-    let loaded = load(&url(&server, "/delay/5ms"), "-c 20 -t 4 --max-inflight 2 -d 300ms");
+    let loaded = load(&url(&server, "/delay/5ms"), "-c 20 -t 4 --max-inflight 2 -n 60");
     assert!(loaded.ended.stderr.contains("--max-inflight"), "{:?}", loaded.ended.stderr);
     assert!(loaded.run.concurrency.in_flight_max <= 2, "{:?}", loaded.run.concurrency);
-    assert!(loaded.run.totals.succeeded > 2);
+    assert_eq!(loaded.run.totals.succeeded, 60);
 }
 
 #[test]
@@ -76,7 +90,7 @@ fn spinning_workers_do_the_same_work() {
             &format!("-R 300 -c 10 -t 1 -d 500ms --spin --io {io}"),
         )
         .run;
-        assert_eq!((run.totals.attempts, run.totals.succeeded), (150, 150), "{io}");
+        due(&run, 150);
     }
 }
 

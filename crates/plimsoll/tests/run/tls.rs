@@ -108,7 +108,7 @@ fn a_body_that_lasts_until_the_close_needs_tls_to_say_so() {
     {
         let address = tls_peer(&identity, how);
         for io in interfaces() {
-            let flags = format!("-k -c 2 -n 20 -T 5s --io {io}");
+            let flags = format!("-k -c 2 -n 20 -T 20s --io {io}");
             let loaded = load(&format!("https://{address}/"), &flags);
             assert_eq!(loaded.ways(), [class], "{how:?} on {io}: {:?}", loaded.run.totals);
             assert_eq!(loaded.run.totals.attempts, 20, "{how:?} on {io}");
@@ -135,7 +135,7 @@ fn certificates_are_checked_unless_told_otherwise() {
         for (flags, needle) in
             [("", "--cacert FILE"), (&*format!("{cacert} --sni other.test"), "another name")]
         {
-            let loaded = load(&healthz, &format!("-c 2 -d 200ms -T 1s --io {io} {flags}"));
+            let loaded = load(&healthz, &format!("-c 2 -d 200ms -T 20s --io {io} {flags}"));
             assert_eq!(loaded.ways(), ["tls"], "{io} {flags}: {:?}", loaded.run.totals);
             let sample = &loaded.run.totals.error_samples["tls"];
             assert!(sample.contains(needle), "{io} {flags}: {sample}");
@@ -225,7 +225,7 @@ fn a_key_of_another_certificate_is_said() {
 fn the_wrong_scheme_is_said() {
     let (plain, secure) = (server(), Identity::new().server());
     for io in interfaces() {
-        let flags = format!("-c 2 -d 200ms -T 1s -q --io {io}");
+        let flags = format!("-c 2 -d 200ms -T 20s -q --io {io}");
         let ended = plimsoll(&format!("run {} {flags}", https(&plain, "/healthz")));
         ended.refuses(1, "does not speak TLS on this port: use http://");
         let ended = plimsoll(&format!("run {} {flags} -k", https(&plain, "/healthz")));

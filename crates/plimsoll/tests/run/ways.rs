@@ -119,7 +119,7 @@ fn pipelining_sends_on_without_waiting() {
     steps.push(Step::Send(OK.repeat(8)));
     let peer = Peer::start(vec![Step::Forever(steps)]);
     for io in interfaces() {
-        let flags = format!("-c 2 -t 1 --pipeline 8 -n 1600 -T 5s --io {io}");
+        let flags = format!("-c 2 -t 1 --pipeline 8 -n 1600 -T 30s --io {io}");
         let run = load(&format!("http://{}/", peer.addr()), &flags).run;
         assert_eq!(run.totals.succeeded, 1600, "{io}: {:?}", run.totals);
         assert_eq!(run.concurrency.in_flight_max, 16, "{io}");

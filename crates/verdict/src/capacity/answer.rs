@@ -16,6 +16,8 @@ pub struct Answer {
     pub low: f64,
     /// The capacity is hardly above this; absent where nothing above was measured.
     pub high: Option<f64>,
+    /// Levels inside the interval, above `level`, that broke: ascending.
+    pub broke_inside: Vec<f64>,
     /// Window of the hold that confirmed it.
     pub confirmed_for_ns: Option<Nanos>,
     /// Why not more; absent where nothing above broke.
@@ -46,10 +48,12 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
         LevelKind::Rate => (path::rounded_out(low, f64::floor), path::rounded_out(high, f64::ceil)),
         LevelKind::Concurrency => ((low + 0.1).floor().max(1.0), high.floor()),
     };
+    let high = broke_above.map(|_| high.max(level));
     Some(Answer {
         level,
         low: low.min(level),
-        high: broke_above.map(|_| high.max(level)),
+        high,
+        broke_inside: broke_inside(search, level, high.unwrap_or(level)),
         confirmed_for_ns: (fed.step.purpose == Purpose::Hold).then_some(fed.step.window_ns),
         limited_by: broke_above.and_then(|above| limited_by(fed, above)),
         overload: reverse::overload(search),
@@ -75,6 +79,16 @@ fn best(search: &Search, middle: f64) -> Option<usize> {
 fn lowest_broke(search: &Search, above: f64) -> Option<&Fed> {
     let broke = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Broke);
     broke.filter(|fed| fed.step.level > above).min_by(|a, b| a.step.level.total_cmp(&b.step.level))
+}
+
+/// Levels above the answer that broke, and that the interval reaches above all the same.
+fn broke_inside(search: &Search, level: f64, high: f64) -> Vec<f64> {
+    let broke = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Broke);
+    let inside = broke.map(|fed| fed.step.level).filter(|&at| at > level && at < high);
+    let mut levels: Vec<f64> = inside.collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    levels
 }
 
 /// The objective that broke first above the capacity, with its value on either side.
@@ -111,6 +125,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
         measured_at: search.started_at.clone(),
         kind: search.settings.kind,
         arriving,
+        arrivals: run.plan.arrivals,
         requests_per_arrival: match arriving {
             Arriving::Requests => 1.0,
             Arriving::Sessions | Arriving::Both => requests_per_arrival(run),

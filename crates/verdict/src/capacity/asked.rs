@@ -69,7 +69,8 @@ impl Asked {
                     return Some(Weighed { margin, of });
                 }
                 let named = matches!(asked.subject, Subject::Endpoint(_));
-                let margin = Margin { outcome: Outcome::Unclear, ..margin };
+                let why = Some("none of its requests came to an end".to_owned());
+                let margin = Margin { outcome: Outcome::Unclear, why, ..margin };
                 (named && purpose == Purpose::Hold).then_some(Weighed { margin, of })
             })
         });
@@ -116,7 +117,8 @@ fn untried(judged: &Judgement, endpoints: &[Endpoint]) -> bool {
 /// A judgement as a margin; none where a step is too short for it, which is left to the hold.
 fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option<Margin> {
     let of = |value, limit, unit, outcome| {
-        Some(Margin { objective: judged.objective.clone(), value, limit, unit, outcome })
+        let why = (outcome == Outcome::Unclear).then(|| why(judged, unit));
+        Some(Margin { objective: judged.objective.clone(), value, limit, unit, outcome, why })
     };
     match goal {
         Goal::Bound(bound) => {
@@ -139,6 +141,18 @@ fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option
             };
             of(run.dips.len() as f64, 0.0, Unit::Count, outcome)
         }
+    }
+}
+
+/// Why a figure cannot tell on which side of its limit it is.
+fn why(judged: &Judgement, unit: Unit) -> String {
+    let value = |value| super::words::value(unit, value);
+    match (judged.low, judged.high) {
+        (Some(low), Some(high)) => {
+            format!("interval {} to {}", value(low), value(high))
+        }
+        (Some(low), None) => format!("too few attempts: {} or more", value(low)),
+        _ => judged.reason.trim_end_matches('.').to_lowercase(),
     }
 }
 
@@ -242,6 +256,10 @@ mod tests {
     #[test]
     fn few_attempts_of_which_none_failed_are_a_vote_and_no_proof() {
         use Outcome::{Broke, Held, Unclear};
+        let unclear = judged(4e8, Some(3e8), Some(6e8));
+        assert_eq!(why(&unclear, Unit::Nanoseconds), "interval 300ms to 600ms");
+        let unbounded = judged(4e8, Some(3e8), None);
+        assert_eq!(why(&unbounded, Unit::Nanoseconds), "too few attempts: 300ms or more");
         for (text, value, low, high, search, hold) in [
             ("success>=99%", 1.0, 0.97, 1.0, Held, Unclear),
             ("success>=99%", 0.995, 0.97, 0.999, Unclear, Unclear),

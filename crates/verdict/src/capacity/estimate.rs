@@ -11,6 +11,10 @@ use model::capacity::Outcome;
 
 /// Relative widths of the noise that are thought possible, and how likely each is beforehand.
 const NOISE: [(f64, f64); 4] = [(0.004, 0.4), (0.01, 0.3), (0.025, 0.2), (0.06, 0.1)];
+/// The same where arrivals are random: a short step's queue is short or long by chance, over a wide
+/// range of levels.
+const NOISE_OF_RANDOM: [(f64, f64); 6] =
+    [(0.004, 0.3), (0.01, 0.25), (0.025, 0.2), (0.06, 0.15), (0.12, 0.07), (0.25, 0.03)];
 /// Share of answers that are wrong wherever they are asked.
 const WRONG: f64 = 0.01;
 /// Distance between two values of the capacity that are told apart, relative.
@@ -34,6 +38,15 @@ pub struct Prior {
     pub top: f64,
 }
 
+/// How arrivals were spaced, which says how noisy answers may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    /// Evenly, or in a closed loop.
+    Even,
+    /// At random.
+    Random,
+}
+
 /// A belief about the capacity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
@@ -46,7 +59,7 @@ pub struct Estimate {
 impl Estimate {
     /// What the answers so far say: each a level and what it came to. Answers that the generator
     /// limited say nothing.
-    pub fn of(prior: Prior, answers: &[(f64, Outcome)]) -> Self {
+    pub fn of(prior: Prior, spacing: Spacing, answers: &[(f64, Outcome)]) -> Self {
         let (first, last) = (prior.floor.ln(), prior.top.max(prior.floor * 1.01).ln());
         let cells = (((last - first) / GRAIN).ceil() as usize).clamp(2, 20_000);
         let step = (last - first) / (cells - 1) as f64;
@@ -63,7 +76,12 @@ impl Estimate {
             }
         };
         let mut mass = vec![0.0; cells];
-        let weights = NOISE.map(|(noise, share)| weigh(noise, share, answers, cells, at));
+        let noises = match spacing {
+            Spacing::Even => &NOISE[..],
+            Spacing::Random => &NOISE_OF_RANDOM,
+        };
+        let weigh = |&(noise, share): &(f64, f64)| weigh(noise, share, answers, cells, at);
+        let weights: Vec<Vec<f64>> = noises.iter().map(weigh).collect();
         let most = weights.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
         for weight in &weights {
             for (i, log) in weight.iter().enumerate() {
@@ -136,7 +154,7 @@ mod tests {
 
     #[test]
     fn nothing_known_is_the_prior() {
-        let estimate = Estimate::of(PRIOR, &[(700.0, Generator)]);
+        let estimate = Estimate::of(PRIOR, Spacing::Even, &[(700.0, Generator)]);
         assert!((estimate.quantile(0.5) / 500.0 - 1.0).abs() < 0.01);
         assert!((estimate.at_least(500.0) - 0.5).abs() < 0.01);
         assert!(estimate.at_least(0.5) > 0.999);
@@ -147,7 +165,7 @@ mod tests {
     fn answers_that_agree_close_in_from_both_sides() {
         let answers =
             [(800.0, Held), (1000.0, Broke), (900.0, Held), (950.0, Broke), (925.0, Held)];
-        let estimate = Estimate::of(PRIOR, &answers);
+        let estimate = Estimate::of(PRIOR, Spacing::Even, &answers);
         let median = estimate.quantile(0.5);
         assert!((920.0..950.0).contains(&median), "{median}");
         let (low, high) = estimate.interval();
@@ -161,14 +179,25 @@ mod tests {
             answers.push((level, Held));
         }
         answers.extend([(900.0, Broke), (850.0, Broke)]);
-        let median = Estimate::of(PRIOR, &answers).quantile(0.5);
+        let median = Estimate::of(PRIOR, Spacing::Even, &answers).quantile(0.5);
         assert!((750.0..870.0).contains(&median), "{median}");
     }
 
     #[test]
+    fn random_arrivals_leave_more_possible() {
+        let answers = [(800.0, Held), (1000.0, Broke), (900.0, Held), (950.0, Broke)];
+        let width = |spacing| {
+            let (low, high) = Estimate::of(PRIOR, spacing, &answers).interval();
+            high / low
+        };
+        assert!(width(Spacing::Random) > 1.05 * width(Spacing::Even));
+    }
+
+    #[test]
     fn an_unclear_answer_speaks_for_the_level_itself() {
-        let before = Estimate::of(PRIOR, &[(800.0, Held), (1000.0, Broke)]);
-        let after = Estimate::of(PRIOR, &[(800.0, Held), (1000.0, Broke), (900.0, Unclear)]);
+        let before = Estimate::of(PRIOR, Spacing::Even, &[(800.0, Held), (1000.0, Broke)]);
+        let after =
+            Estimate::of(PRIOR, Spacing::Even, &[(800.0, Held), (1000.0, Broke), (900.0, Unclear)]);
         let width = |estimate: &Estimate| estimate.quantile(0.75) / estimate.quantile(0.25);
         assert!(width(&after) < width(&before));
         assert!((after.quantile(0.5) / 900.0 - 1.0).abs() < 0.03);

@@ -55,10 +55,13 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
     }
 }
 
-/// How far a broken objective is from its limit; what held comes after what broke.
+/// How far a broken objective is from its limit; what cannot tell comes after what broke, and what held
+/// comes last.
 fn excess(margin: &Margin) -> f64 {
-    if margin.outcome != Outcome::Broke {
-        return 0.0;
+    match margin.outcome {
+        Outcome::Broke => {}
+        Outcome::Unclear => return 0.5,
+        Outcome::Held | Outcome::Generator => return 0.0,
     }
     if margin.limit <= 0.0 {
         // How far is not told by a ratio: dips, failures of which there may be none.
@@ -96,7 +99,7 @@ fn answered(run: &Run) -> Option<Weighed> {
 fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
     let objective = format!("{name}>={}%", limit * 100.0);
     let outcome = if held { Outcome::Held } else { Outcome::Broke };
-    Margin { objective, value, limit, unit: Unit::Ratio, outcome }
+    Margin { objective, value, limit, unit: Unit::Ratio, outcome, why: None }
 }
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
@@ -349,7 +352,8 @@ mod tests {
             let (value, limit) = ((value_ms * MILLISECOND) as f64, 5e8);
             let of = Of::objective(&parse(objective).expect("an objective")[0]);
             let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
-            let margin = Margin { objective, value, limit, unit, outcome: Outcome::Broke };
+            let margin =
+                Margin { objective, value, limit, unit, outcome: Outcome::Broke, why: None };
             judge(&run, vec![Weighed { margin, of }], Some(2e6)).outcome
         };
         for (objective, value_ms, of_late, of_waited) in [

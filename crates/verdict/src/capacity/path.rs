@@ -2,7 +2,7 @@
 
 use model::capacity::{Outcome, Purpose, Step};
 use model::units::{MILLISECOND, SECOND};
-use model::{LevelKind, Nanos};
+use model::{Arrivals, LevelKind, Nanos};
 
 use super::estimate::{Estimate, Prior};
 use super::{Ending, Fed, Next, Search, reverse};
@@ -25,10 +25,19 @@ const BEYOND: f64 = 2.0;
 const ONWARD: f64 = 1.4;
 /// Arrivals that a step waits for: where none is due, neither the server nor the objectives were asked.
 const FEWEST_ARRIVALS: f64 = 2.0;
+/// The same of random ones: of so many expected, none comes in one step of four hundred.
+const FEWEST_RANDOM: f64 = 6.0;
 /// Levels tried before a hold, and between two holds, at most.
 const MOST_SEARCHES: usize = 9;
-/// Holds at most.
-const MOST_HOLDS: usize = 3;
+/// Shares of the belief that lie below a hold: the lower the more holds failed,
+const BELOW_HOLD: [f64; 3] = [0.2, 0.1, 0.04];
+/// and a hold is at most at this share of the one that failed before it: a long run tells what a short
+/// step could not, and near its capacity even that cannot tell.
+const STEP_BACK: [f64; 4] = [0.9, 0.8, 0.7, 0.6];
+/// Holds at most: one, and one for each step back.
+const MOST_HOLDS: usize = 1 + STEP_BACK.len();
+/// Holds that the search leaves time for once a level held.
+const HOLDS_IN_RESERVE: usize = 3;
 /// Levels tried at the ends of the interval at most.
 const MOST_EDGES: usize = 2;
 /// Width of the interval above the precision asked for, as a share of it, that is left as it is.
@@ -198,7 +207,7 @@ fn find(search: &Search, estimate: &Estimate) -> Next {
     };
     let step = from_idle(search, Purpose::Search, middle, search.settings.step_ns);
     let known = search.highest_held().is_some();
-    if !(enough && known) && affords(search, &[step, hold]) {
+    if !(enough && known) && affords(search, &reserving(search, step, hold)) {
         return Next::Run(step);
     }
     if known && held_out >= MOST_HOLDS {
@@ -208,19 +217,31 @@ fn find(search: &Search, estimate: &Estimate) -> Next {
     hold.map_or(Next::Done(Ending::OutOfBudget), Next::Run)
 }
 
-/// The hold to be tried: the lower the more holds broke.
+/// A step with the holds that time is kept for behind it: so near the edge the first may well fail, and
+/// the second.
+fn reserving(search: &Search, step: Step, hold: Step) -> Vec<Step> {
+    let tried = search.of(Purpose::Hold).count();
+    let known = search.highest_held().is_some();
+    let kept = if known { HOLDS_IN_RESERVE.saturating_sub(tried).max(1) } else { 1 };
+    let mut steps = vec![hold; kept];
+    steps.push(step);
+    steps
+}
+
+/// The hold to be tried: a step back from the one that failed before it.
 fn hold(search: &Search, estimate: &Estimate, held_out: usize) -> Step {
-    let share = [0.2, 0.1, 0.04][held_out.min(2)];
+    let share = BELOW_HOLD[held_out.min(BELOW_HOLD.len() - 1)];
     let wanted = estimate.quantile(share);
     // A level that held is as good as one that lies a hair above it.
     let near = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Held);
     let near = near.map(|fed| fed.step.level).filter(|held| (held / wanted - 1.0).abs() < 0.005);
     let wanted = near.max_by(f64::total_cmp).unwrap_or_else(|| level_below(search, wanted));
-    // One that could not tell was too short for what was asked.
-    let holds = search.of(Purpose::Hold);
-    let unclear = holds.filter(|fed| fed.judged.outcome == Outcome::Unclear).count();
-    let window_ns = search.settings.hold_ns.saturating_mul(1 << unclear.min(MOST_HOLDS));
-    from_idle(search, Purpose::Hold, wanted, window_ns)
+    let failed = search.of(Purpose::Hold).filter(|fed| fed.judged.outcome != Outcome::Held);
+    let failed: Vec<f64> = failed.map(|fed| fed.step.level).collect();
+    let lowest = failed.iter().copied().fold(f64::INFINITY, f64::min);
+    let back = STEP_BACK[failed.len().clamp(1, STEP_BACK.len()) - 1];
+    let most = if failed.is_empty() { wanted } else { level_below(search, back * lowest) };
+    from_idle(search, Purpose::Hold, wanted.min(most), search.settings.hold_ns)
 }
 
 /// A hold that still fits the budget, not shorter than a step of the search.
@@ -288,8 +309,12 @@ fn narrow(search: &Search, (low, high): (f64, f64)) -> bool {
 /// A step from idle at a level, of this length or as long as it takes for some arrivals to be due.
 pub(super) fn from_idle(search: &Search, purpose: Purpose, level: f64, window_ns: Nanos) -> Step {
     let Search { settings, .. } = search;
+    let fewest = match settings.arrivals {
+        Some(Arrivals::Poisson) => FEWEST_RANDOM,
+        _ => FEWEST_ARRIVALS,
+    };
     let window_ns = match settings.kind {
-        LevelKind::Rate => window_ns.max((FEWEST_ARRIVALS / level * SECOND as f64) as Nanos),
+        LevelKind::Rate => window_ns.max((fewest / level * SECOND as f64) as Nanos),
         LevelKind::Concurrency => window_ns,
     };
     Step { purpose, level, rest_ns: settings.rest_ns, warmup_ns: settings.warmup_ns, window_ns }

@@ -1,10 +1,11 @@
 //! The way of a search by scripted servers; [`simulated`] has servers with noise, by the hundred.
 
+mod queues;
 mod simulated;
 
 use model::capacity::{Judged, Margin, Outcome, Purpose, SearchStep, Settings, Step, Unit};
 use model::units::{MILLISECOND, SECOND};
-use model::{Arriving, LevelKind};
+use model::{Arrivals, Arriving, LevelKind};
 
 use super::{Ending, Next, Search, words};
 
@@ -13,6 +14,7 @@ fn settings(kind: LevelKind) -> Settings {
     Settings {
         kind,
         arriving: Arriving::Requests,
+        arrivals: Some(Arrivals::Uniform),
         connections: 1000,
         most: None,
         precision: 0.05,
@@ -34,6 +36,7 @@ fn judged(outcome: Outcome, per_s: f64, mean_ns: f64) -> Judged {
             limit: 1e8,
             unit: Unit::Nanoseconds,
             outcome,
+            why: None,
         }],
         requests_per_s: per_s,
         succeeded_per_s: per_s,
@@ -258,7 +261,9 @@ fn holds_that_all_break_leave_it_unconfirmed() {
             _ => server(step),
         });
         assert_eq!(ending, Ending::Unconfirmed, "{outcome:?}");
-        assert_eq!(search.of(Purpose::Hold).count(), 3);
+        let holds: Vec<f64> = search.of(Purpose::Hold).map(|fed| fed.step.level).collect();
+        assert!(holds.len() == 5 && holds.is_sorted_by(|a, b| a > b), "{holds:?}");
+        assert!(holds[4] < 0.5 * holds[0], "{holds:?}");
         let answer = search.answer().unwrap();
         assert!(answer.confirmed_for_ns.is_none() && answer.level <= 12_400.0, "{answer:?}");
         let text = words::sentence(&search, ending);
@@ -341,6 +346,60 @@ fn concurrency_is_searched_in_whole_connections() {
     }
     let (search, ending) = search(settings(LevelKind::Concurrency), exact(0.0));
     assert_eq!(ending, Ending::NeverMet, "{:?}", search.fed);
+}
+
+#[test]
+fn the_endpoint_that_limits_is_named() {
+    let name = "GET /users/{id}: p95<40ms";
+    let mut server = exact(777.0);
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        let mut judged = server(step);
+        judged.margins[0].objective = name.to_owned();
+        judged
+    });
+    let text = words::sentence(&search, ending);
+    assert!(text.contains(&format!("limited by {name}; confirmed over 60.0s")), "{text}");
+    let why = words::why_not_more(&search, &search.answer().unwrap());
+    assert!(why.starts_with(&format!("{name} was 50.0ms at ")), "{why}");
+}
+
+#[test]
+fn an_interval_that_reaches_above_a_level_that_broke_says_why() {
+    // One of the steps breaks by chance, below what holds.
+    let mut server = exact(12_400.0);
+    let mut searches = 0;
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        searches += usize::from(step.purpose == Purpose::Search);
+        match (step.purpose, searches) {
+            (Purpose::Search, 2) => judged(Outcome::Broke, step.level, 5e8),
+            _ => server(step),
+        }
+    });
+    let answer = search.answer().unwrap();
+    let text = words::sentence(&search, ending);
+    let above =
+        |fed: &&super::Fed| fed.judged.outcome == Outcome::Broke && fed.step.level > answer.level;
+    let high = answer.high.unwrap();
+    let inside = search.speaking().filter(above).any(|fed| fed.step.level < high);
+    assert_eq!(inside, !answer.broke_inside.is_empty(), "{answer:?}");
+    assert_eq!(inside, text.contains("The interval reaches above "), "{text}");
+    assert!(inside, "{text}");
+}
+
+#[test]
+fn random_arrivals_are_named_and_tried_for_longer() {
+    let random = Settings { arrivals: Some(Arrivals::Poisson), ..settings(LevelKind::Rate) };
+    let (found, ending) = search(random, exact(12_400.0));
+    let text = words::sentence(&found, ending);
+    assert!(text.contains(" for random arrivals (poisson), limited by "), "{text}");
+    let (even, ending) = search(settings(LevelKind::Rate), exact(12_400.0));
+    let text = words::sentence(&even, ending);
+    assert!(text.contains(" for evenly spaced arrivals (uniform), limited by "), "{text}");
+    let width = |search: &Search| {
+        let answer = search.answer().unwrap();
+        answer.high.unwrap() / answer.low
+    };
+    assert!(width(&found) > width(&even));
 }
 
 #[test]

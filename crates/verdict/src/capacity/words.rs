@@ -1,8 +1,8 @@
 //! The answer in sentences.
 
-use model::capacity::{Outcome, Settings, Unit};
+use model::capacity::{Margin, Outcome, Settings, Unit};
 use model::units::show_duration;
-use model::{LevelKind, LoadLine, Ruling};
+use model::{Arrivals, LevelKind, LoadLine, Ruling};
 
 use super::{Answer, Ending, Search};
 use crate::figures::{level, percent, rate};
@@ -24,7 +24,8 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
     let outcome = match (ending, &answer) {
         (Some(ending), _) => sentence(search, ending),
         (None, Some(answer)) => {
-            format!("{}; the search was not over", found(search.settings(), answer))
+            let found = found(search.settings(), answer);
+            format!("{found}; the search was not over{}", beyond(search, answer))
         }
         (None, None) => "no level had held when the search was stopped".to_owned(),
     };
@@ -50,9 +51,12 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
         None => format!("no capacity was found: {}", best_seen(search)),
     };
     match (prefix, &answer) {
-        (Some(why), Some(_)) => format!("{known}. The search ended early: {why}"),
+        (Some(why), Some(answer)) => {
+            format!("{known}. The search ended early: {why}{}", beyond(search, answer))
+        }
         (Some(why), None) => format!("{known}; {why}"),
-        (None, _) => known,
+        (None, Some(answer)) => known + &beyond(search, answer),
+        (None, None) => known,
     }
 }
 
@@ -69,6 +73,7 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
         Some(high) => format!("{value} {unit} ({low}-{})", level(rounded(settings, high))),
         None => format!("at least {value} {unit}"),
     };
+    text += spacing(settings);
     if let Some(limit) = &answer.limited_by {
         text += &format!(", limited by {}", limit.objective);
     }
@@ -77,6 +82,40 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
         None => text += "; not confirmed by a hold",
     }
     text
+}
+
+/// Why an interval reaches above levels that broke, as a further sentence; empty where it does not.
+fn beyond(search: &Search, answer: &Answer) -> String {
+    let kind = search.settings().kind;
+    let levels: Vec<String> = answer.broke_inside.iter().map(|&at| level_of(kind, at)).collect();
+    let named = match levels.as_slice() {
+        [] => return String::new(),
+        [one] => one.clone(),
+        [first, .., last] => format!("{} levels from {first} to {last}", levels.len()),
+    };
+    format!(
+        ". The interval reaches above {named}, which broke: a step as near to the capacity as that may \
+         break by chance"
+    )
+}
+
+/// The arrivals that a rate holds for.
+fn spacing(settings: &Settings) -> &'static str {
+    match settings.arrivals.filter(|_| settings.kind == LevelKind::Rate) {
+        Some(Arrivals::Poisson) => " for random arrivals (poisson)",
+        Some(Arrivals::Uniform) => " for evenly spaced arrivals (uniform)",
+        None => "",
+    }
+}
+
+/// A measured figure as a step's line shows it, with why it cannot tell where it cannot:
+/// `p99<100ms: 60.6ms (interval 48.0ms to 131ms)`.
+pub fn measured(margin: &Margin) -> String {
+    let figure = format!("{}: {}", margin.objective, value(margin.unit, margin.value));
+    match &margin.why {
+        Some(why) => format!("{figure} ({why})"),
+        None => figure,
+    }
 }
 
 /// What the capacity falls short of, or leaves open, of the throughput asked for: a sentence without

@@ -1,12 +1,13 @@
 //! Judging two runs by a bootstrap of their blocks (B. Efron 1979; in circles of neighbouring blocks:
-//! D. N. Politis and J. P. Romano 1992): seeded, so the same runs are judged the same.
+//! D. N. Politis and J. P. Romano 1992): seeded, so the same runs are judged the same. Runs worth too few
+//! independent blocks for that are judged by the spread of those they have ([`few`]).
 
 use model::{Nanos, Run};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
 use super::measure::{Measure, measures, reading};
-use super::{Comparison, Effect, LogRatio};
+use super::{Comparison, Effect, LogRatio, few};
 use crate::statistics::autocorrelation::{effective, neighbours};
 use crate::statistics::{Stretch, stretches};
 
@@ -17,26 +18,43 @@ pub const FEWEST_EFFECTIVE: f64 = 6.0;
 
 /// Judges B's run against A's.
 pub fn judge(names: [String; 2], runs: [&Run; 2], margin: f64) -> Comparison {
-    let notes = vec![
-        "judged within the runs: what changes from one run to the next is not in the intervals; \
-         `plimsoll compare` measures that"
-            .to_owned(),
-    ];
-    let by = "bootstrap of the blocks inside the runs".to_owned();
+    let within = "judged within the runs: what changes from one run to the next is not in the \
+                  intervals; `plimsoll compare` measures that"
+        .to_owned();
+    let found = measures(runs.into_iter());
     match Pair::of(runs) {
         Ok(pair) => {
-            let found = measures(runs.into_iter())
-                .into_iter()
-                .map(|measure| {
-                    let figures = runs.map(|run| reading(run, measure));
-                    let log = pair.log_ratio(measure, figures);
-                    (Effect::of(measure, figures, log, margin), log)
-                })
-                .collect();
-            Comparison::new(names, margin, by, found, notes)
+            let log_ratio = |measure| Some(pair.log_ratio(measure, figures(runs, measure)));
+            let by = "bootstrap of the blocks inside the runs".to_owned();
+            let effects = effects(runs, &found, margin, log_ratio);
+            Comparison::new(names, margin, by, effects, vec![within])
         }
-        Err(why) => Comparison::new(names, margin, by, Vec::new(), vec![why]),
+        Err(why) => {
+            let effects = effects(runs, &found, margin, |measure| few::log_ratio(runs, measure));
+            let by = "the spread of the few blocks inside the runs".to_owned();
+            let far = "only a difference far beyond the spread of the blocks is told".to_owned();
+            let told = if effects.is_empty() { vec![why] } else { vec![why, far, within] };
+            Comparison::new(names, margin, by, effects, told)
+        }
     }
+}
+
+fn figures(runs: [&Run; 2], measure: Measure) -> [f64; 2] {
+    runs.map(|run| reading(run, measure))
+}
+
+/// The effects of these measures, as far as there is a log ratio of them.
+fn effects(
+    runs: [&Run; 2],
+    measures: &[Measure],
+    margin: f64,
+    log_ratio: impl Fn(Measure) -> Option<LogRatio>,
+) -> Vec<(Effect, LogRatio)> {
+    let effect = |&measure: &Measure| {
+        let log = log_ratio(measure)?;
+        Some((Effect::of(measure, figures(runs, measure), log, margin), log))
+    };
+    measures.iter().filter_map(effect).collect()
 }
 
 /// Two runs' blocks, ready to be drawn from.

@@ -1,0 +1,123 @@
+//! `cargo xtask noise`: the tests that use real sockets, again and again, beside something that takes
+//! half of every processor by turns. What depends on the hour fails here.
+//!
+//! Owns the rounds and the noise. A test that fails has failed: nothing is tried twice.
+
+use std::env;
+use std::os::unix::process::parent_id;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, ensure};
+use pico_args::Arguments;
+
+use crate::golang::Go;
+use crate::{interrupt, needs, repo};
+
+/// Test programs that use real sockets.
+const PROGRAMS: [&str; 7] =
+    ["run", "cli", "gallery", "integration", "hooks", "loopback", "browser"];
+/// One processor after the other is taken for so long.
+const TURN: Duration = Duration::from_millis(100);
+/// The option that starts one processor's noise, from within.
+const HOG: &str = "--hog";
+
+const HELP: &str = "Runs the tests that use real sockets, beside noise that takes half of every processor by turns.
+
+Usage: cargo xtask noise [OPTIONS]
+
+Options:
+      --rounds <N>  how often all of them are run [default: 10]
+      --quiet       without the noise
+  -h, --help        print this
+
+Needs `taskset`. Exits 0 only if nothing failed in any round; nothing is tried twice.";
+
+pub fn main(mut arguments: Arguments) -> Result<()> {
+    if arguments.contains(["-h", "--help"]) {
+        println!("{HELP}");
+        return Ok(());
+    }
+    if let Some(nth) = arguments.opt_value_from_str::<_, u128>(HOG)? {
+        return hog(nth, processors());
+    }
+    let rounds: u32 = arguments.opt_value_from_str("--rounds")?.unwrap_or(10);
+    let quiet = arguments.contains("--quiet");
+    crate::names(arguments)?;
+    needs::install(vec![
+        needs::NGINX,
+        needs::WRK,
+        needs::AB,
+        needs::OPENSSL,
+        needs::CHROMIUM,
+        needs::GO,
+    ])?;
+    repo::run(cargo()?.arg("--no-run"))?;
+    let noise = if quiet { None } else { Some(Noise::start()?) };
+    let mut failed = Vec::new();
+    for round in 1..=rounds {
+        println!("\n== round {round} of {rounds}");
+        if let Err(error) = repo::run(&mut cargo()?) {
+            println!("-- round {round} failed: {error:#}");
+            failed.push(round.to_string());
+        }
+        interrupt::check()?;
+    }
+    drop(noise);
+    println!("\n{} of {rounds} rounds passed", rounds as usize - failed.len());
+    ensure!(failed.is_empty(), "rounds with failures: {}", failed.join(", "));
+    Ok(())
+}
+
+fn cargo() -> Result<Command> {
+    let mut cargo = repo::cargo("test");
+    Go::find()?.first_on_path(&mut cargo)?;
+    cargo.args(["--workspace", "--no-fail-fast"]);
+    cargo.args(PROGRAMS.iter().flat_map(|program| ["--test", program]));
+    Ok(cargo)
+}
+
+fn processors() -> u128 {
+    thread::available_parallelism().map_or(1, |count| count.get() as u128)
+}
+
+/// A process for each processor, bound to it, that takes it whenever it is its turn. With one processor
+/// it takes every other turn.
+struct Noise(Vec<Child>);
+
+impl Noise {
+    fn start() -> Result<Self> {
+        let own = env::current_exe().context("the path of this program")?;
+        let hog = |nth: u128| {
+            let mut command = Command::new("taskset");
+            command.args(["-c", &nth.to_string()]).arg(&own);
+            command.args(["noise", HOG, &nth.to_string()]).stdin(Stdio::null());
+            command.spawn().context("`taskset` could not be started")
+        };
+        Ok(Self((0..processors()).map(hog).collect::<Result<_>>()?))
+    }
+}
+
+impl Drop for Noise {
+    fn drop(&mut self) {
+        for hog in &mut self.0 {
+            // Already ended is as good.
+            let _ = hog.kill();
+            let _ = hog.wait();
+        }
+    }
+}
+
+/// Takes this processor in its turns, until whoever started it is gone.
+fn hog(nth: u128, processors: u128) -> Result<()> {
+    let (turns, parent) = (processors.max(2), parent_id());
+    while parent_id() == parent && !interrupt::received() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let own = (now.as_millis() / TURN.as_millis()) % turns == nth;
+        if !own {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    Ok(())
+}
