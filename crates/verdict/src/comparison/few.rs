@@ -41,14 +41,14 @@ fn standard_error(run: &Run, measure: Measure) -> Option<f64> {
     }
     let unseen = if logs.len() < FEWEST { UNSEEN } else { 0.0 };
     let spread = (most - least).max(unseen) / WORTH.sqrt();
-    let requests: f64 = blocks.iter().map(|block| block.requests).sum();
+    let requests: f64 = blocks.iter().map(|block| block.answers_done).sum();
     Some((spread.powi(2) + DISPERSION / requests.max(1.0)).sqrt())
 }
 
 /// The logarithm of a block's figure; none where nothing ended in it.
 fn figure(block: &Stretch, measure: Measure) -> Option<f64> {
     let figure = match measure.figure() {
-        Figure::Qps => block.requests / block.seconds,
+        Figure::Qps => block.answers_done / block.seconds,
         Figure::Quantile(_, quantile) => at_quantile(&block.response, quantile)? as f64,
         _ => block.response.sum_ns / block.response.count,
     };
