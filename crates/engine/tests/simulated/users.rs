@@ -35,7 +35,7 @@ fn a_server_that_is_deaf_on_every_tenth_connection_is_named() {
                 assert!(users.unserved > 0, "{users:?}");
                 assert_eq!(starved(&run), Some(Verdict::Invalid), "{users:?}");
             }
-            assert_eq!(users.wanting() + users.idle, load.plan.connections.into());
+            assert_eq!(users.wanting() + users.idle, u64::from(load.plan.connections));
         }
     }
 }
@@ -76,7 +76,7 @@ fn healthy_servers_and_loads_starve_nobody() {
             assert_eq!(starved(&run), None, "{name} at {service} ns: {:?}", run.users);
             let users = run.users.expect("users are counted");
             assert_eq!(users.unserved, 0, "{name} at {service} ns: {users:?}");
-            assert_eq!(users.served + users.idle, load.plan.connections.into(), "{name}");
+            assert_eq!(users.served + users.idle, u64::from(load.plan.connections), "{name}");
         }
     }
 }
