@@ -52,6 +52,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -l method -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
@@ -107,6 +109,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -l method 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
@@ -156,6 +160,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -l method -
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
@@ -202,6 +208,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -l meth
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
@@ -276,6 +284,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -l metho
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r

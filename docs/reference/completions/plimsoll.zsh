@@ -51,6 +51,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
@@ -126,6 +128,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
@@ -196,6 +200,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
@@ -259,6 +265,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
@@ -393,6 +401,8 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
