@@ -73,15 +73,10 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         open: runs.iter().map(lateness).collect(),
     };
     let kept = store::save(&calibration)?;
-    let crowded = |run: &Run| {
-        run.validity.reasons.iter().any(|reason| reason.code == ReasonCode::BusyNeighbour)
-    };
-    if measured.iter().map(|(_, run)| run).chain(&runs).any(crowded) {
-        eprintln!(
-            "plimsoll: other processes took processor time meanwhile: calibrate again when the \
-             machine is idle"
-        );
-    }
+    tell_doubts(|code| {
+        let all = measured.iter().map(|(_, run)| run).chain(&runs);
+        all.flat_map(|run| &run.validity.reasons).any(|reason| reason.code == code)
+    });
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&calibration) + "\n")),
         TextOrJson::Text => {
@@ -89,6 +84,25 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         }
     };
     Ok(u8::from(!printed))
+}
+
+/// Says what kept the generator from reaching its ceiling, where a rule has told.
+fn tell_doubts(told: impl Fn(ReasonCode) -> bool) {
+    for (code, words) in [
+        (
+            ReasonCode::BusyNeighbour,
+            "other processes took processor time meanwhile: calibrate again when the machine is idle",
+        ),
+        (
+            ReasonCode::Throttled,
+            "a quota on processor time held the generator back: this is its ceiling under that quota",
+        ),
+        (ReasonCode::GeneratorPaused, "the generator was not running for a while: calibrate again"),
+    ] {
+        if told(code) {
+            eprintln!("plimsoll: {words}");
+        }
+    }
 }
 
 /// 1, 2, 4 ... and the number itself.
