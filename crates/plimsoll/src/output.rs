@@ -57,7 +57,7 @@ pub fn make_folder(dir: &Path) -> Result<(), Failure> {
 /// When it cannot be made, or somebody else was quicker.
 pub fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => OpenOptions::new().write(true).create_new(true).mode(readers.mode()).open(path),
     }
 }

@@ -60,7 +60,8 @@ fn value_of(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     // A `key` may be any key in JSON and in prose; a field of that name begins a line.
     let query = unquoted.starts_with('=') || !named.to_ascii_lowercase().ends_with("key");
     let begins_a_line = text[..name.start].chars().next_back().is_none_or(|before| before == '\n');
-    if !is_secret_name(named, query) && !(begins_a_line && is_secret_field(named)) {
+    let secret = is_secret_name(named, query) || begins_a_line && is_secret_field(named);
+    if !secret {
         return None;
     }
     let value = value.trim_start_matches([' ', '\t']);

@@ -35,12 +35,13 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
         ));
     }
     carry_out(&args, sent, |sent| {
-        let lock = Lock::of_folder(dir)?;
+        // Where there is no folder, what is missing in it is told below.
+        let lock = dir.is_dir().then(|| Lock::of_folder(dir)).transpose()?;
         cursors::go_on(dir, sent)?;
         let own = unused(dir, "resumed");
         make_folder(&own)?;
         eprintln!("plimsoll: results go to {}", own.display());
-        Ok(Folder { asked: true, made: Some(own), _lock: Some(lock) })
+        Ok(Folder { asked: true, made: Some(own), _lock: lock })
     })
 }
 
