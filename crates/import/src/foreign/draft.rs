@@ -96,11 +96,12 @@ impl Draft {
     pub(super) fn may_read(&mut self, what: &str, name: &str) -> bool {
         let below = is_below(name);
         if !below {
-            let file = quote(name);
-            self.note(
-                Kind::NotCarriedOver,
-                format!("{what}: the file {file} is outside of the workload's folder; put it there and name it with `file:`"),
+            let what = format!(
+                "{what}: the file {} is outside of the workload's folder; put it there and name it \
+                 with `file:`",
+                quote(name)
             );
+            self.note(Kind::NotCarriedOver, what);
         }
         below
     }
