@@ -27,7 +27,7 @@ fn each_fault_falls_in_its_class() {
             let url = url(&server, &format!("/fault/{kind}"));
             // What is answered is answered in time on a busy machine too.
             let timeout = if class(kind) == "timeout" { "1s" } else { "20s" };
-            let loaded = load(&url, &format!("-c 4 -t 2 -d 300ms -T {timeout} --io {io}"));
+            let loaded = load(&url, &format!("-c 4 -t 2 -n 8 -T {timeout} --io {io}"));
             assert_eq!(loaded.ways(), [class(kind)], "{kind} on {io}: {:?}", loaded.run.totals);
             assert_eq!(loaded.run.totals.unfinished, 0, "{kind} on {io}");
             if class(kind) == "timeout" {
@@ -47,7 +47,7 @@ fn an_early_answer_to_a_long_body_is_an_answer() {
     let body = folder.path().join("body");
     std::fs::write(&body, vec![b'x'; 1_000_000]).expect("a file");
     for io in interfaces() {
-        let flags = format!("-c 4 -d 300ms -T 20s --io {io} --body-file {}", body.display());
+        let flags = format!("-c 4 -n 40 -T 20s --io {io} --body-file {}", body.display());
         let loaded = load(&url(&server, "/fault/early"), &flags);
         let totals = &loaded.run.totals;
         // The rest of a body may meet a closed connection before the answer has been read.
@@ -95,7 +95,7 @@ fn raw_liars_fall_in_their_classes() {
         for (bytes, end, class) in &cases {
             let peer = answering(bytes, end.clone());
             let timeout = if *class == "timeout" { "400ms" } else { "20s" };
-            let flags = format!("-c 2 -d 150ms -T {timeout} --io {io}");
+            let flags = format!("-c 2 -n 4 -T {timeout} --io {io}");
             let loaded = load(&format!("http://{}/", peer.addr()), &flags);
             let told = String::from_utf8_lossy(bytes);
             assert_eq!(loaded.ways(), [*class], "{io}: {told:?} {:?}", loaded.run.totals);

@@ -135,7 +135,7 @@ fn certificates_are_checked_unless_told_otherwise() {
         for (flags, needle) in
             [("", "--cacert FILE"), (&*format!("{cacert} --sni other.test"), "another name")]
         {
-            let loaded = load(&healthz, &format!("-c 2 -d 200ms -T 20s --io {io} {flags}"));
+            let loaded = load(&healthz, &format!("-c 2 -n 4 -T 20s --io {io} {flags}"));
             assert_eq!(loaded.ways(), ["tls"], "{io} {flags}: {:?}", loaded.run.totals);
             let sample = &loaded.run.totals.error_samples["tls"];
             assert!(sample.contains(needle), "{io} {flags}: {sample}");
@@ -173,11 +173,9 @@ fn answers_come_whole_over_tls_however_they_end() {
             let run = load(&https(&server, path), &format!("-k -c 3 -n 40 --io {io}")).run;
             assert_eq!(run.totals.succeeded, 40, "{path} on {io}: {:?}", run.totals);
         }
-        let loaded =
-            load(&https(&server, "/fault/truncate"), &format!("-k -c 3 -d 200ms --io {io}"));
+        let loaded = load(&https(&server, "/fault/truncate"), &format!("-k -c 3 -n 6 --io {io}"));
         assert_eq!(loaded.ways(), ["read"], "{io}");
-        let loaded =
-            load(&https(&server, "/fault/garbage"), &format!("-k -c 3 -d 200ms --io {io}"));
+        let loaded = load(&https(&server, "/fault/garbage"), &format!("-k -c 3 -n 6 --io {io}"));
         assert_eq!(loaded.ways(), ["protocol"], "{io}");
     }
 }
