@@ -141,7 +141,8 @@ fn doubts_are_told() {
     assert_eq!(
         reading.notes,
         [
-            "LOWER_BOUND at 2 connections: the generator was the limit there, so read \"at least\"",
+            "LOWER_BOUND at 2 connections: the generator was the limit there, so read QPS as \
+             \"at least\" and latency as \"at most\"",
             "INVALID at 4 connections: leave them out",
         ]
     );

@@ -221,7 +221,7 @@ fn no_fall_is_read_from_levels_that_are_lower_bounds() {
         }
     };
     let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[]));
-    assert!(reason.contains("at two levels running: 4,000/s at 32 connections"), "{reason}");
+    assert!(reason.contains("at two levels running: 4,000 at 32 connections"), "{reason}");
     assert!(!levels.contains(&64.0), "{levels:?}");
     let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[16.0, 32.0, 64.0]));
     assert!(levels.contains(&64.0) && !levels.contains(&128.0), "{levels:?}");

@@ -191,7 +191,10 @@ fn doubtful_levels_are_hollow_and_explained() {
     let page = Page::read(&svg).unwrap();
     assert_eq!(svg.matches("class=\"h s1\"").count(), 2);
     assert_eq!(svg.matches("class=\"x s1\"").count(), 2);
-    assert!(page.says("at least: the generator was the limit") && page.says("not to be believed"));
+    assert!(
+        page.says("at least (latency: at most): the generator was the limit")
+            && page.says("not to be believed")
+    );
     let sound = curve(&NATIVE).chart().to_svg(Theme::Standalone);
     assert!(!sound.contains("class=\"h "));
 }

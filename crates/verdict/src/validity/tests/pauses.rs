@@ -9,7 +9,7 @@ fn held_back(run: &mut Run, share: f64, ms: u64) {
     let lost_ns = (share * 10.0 * SECOND as f64) as u64;
     on(run, |machine| {
         machine.throttled_ns = lost_ns * threads;
-        machine.throttled = lost_ns / (ms * MILLISECOND);
+        machine.throttled = lost_ns.div_ceil(ms * MILLISECOND);
     });
 }
 
