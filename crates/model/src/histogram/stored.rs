@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_header_that_asks_for_gigabytes_is_refused_before_anything_is_sized() {
-        // Five digits up to the highest number: 3.9 GiB of counts.
+        // Five digits up to the highest number: 50 MB of counts, for each histogram that says so.
         let wide = plain(1, 5, 1, u64::MAX / 2, &[2]);
         assert!(refused(&packed(&wide)).contains("bounds"));
         let long = plain(u32::MAX, 3, LOWEST, HIGHEST, &[2]);
