@@ -4,6 +4,8 @@
 
 use wire::Limits;
 
+pub mod play;
+
 /// The driver of `wire`'s own tests: the laws that the fuzzer looks for breaches of.
 #[path = "../../crates/wire/tests/it/replay.rs"]
 pub mod replay;

@@ -1,0 +1,34 @@
+//! Workloads compiled and played, for the targets that feed what they read.
+
+use model::{Draw, Workload};
+use traffic::{Compiled, Inputs, PoolFile, Requests, Seat, Source, Turn, compile};
+
+/// A workload in JSON, with the same bytes as every file that it names; `None` when it is refused.
+pub fn compiled(workload: &str, rows: &[u8]) -> Option<Compiled> {
+    let workload: Workload = serde_json::from_str(workload).expect("a workload");
+    let inputs = Inputs {
+        env: &|_| None,
+        file: &|_| Ok(rows.to_vec()),
+        rows: &|_| Ok(PoolFile::Small(rows.to_vec())),
+        index: &|_, _| Err("no index here".into()),
+        pools: None,
+        seed: 7,
+        lanes: 64,
+        keepalive: true,
+        scale: 1.0,
+        reads_only: false,
+    };
+    compile(&workload, &inputs).ok()
+}
+
+/// What one worker alone sends.
+pub fn source(compiled: &Compiled) -> Box<dyn Source> {
+    compiled.supply(1_700_000_000_000_000_000).source(Seat { worker: 0, workers: 1 })
+}
+
+/// The arrival of a number: what it brings, and whether it is to be sent.
+pub fn arrive(source: &mut dyn Source, k: u64, out: &mut Requests) -> bool {
+    out.clear();
+    let turn = Turn { user: 0, draw: Some(Draw { lane: 0, k }), now: 0 };
+    source.next(turn, out) == traffic::Next::Send
+}
