@@ -217,7 +217,7 @@ mod tests {
         watch.served = true;
         watch.look(40 * MILLISECOND, false);
         watch.look(90 * MILLISECOND, false);
-        let tally = watch.take(SECOND, 100 * MILLISECOND);
+        let tally = watch.take(100 * MILLISECOND, 100 * MILLISECOND);
         assert_eq!(tally.served, PresenceTally::slot(0, 40 * MILLISECOND));
         assert_eq!(tally.waited, PresenceTally::slots(0, 0, 40 * MILLISECOND));
     }

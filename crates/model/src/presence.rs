@@ -33,10 +33,13 @@ pub struct PresenceTally {
     pub failing_ns: Nanos,
     /// Slots in which the server served somebody: a part of an answer came that is no server error.
     /// Slots in which the generator itself did not run count as such, since nothing is known of them.
+    #[serde(rename = "served_set")]
     pub served: u64,
     /// Slots in which somebody waited.
+    #[serde(rename = "waited_set")]
     pub waited: u64,
     /// Slots in which an attempt failed without an answer, or with a server error.
+    #[serde(rename = "failed_set")]
     pub failed: u64,
 }
 

@@ -88,13 +88,15 @@ impl Timeline {
         let mut stretch = Stretch::of(interval);
         // Phases follow one another, whatever a journal says: those that alternate would never fold.
         stretch.phase = self.stretches.last().map_or(stretch.phase, |l| l.phase.max(stretch.phase));
-        self.buckets += stretch.response.len();
         self.pending += 1;
         match self.stretches.last_mut() {
             Some(last) if self.pending <= self.fold && last.phase == stretch.phase => {
+                let before = last.response.len();
                 last.append(&stretch);
+                self.buckets += last.response.len() - before;
             }
             _ => {
+                self.buckets += stretch.response.len();
                 self.stretches.push(stretch);
                 self.pending = 1;
             }

@@ -96,7 +96,7 @@ mod tests {
         for name in ["a", "deep/b", "deep/../a", "deep/in", "../w/a", at("w/a").to_str().unwrap()] {
             assert!(none.place(name).is_ok(), "{name}");
         }
-        let outside = ["../shared/c", "out", "way/c", "/etc/passwd", "../w2/d", "../w"];
+        let outside = ["../shared/c", "out", "way/c", "/etc/passwd", "../w2/d"];
         for name in outside {
             let why = none.place(name).unwrap_err();
             assert!(why.contains("--allow-files /"), "{name}: {why}");

@@ -51,7 +51,7 @@ struct Record {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Named {
     path: PathBuf,
-    /// What tells it from another; none where it is no plain file, whose content is never the same for sure.
+    /// What tells it from another; none where it is no regular file, whose content is never the same for sure.
     content: Option<String>,
 }
 

@@ -22,14 +22,14 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Reads a file of a result folder or of our own, of at most so many bytes. It may come from elsewhere: what is
-/// no plain file (a pipe that nobody writes to, a device) is not read.
+/// no regular file (a pipe that nobody writes to, a device) is not read.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !about.is_file() {
-        return Err("no plain file".to_owned());
+        return Err("no regular file".to_owned());
     }
     read_at_most(path, most)
 }

@@ -119,7 +119,7 @@ fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), Failure> {
         |what: String| Failure::CannotRun(format!("cannot read {}: {what}", path.display()));
     let about = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !about.is_file() {
-        return Err(wrong("no plain file".to_owned()));
+        return Err(wrong("no regular file".to_owned()));
     }
     // What is written while we read is not waited for.
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?.take(about.len());

@@ -9,6 +9,7 @@ use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{ErrorClass, Presence, Run, Silence};
 
 use crate::figures::share;
+use crate::validity::at_cap;
 
 /// The shortest stretch without service that counts.
 pub const SHORTEST: Nanos = 500 * MILLISECOND;
@@ -96,12 +97,17 @@ pub fn gone_for_good(run: &Run) -> Option<Gone> {
 }
 
 /// The share of the load that the server refused or cut off: of users' time in a closed loop, of the
-/// attempts in an open one. Time-outs do not count: an overloaded server has them too.
+/// attempts in an open one. Time-outs do not count, nor does an open loop that has every connection in
+/// use: an overloaded server has the one and turns away the other.
 pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
+    use ErrorClass::{Connect, Read, Tls, Write};
+
     if run.plan.rate_per_s.is_none() {
         return (presence.user_ns > 0).then(|| presence.cut_ns as f64 / presence.user_ns as f64);
     }
-    use ErrorClass::{Connect, Read, Tls, Write};
+    if at_cap(run) {
+        return None;
+    }
     let cut = [Connect, Tls, Read, Write].map(|class| run.totals.errors.of(class));
     let cut = cut.into_iter().fold(0u64, u64::saturating_add) as f64;
     let own = run.totals.limits.values().fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;

@@ -9,13 +9,18 @@ use serde_json::Value;
 
 use crate::harness::{Folder, PLIMSOLL, Target};
 
-/// The command's end, whose server is killed once `there` is.
-fn killed(folder: &Folder, target: Target, line: &str, there: &str) -> (i32, String) {
+/// The command's end, whose server is killed once the file `there` has so many lines.
+fn killed(
+    folder: &Folder,
+    target: Target,
+    line: &str,
+    (there, lines): (&str, usize),
+) -> (i32, String) {
     let mut command = folder.command(PLIMSOLL.as_ref(), line);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (child, path) = (Guard(Some(child)), folder.path().join(there));
     let begun = Instant::now();
-    while std::fs::metadata(&path).map_or(0, |file| file.len()) == 0 {
+    while std::fs::read_to_string(&path).map_or(0, |text| text.lines().count()) < lines {
         assert!(begun.elapsed() < Duration::from_secs(120), "no {there}");
         thread::sleep(Duration::from_millis(10));
     }
@@ -24,6 +29,9 @@ fn killed(folder: &Folder, target: Target, line: &str, there: &str) -> (i32, Str
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
     (status.code().unwrap_or(-1), text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
+
+/// A journal with its head and some intervals.
+const SECONDS: (&str, usize) = ("out/run.journal", 4);
 
 /// A child that does not outlive its test.
 struct Guard(Option<Child>);
@@ -53,7 +61,7 @@ fn a_run_says_since_when_and_in_whose_words() {
         let (folder, target) = (Folder::new(), Target::start());
         let url = target.url("/delay/2ms");
         let line = format!("run {load} -d 8s --slo success>=99% --out out {url}");
-        let (code, text) = killed(&folder, target, &line, "out/run.journal");
+        let (code, text) = killed(&folder, target, &line, SECONDS);
         assert_eq!(code, 98, "{text}");
         assert!(text.contains("INVALID, server_gone the server stopped answering"), "{text}");
         assert!(text.contains("had not come back at its end: Connection refused"), "{text}");
@@ -76,7 +84,7 @@ fn how_much_absence_is_borne_can_be_said() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/delay/2ms");
     let line = format!("run -c 8 -d 6s --slo available>=1% --out out {url}");
-    let (code, text) = killed(&folder, target, &line, "out/run.journal");
+    let (code, text) = killed(&folder, target, &line, SECONDS);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("server_gone") && text.contains("PASS available>=1%"), "{text}");
 }
@@ -87,7 +95,7 @@ fn a_sweep_ends_when_its_server_is_gone_and_keeps_its_levels() {
     let url = target.url("/delay/2ms");
     let line =
         format!("sweep {url} --levels 1,2,4,8,16,32 -d 2s --rest 100ms --name api --out out");
-    let (code, text) = killed(&folder, target, &line, "out/api.dat");
+    let (code, text) = killed(&folder, target, &line, ("out/api.dat", 1));
     assert_eq!(code, 98, "{text}");
     assert!(text.contains("The sweep ended here: at "), "{text}");
     assert!(text.contains("the server stopped answering"), "{text}");
@@ -104,7 +112,7 @@ fn a_comparison_ends_when_a_server_is_gone_and_keeps_its_rounds() {
     let (folder, target) = (Folder::new(), Target::start());
     let (a, b) = (target.url("/delay/2ms"), target.url("/delay/3ms"));
     let line = format!("compare --rounds 8 -d 1s --rest 0s -c 8 -q --anyway --out cmp {a} {b}");
-    let (code, text) = killed(&folder, target, &line, "cmp/compare.json");
+    let (code, text) = killed(&folder, target, &line, ("cmp/compare.json", 1));
     assert_eq!(code, 98, "{text}");
     assert!(text.contains("the server stopped answering"), "{text}");
     folder.has(&["cmp/compare.json", "cmp/report.html", "cmp/round-01-A/run.json"]);

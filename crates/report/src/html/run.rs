@@ -12,7 +12,9 @@ use verdict::figures::level_of;
 use super::{Section, Title, mix, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
-use crate::text::{attempts, ceiling, dip_cells, load, processor_time, success, users, workers};
+use crate::text::{
+    attempts, available, ceiling, dip_cells, load, processor_time, success, users, workers,
+};
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
@@ -71,9 +73,9 @@ fn summary(run: &Run) -> Markup {
         (
             "Success",
             rates.success_ratio.map_or_else(|| "-".to_owned(), share),
-            match rates.available_ratio.filter(|&available| available < 1.0) {
+            match available(run) {
                 Some(available) => {
-                    format!("{} failed; server there for {}", count(failed), share(available))
+                    format!("{} failed; server there for {available}", count(failed))
                 }
                 None => format!("{} failed", count(failed)),
             },

@@ -107,10 +107,17 @@ pub(crate) fn success(run: &Run) -> String {
     if let Some(of_attempts) = rates.attempts_success_ratio {
         words += &format!(" of the users' time ({} of the attempts)", share(of_attempts));
     }
-    if let Some(available) = rates.available_ratio.filter(|&available| available < 1.0) {
-        words += &format!("; server there for {}", share(available));
+    if let Some(available) = available(run) {
+        words += &format!("; server there for {available}");
     }
     words
+}
+
+/// The share for which the server was there, where it reads otherwise than the success rate.
+pub(crate) fn available(run: &Run) -> Option<String> {
+    let rates = &run.rates;
+    let available = rates.available_ratio.filter(|&available| available < 1.0).map(share)?;
+    (rates.success_ratio.map(share).as_ref() != Some(&available)).then_some(available)
 }
 
 /// What became of the attempts, in words: `1,000: 990 succeeded, 10 failed`.
