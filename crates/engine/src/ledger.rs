@@ -3,10 +3,12 @@
 //! Owns the decision which interval and which phase an outcome belongs to. The collector gets the
 //! tallies; what they come to is `model`'s.
 
+mod entry;
+
 use model::interval::{Gauge, Phase, Tally, WorkerUse};
 use model::units::{MILLISECOND, SECOND};
 use model::{ErrorClass, Mix, Nanos};
-use traffic::{Part, Session, Wants};
+use traffic::Session;
 use wire::ResponseHead;
 
 use crate::gaps::Pauses;
@@ -14,97 +16,11 @@ use crate::kinds::{Kinds, words};
 use crate::notes::{Note, Notes, number};
 use crate::presence::Watch;
 
+pub(crate) use entry::{Attempt, Flight, Whole};
+pub use entry::{Page, Sheet, Spent};
+
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
 const STEP: Nanos = 100 * MILLISECOND;
-
-/// A request under way: its instants in nanoseconds since the run's start, and what it is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Flight {
-    pub(crate) due: Nanos,
-    pub(crate) taken: Nanos,
-    pub(crate) sent: Nanos,
-    pub(crate) endpoint: u32,
-    pub(crate) head: bool,
-    pub(crate) wants: Wants,
-    /// The net has handed it to the kernel, at `sent`; before, that is when it was made.
-    pub(crate) handed: bool,
-}
-
-impl Flight {
-    /// A request that was just made.
-    #[inline]
-    pub(crate) fn of(part: &Part, due: Nanos, taken: Nanos, now: Nanos) -> Self {
-        let Part { endpoint, head, wants, .. } = *part;
-        Self { due, taken, sent: now, endpoint, head, wants, handed: false }
-    }
-
-    /// Whether what was taken in at `at` cannot be its answer: it had not left by then.
-    #[inline]
-    pub(crate) fn left_after(&self, at: Nanos) -> bool {
-        !self.handed || self.sent > at
-    }
-
-    pub(crate) fn attempt(self) -> Attempt {
-        Attempt { due: self.due, endpoint: self.endpoint }
-    }
-}
-
-/// An attempt that never became a request under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Attempt {
-    pub(crate) due: Nanos,
-    pub(crate) endpoint: u32,
-}
-
-/// What a whole answer was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Whole {
-    /// When its first byte came.
-    pub(crate) first: Nanos,
-    pub(crate) status: u16,
-    /// How it failed, if it did.
-    pub(crate) failure: Option<ErrorClass>,
-    /// The check that it failed.
-    pub(crate) check: Option<u16>,
-}
-
-/// What a thread has spent since it began, and the clock when this was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// The clock, from any instant on.
-    pub wall_ns: Nanos,
-    /// Processor time.
-    pub cpu_ns: Nanos,
-    /// Time spent ready to run and waiting for a processor.
-    pub queued_ns: Nanos,
-}
-
-/// One worker's interval, on its way to the collector.
-#[derive(Debug)]
-pub struct Page {
-    pub(crate) index: u32,
-    pub(crate) phase: Phase,
-    pub(crate) start_ns: Nanos,
-    pub(crate) end_ns: Nanos,
-    pub(crate) due: u64,
-    pub(crate) sheet: Sheet,
-    pub(crate) used: WorkerUse,
-}
-
-/// What an interval's books are written on.
-#[derive(Debug, Default)]
-pub struct Sheet {
-    pub(crate) tally: Box<Tally>,
-    pub(crate) notes: Notes,
-}
-
-impl Sheet {
-    /// Empties it; its memory stays.
-    pub(crate) fn clear(&mut self) {
-        self.tally.clear();
-        self.notes.clear();
-    }
-}
 
 /// See the module.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 mod ask;
 mod edge;
 mod fail;
+mod pace;
 mod prepare;
 mod presence;
 mod receive;
@@ -26,7 +27,7 @@ use traffic::{Requests, Source};
 use wire::SeenHead;
 
 use self::edge::Edge;
-use crate::arrivals::Arrivals;
+use self::pace::Pace;
 use crate::conn::{Conn, State};
 use crate::desk::Desk;
 use crate::gaps::Gaps;
@@ -69,26 +70,6 @@ pub struct Job {
     pub pages: Sender<(u32, Option<Page>)>,
     /// Sheets that the collector has emptied.
     pub spares: Receiver<Sheet>,
-}
-
-/// What makes requests leave.
-#[derive(Debug)]
-enum Pace {
-    Closed {
-        pace_ns: Option<Nanos>,
-        think_ns: Option<Nanos>,
-        /// Requests this worker may still send.
-        left: u64,
-    },
-    Open {
-        arrivals: Box<Arrivals>,
-        /// Connections with room for a request; the freshest is used first. May hold closed ones.
-        idle: Vec<u32>,
-        /// Whether a connection is in `idle`.
-        listed: Vec<bool>,
-        /// Connections that can be opened.
-        closed: Vec<u32>,
-    },
 }
 
 /// A request that never changes.
@@ -161,10 +142,7 @@ impl Worker {
         let burst = job.source.burst().max(1);
         let slots = (plan.pipeline.clamp(1, u32::from(u16::MAX)) as u16).max(burst);
         let inflight_cap = inflight_cap(&job, slots);
-        let window_end = match plan.duration_ns {
-            Some(duration) => plan.warmup_ns.saturating_add(duration),
-            None => Nanos::MAX,
-        };
+        let window_end = window_end(plan);
         let load = plan.load();
         let open_loop = matches!(load, Load::Open(_));
         let guarded = job.source.may_never_return();
@@ -186,12 +164,7 @@ impl Worker {
                 let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
                 Pace::Closed { pace_ns, think_ns, left }
             }
-            Load::Open(schedule) => Pace::Open {
-                arrivals: Box::new(Arrivals::new(schedule.share(job.worker, job.workers))),
-                idle: Vec::with_capacity(users),
-                listed: vec![false; users],
-                closed: (0..users as u32).rev().collect(),
-            },
+            Load::Open(schedule) => Pace::open(schedule.share(job.worker, job.workers), users),
         };
         Self {
             conns: (0..users).map(|_| Conn::new()).collect(),
@@ -422,6 +395,11 @@ fn inflight_cap(job: &Job, slots: u16) -> u32 {
         return u32::MAX;
     }
     share_of(u64::from(plan.max_inflight), job.worker, job.workers).max(1) as u32
+}
+
+/// When nothing is sent any more, as planned.
+fn window_end(plan: &Plan) -> Nanos {
+    plan.duration_ns.map_or(Nanos::MAX, |duration| plan.warmup_ns.saturating_add(duration))
 }
 
 /// The flow of each endpoint that is a step of one.

@@ -1,6 +1,7 @@
 //! What happened: one serialisable [`Run`], `plimsoll.run/1`, that every later command reads.
 //! [`RunBuilder`] makes it from intervals, whether they come from the engine or from a journal.
 
+mod figures;
 mod pace;
 mod steps;
 
@@ -11,16 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, AnswerTally};
 use crate::blocks::{Block, BlockSums};
-use crate::calibration::Ceiling;
 use crate::course::{Course, Dip};
 use crate::endpoint::{EndpointRun, FlowRun, MixSums};
 use crate::environment::Environment;
 use crate::histogram::{Latencies, Summary};
 use crate::interval::{GaugeSum, Interval, Phase, Tally};
 use crate::kinds::{AnswerChange, AnswerKind, Kinds};
-use crate::machine::{Machine, MachineSum};
+use crate::machine::MachineSum;
 use crate::objective::{Abort, Judgement};
-use crate::outcome::ErrorCounts;
 use crate::plan::Plan;
 use crate::presence::{Presence, PresenceSums, PresenceTally};
 use crate::timeline::{Point, Timeline};
@@ -28,6 +27,7 @@ use crate::units::{Nanos, SECOND};
 use crate::users::{UserTally, Users};
 use crate::validity::Validity;
 
+pub use figures::{Concurrency, Generator, Rates, Totals, WorkerShare};
 pub use pace::SessionPace;
 pub use steps::StepSummary;
 
@@ -150,126 +150,6 @@ impl Run {
 pub struct Program {
     /// Its version.
     pub version: String,
-}
-
-/// Counts of the attempts that were due in the measured window:
-/// `attempts = succeeded + unsent + unfinished + errors`, `requests` = whole answers.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Totals {
-    /// Requests due in the window, whatever became of them.
-    pub attempts: u64,
-    /// Whole answers to these attempts, in the window or the drain.
-    pub requests: u64,
-    /// Answers that count as success.
-    pub succeeded: u64,
-    /// Dropped before sending.
-    pub unsent: u64,
-    /// Still open when the run ended.
-    pub unfinished: u64,
-    /// Length of the measured window as it was.
-    pub duration_ns: Nanos,
-    /// Bytes received in the window and the drain.
-    pub bytes_read: u64,
-    /// Bytes sent in the window.
-    pub bytes_written: u64,
-    /// Connections opened, from the start of the run on.
-    pub connects: u64,
-    /// TLS handshakes that went on with the session of an earlier connection, from the start of the run
-    /// on; the others of `tls_ns` were full. Absent in runs measured before it was counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tls_resumed: Option<u64>,
-    /// Connections that the server closed although keep-alive was asked.
-    pub server_closes: u64,
-    /// Answers by status.
-    pub statuses: BTreeMap<u16, u64>,
-    /// Failures by class.
-    pub errors: ErrorCounts,
-    /// A sample of each class's failures, in words.
-    pub error_samples: BTreeMap<String, String>,
-    /// Local resources that ran out, by errno name.
-    pub limits: BTreeMap<String, u64>,
-}
-
-/// Rates over the measured window.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rates {
-    /// Answers done inside the window / window.
-    pub requests_per_s: f64,
-    /// Attempts due in the window / window.
-    pub offered_per_s: f64,
-    /// Requests handed to the kernel inside the window / window.
-    pub achieved_per_s: f64,
-    /// Successes / attempts, 0..=1; absent without attempts. In a closed loop time counts as well: it is
-    /// at most the share of the users' time that was spent neither without the server nor on answers that
-    /// failed, since users that back off make few attempts.
-    pub success_ratio: Option<f64>,
-    /// Successes / attempts in a closed loop, where time counted and made `success_ratio` less than that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempts_success_ratio: Option<f64>,
-    /// The share of the load for which the server was there, 0..=1: in a closed loop of the users' time,
-    /// in an open loop of the arrivals (those that were answered, whatever the answer). Absent without
-    /// attempts, and in a closed loop measured before time was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub available_ratio: Option<f64>,
-    /// Bytes received inside the window / window.
-    pub bytes_read_per_s: f64,
-}
-
-/// How much was at once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Concurrency {
-    /// Connections planned.
-    pub planned: u32,
-    /// Connections open, mean over the window.
-    pub open_mean: f64,
-    /// Connections open at most.
-    pub open_max: u32,
-    /// Requests unanswered, mean over the window.
-    pub in_flight_mean: f64,
-    /// Requests unanswered at most.
-    pub in_flight_max: u32,
-}
-
-/// What the generator spent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Generator {
-    /// Processor time of all workers in the window.
-    pub cpu_ns: Nanos,
-    /// Processor time per answer done in the window.
-    pub cpu_ns_per_request: f64,
-    /// Each worker's share of its core.
-    pub workers: Vec<WorkerShare>,
-    /// What its machine did beside it; absent where nobody looked.
-    #[serde(default)]
-    pub machine: Option<Machine>,
-    /// This generator's own ceiling, where `plimsoll calibrate` has measured it.
-    #[serde(default)]
-    pub ceiling: Option<Ceiling>,
-}
-
-/// One worker over the window.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WorkerShare {
-    /// Processor time / elapsed time, 0..=1.
-    pub busy_ratio: f64,
-    /// Time spent ready to run and waiting for a processor / elapsed time, 0..=1; 0 where the kernel
-    /// does not tell.
-    #[serde(default)]
-    pub queued_ratio: f64,
-    /// Time in which the worker neither waited for events nor ran nor waited for a processor / elapsed
-    /// time, 0..=1: it was stopped, its machine was paused, or its memory had to be read back.
-    #[serde(default)]
-    pub paused_ratio: f64,
-    /// The longest such gap.
-    #[serde(default)]
-    pub paused_max_ns: Nanos,
-    /// How many there were.
-    #[serde(default)]
-    pub pauses: u64,
-    /// Answers taken in.
-    pub answers: u64,
-    /// Throughput samples of 100 ms each, as wrk's `Req/Sec` line shows.
-    pub req_per_s: StepSummary,
 }
 
 /// What is known of a run before its first interval.

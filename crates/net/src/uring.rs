@@ -7,6 +7,7 @@ mod complete;
 mod end;
 mod entry;
 mod output;
+mod poll;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -21,9 +22,9 @@ use self::buffers::Buffers;
 use self::entry::{Handle, Op, send_entry, tag};
 use self::output::Output;
 use crate::conns::Conns;
-use crate::driver::{Driver, Options};
+use crate::driver::Options;
 use crate::linger::Lingering;
-use crate::{BlobId, Close, ConnId, Handed, Net, Party, Route, Taken, clock, crowd, socket};
+use crate::{BlobId, Close, ConnId, Handed, Net, Route, Taken, clock, socket};
 
 /// Submissions queued at most before they are handed over. Few, so that their ring stays in the
 /// processor's nearest cache.
@@ -446,65 +447,6 @@ impl Net for Uring {
             _ => {}
         }
         self.release(id, how == Close::Reset);
-    }
-}
-
-impl Driver for Uring {
-    fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()> {
-        // What is delivered now may make something due before `until`.
-        let until = if self.ready.is_empty() { until } else { 0 };
-        self.deliver_ready(party);
-        let now = clock::now();
-        self.handed_at(now);
-        self.submit_dirty();
-        // Output that was held back wants to be submitted as soon as that is known.
-        let until = if self.dirty.is_empty() { until } else { 0 };
-        let until = until.min(self.lingering.next()).min(self.accept_at);
-        let waited_until = self.submit_and_look(until, spin, now)?;
-        self.handed.left = false;
-        let at = clock::now();
-        // Who stood back in between was not busy.
-        let waited_ns = waited_until.map_or(0, |until| until.min(at).saturating_sub(self.looked));
-        self.batch = Taken { at, waited_ns };
-        self.bury();
-        let round = if self.ring.submission().is_empty() { self.round } else { self.heard };
-        self.complete(round, party);
-        self.buffers.batch_over();
-        self.expire();
-        Ok(())
-    }
-}
-
-impl Uring {
-    /// Hands over what is queued and waits. If something had come before the net began to wait, it has
-    /// waited for the party until the instant returned, or for as long as this took (`u64::MAX`).
-    fn submit_and_look(&mut self, until: u64, spin: bool, now: u64) -> io::Result<Option<u64>> {
-        let mut came = self.pending().then_some(u64::MAX);
-        if self.looked == 0 {
-            self.looked = now;
-        }
-        if spin {
-            self.spin(until)?;
-        } else if until == 0 || !self.ring.completion().is_empty() {
-            self.submit()?;
-        } else {
-            let gives_way = crowd::gives_way(self.taken, until, now);
-            let mut now = now;
-            if gives_way || self.ring.submission().len() >= MANY {
-                self.submit()?;
-                // Handing over many takes long enough for the first to be answered meanwhile.
-                now = clock::now();
-                if came.is_some() || self.pending() {
-                    came = Some(now);
-                }
-                if gives_way {
-                    std::thread::yield_now();
-                    now = clock::now();
-                }
-            }
-            self.wait(until, now)?;
-        }
-        Ok(came)
     }
 }
 

@@ -1,5 +1,4 @@
-//! Runs and sweeps of made-up, fixed numbers: what the tests of this crate and its gallery print.
-//! They go through `RunBuilder` like real ones.
+//! Runs and sweeps of made-up, fixed numbers, made by `RunBuilder` like real ones, for tests and gallery.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +83,8 @@ struct Draws(u64);
 
 impl Draws {
     fn share(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        const STEP: (u64, u64) = (6_364_136_223_846_793_005, 1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(STEP.0).wrapping_add(STEP.1);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }

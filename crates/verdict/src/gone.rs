@@ -9,7 +9,7 @@ use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{ErrorClass, Presence, Run, Silence};
 
 use crate::figures::share;
-use crate::validity::at_cap;
+use crate::validity::{at_cap, shortfall};
 
 /// The shortest stretch without service that counts.
 pub const SHORTEST: Nanos = 500 * MILLISECOND;
@@ -97,15 +97,15 @@ pub fn gone_for_good(run: &Run) -> Option<Gone> {
 }
 
 /// The share of the load that the server refused or cut off: of users' time in a closed loop, of the
-/// attempts in an open one. Time-outs do not count, nor does an open loop that has every connection in
-/// use: an overloaded server has the one and turns away the other.
+/// attempts in an open one. Time-outs do not count, nor does an open loop whose arrivals could not all be
+/// sent: an overloaded server has the one, and turns away for the other.
 pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
     use ErrorClass::{Connect, Read, Tls, Write};
 
     if run.plan.rate_per_s.is_none() {
         return (presence.user_ns > 0).then(|| presence.cut_ns as f64 / presence.user_ns as f64);
     }
-    if at_cap(run) {
+    if at_cap(run) || shortfall(run).is_some() {
         return None;
     }
     let cut = [Connect, Tls, Read, Write].map(|class| run.totals.errors.of(class));

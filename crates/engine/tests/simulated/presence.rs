@@ -105,7 +105,8 @@ fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
                 totals.succeeded + totals.unsent + totals.unfinished + totals.errors.total();
             assert_eq!(totals.attempts, parts, "{which}");
             let success = run.rates.success_ratio.unwrap();
-            assert!(success < 0.68, "{which}: {success}");
+            let most = if within > 0.2 { 0.8 } else { 0.68 };
+            assert!(success < most, "{which}: {success}");
         }
     }
 }

@@ -199,7 +199,7 @@ fn open_loop(run: &Run) -> bool {
 
 /// Arrivals of an open loop that were due in the window and not sent in it, when they are more than
 /// can be in the workers' hands as the window ends.
-fn shortfall(run: &Run) -> Option<f64> {
+pub(crate) fn shortfall(run: &Run) -> Option<f64> {
     let window_s = run.totals.duration_ns as f64 / SECOND as f64;
     let unsent = (run.rates.offered_per_s - run.rates.achieved_per_s) * window_s;
     let allowed = (SHORTFALL * run.totals.attempts as f64).max(f64::from(run.plan.threads));

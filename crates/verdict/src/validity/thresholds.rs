@@ -15,6 +15,12 @@ type Named = (&'static str, String);
 
 /// The thresholds of a rule.
 pub(super) fn named(code: ReasonCode) -> Vec<Named> {
+    let of_run = of_run(code);
+    if of_run.is_empty() { of_server_or_machine(code) } else { of_run }
+}
+
+/// Those of rules about what was sent, and when.
+fn of_run(code: ReasonCode) -> Vec<Named> {
     match code {
         ReasonCode::LittleLaw => vec![("TOLERANCE", share(window::TOLERANCE - 1.0))],
         ReasonCode::FastErrors => vec![
@@ -50,6 +56,13 @@ pub(super) fn named(code: ReasonCode) -> Vec<Named> {
             ("CONNECTING", share(observed::CONNECTING)),
             ("MOSTLY_LATE", share(observed::MOSTLY_OBSERVED_LATE)),
         ],
+        _ => Vec::new(),
+    }
+}
+
+/// Those of rules about who answered, and about the machine.
+fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
+    match code {
         ReasonCode::StarvedConnections => vec![
             ("LONG", time(users::LONG_NS)),
             ("TIMES_MEDIAN", users::TIMES_MEDIAN.to_string()),

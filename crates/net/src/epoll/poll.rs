@@ -1,0 +1,106 @@
+//! One turn of epoll: events are waited for and handled, and it is kept in mind when that was.
+
+use std::io;
+
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+
+use super::{BATCH, Epoll, LISTENER, SHORT_NS, unpack};
+use crate::driver::Driver;
+use crate::{Party, Taken, clock, crowd};
+
+impl Driver for Epoll {
+    fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()> {
+        // What is delivered now may make something due before `until`.
+        let until = if self.ready.is_empty() { until } else { 0 };
+        self.deliver_ready(party);
+        let until = until.min(self.lingering.next()).min(self.accept_at);
+        self.look(until, spin)?;
+        let events = std::mem::take(&mut self.events);
+        let mut left = events.as_slice();
+        while let [event, ..] = left {
+            let taken = match event.data.u64() {
+                LISTENER => {
+                    self.accept_at = 0;
+                    1
+                }
+                packed => match self.deliver_together(left, party) {
+                    0 => {
+                        self.ready(unpack(packed), event.flags, party);
+                        1
+                    }
+                    together => together,
+                },
+            };
+            left = &left[taken..];
+        }
+        self.events = events;
+        let now = clock::now();
+        if self.accept_at <= now {
+            self.accept(party);
+        }
+        while let Some(id) = self.lingering.expired(now) {
+            self.conns.remove(id);
+        }
+        Ok(())
+    }
+}
+
+impl Epoll {
+    /// Waits for events or for the clock to read `until`, and notes since when what is there now may
+    /// have been there.
+    fn look(&mut self, until: u64, spin: bool) -> io::Result<()> {
+        let busy_until = clock::now();
+        let mut now = busy_until;
+        if !spin && self.ready.is_empty() && crowd::gives_way(self.events.len(), until, now) {
+            std::thread::yield_now();
+            now = clock::now();
+        }
+        // After a full list, more may have been there already. Who stood back was not busy.
+        let all_told = self.events.len() < BATCH;
+        let since = if all_told { self.told } else { self.since }.min(busy_until);
+        let since = since.saturating_add(now.saturating_sub(busy_until));
+        let at_once = spin || !self.ready.is_empty() || until <= now;
+        if at_once || now.saturating_sub(since) > SHORT_NS {
+            self.wait(0, until)?;
+            (self.since, self.told) = (since, clock::now());
+            if at_once && !spin || !self.events.is_empty() {
+                return Ok(self.look_over());
+            }
+            now = self.told;
+        }
+        loop {
+            let left = if spin || until <= now { 0 } else { until - now };
+            self.wait(left, until)?;
+            // Who waited was told at once; who spins has just looked.
+            let told = clock::now();
+            (self.since, self.told) = (if spin { now } else { told }, told);
+            now = told;
+            if !self.events.is_empty() || !spin || !self.ready.is_empty() || told >= until {
+                return Ok(self.look_over());
+            }
+        }
+    }
+
+    fn look_over(&mut self) {
+        self.taken = Taken { at: self.told, waited_ns: 0 };
+    }
+
+    /// Bytes have just been read.
+    #[inline]
+    pub(super) fn took(&mut self) {
+        let at = clock::now();
+        self.taken = Taken { at, waited_ns: at.saturating_sub(self.since) };
+    }
+
+    fn wait(&mut self, left_ns: u64, until: u64) -> io::Result<()> {
+        let (tv_sec, tv_nsec) = clock::timespec(left_ns);
+        let timeout = Timespec { tv_sec, tv_nsec };
+        let timeout = if until == u64::MAX && left_ns > 0 { None } else { Some(&timeout) };
+        self.events.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), timeout) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
