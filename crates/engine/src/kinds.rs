@@ -16,7 +16,9 @@ const COPIES: u32 = 1024;
 const COPIED: usize = BEGINNING;
 /// Media types kept in words, and characters of each.
 const TYPES: usize = 16;
-const TYPE: usize = 60;
+pub(crate) const TYPE: usize = 60;
+/// Characters of an address that a redirect leads to: what URLs have at most in practice.
+pub(crate) const LOCATION: usize = 8192;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -183,6 +185,13 @@ impl Entry {
 
 /// A beginning as text without control characters.
 fn escaped(bytes: &[u8]) -> String {
+    words(bytes, BEGINNING)
+}
+
+/// Bytes of a server as text without control characters, of at most so many characters.
+pub(crate) fn words(bytes: &[u8], most: usize) -> String {
+    // A character takes a byte or more, so that no more bytes than this can matter.
+    let bytes = &bytes[..bytes.len().min(4 * most)];
     let mut text = String::new();
     for c in String::from_utf8_lossy(bytes).chars() {
         if c.is_control() {
@@ -191,12 +200,7 @@ fn escaped(bytes: &[u8]) -> String {
             text.push(c);
         }
     }
-    text.chars().take(BEGINNING).collect()
-}
-
-/// A header's value as text without control characters, not too long.
-pub(crate) fn words(value: &[u8]) -> String {
-    escaped(value).chars().take(TYPE).collect()
+    text.chars().take(most).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use traffic::Session;
 use wire::ResponseHead;
 
 use crate::gaps::Pauses;
-use crate::kinds::{Kinds, words};
+use crate::kinds::{Kinds, LOCATION, TYPE, words};
 use crate::notes::{Note, Notes, number};
 use crate::presence::Watch;
 
@@ -227,10 +227,10 @@ impl Ledger {
     /// The head of an answer: its media type in words, and where the first redirect leads.
     #[inline]
     pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
-        let text = |name| head.headers.get(name).map(words);
-        self.kinds.names(head.media_type, || text("content-type"));
+        let text = |name, most| head.headers.get(name).map(|value| words(value, most));
+        self.kinds.names(head.media_type, || text("content-type", TYPE));
         if (300..400).contains(&head.status) && self.tally.location.is_none() {
-            self.tally.location = text("location");
+            self.tally.location = text("location", LOCATION);
         }
     }
 

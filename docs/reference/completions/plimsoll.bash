@@ -198,7 +198,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -m -b -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --version --help"
+            opts="-c -t -T -H -m -b -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -340,6 +340,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --allow-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --io)
                     COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
                     return 0
@@ -396,7 +400,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__compare)
-            opts="-c -d -R -t -T -H -m -b -s -k -q -V -v -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --quiet --version --help"
+            opts="-c -d -R -t -T -H -m -b -s -k -q -V -v -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -539,6 +543,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -920,7 +928,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__plan)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -V -v -h --samples --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --version --help"
+            opts="-c -d -n -R -t -T -H -m -b -s -k -V -v -h --samples --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1062,6 +1070,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --allow-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --io)
                     COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
                     return 0
@@ -1140,7 +1152,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --format --out --resume --quiet --latency --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --latency --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1278,6 +1290,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --allow-files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --io)
                     COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
                     return 0
@@ -1350,7 +1366,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -m -b -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -t -T -H -m -b -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1493,6 +1509,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-files)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -50,12 +50,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l think -d 'Closed loop: wait of a connection after each answer' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
@@ -64,6 +64,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pipeline -d 'R
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of every draw [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -90,6 +91,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block (the default text has more)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s v -s V -l version -d 'Print the version'
@@ -107,12 +109,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l think -d 'Closed loop: wait of a connection after each answer' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
@@ -121,6 +123,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pipeline -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of every draw [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -145,6 +148,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -158,12 +162,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s T -l timeout 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l think -d 'Closed loop: wait of a connection after each answer' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
@@ -172,6 +176,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pipeline -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l seed -d 'Seed of every draw [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -191,6 +196,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l no-keepalive 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'The search is over by then [default: 5m; 1m without a URL]' -r
@@ -206,12 +212,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l time
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l think -d 'Closed loop: wait of a connection after each answer' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
@@ -220,6 +226,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pipeline 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of every draw [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -242,6 +249,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l no-keepal
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s q -l quiet -d 'Print nothing while searching'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -282,12 +290,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeo
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l think -d 'Closed loop: wait of a connection after each answer' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
@@ -296,6 +304,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pipeline -
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of every draw [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -317,6 +326,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l no-keepali
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out what changes anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s k -l insecure -d 'Do not check the server\'s certificate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -49,13 +49,13 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
-'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
-'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
@@ -64,6 +64,7 @@ _arguments "${_arguments_options[@]}" : \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
 '--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
+'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -91,6 +92,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
+'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
 '-L[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
@@ -126,13 +128,13 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
-'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
-'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
@@ -141,6 +143,7 @@ _arguments "${_arguments_options[@]}" : \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
 '--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
+'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -166,6 +169,7 @@ epoll\:"epoll"))' \
 '--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
+'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
 '-v[Print the version]' \
@@ -198,13 +202,13 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
-'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
-'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
@@ -213,6 +217,7 @@ _arguments "${_arguments_options[@]}" : \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
 '--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
+'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -233,6 +238,7 @@ json\:"JSON"))' \
 '--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
+'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -263,13 +269,13 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
-'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
-'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
@@ -278,6 +284,7 @@ _arguments "${_arguments_options[@]}" : \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
 '--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
+'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -301,6 +308,7 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
+'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
 '-q[Print nothing while searching]' \
 '--quiet[Print nothing while searching]' \
 '-v[Print the version]' \
@@ -399,13 +407,13 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send]:TEXT:_default' \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
-'--body-file=[File whose content is the body to send]:FILE:_files' \
+'--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
-'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson]:KIND:_default' \
+'--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
 '--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
 '--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
@@ -414,6 +422,7 @@ _arguments "${_arguments_options[@]}" : \
 '--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
 '--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
+'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -436,6 +445,7 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--reads-only[Workload files\: leave out what changes anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
+'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
 '-v[Print the version]' \

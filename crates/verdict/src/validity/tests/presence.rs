@@ -59,7 +59,8 @@ fn a_server_that_went_away() {
 
 #[test]
 fn what_says_nothing_of_the_server() {
-    let spoils: [(&str, fn(&mut Run)); 4] = [
+    type Spoil = (&'static str, fn(&mut Run));
+    let spoils: [Spoil; 4] = [
         ("a lone failure", |run| {
             dead(run, 1);
             let presence = run.presence.as_mut().unwrap();
