@@ -1,7 +1,7 @@
 //! Whether the server was there: the time that users of a closed loop were without it, and the
 //! stretches in which nobody was served though somebody waited.
 //!
-//! A worker fills a [`PresenceTally`] for each interval; [`PresenceSums`] makes the run's
+//! A worker fills a [`PresenceTally`] for each interval; `PresenceSums` makes the run's
 //! [`Presence`] of them. What it means for the figures is `verdict`'s to say.
 
 use schemars::JsonSchema;

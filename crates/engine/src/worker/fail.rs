@@ -136,6 +136,15 @@ impl Worker {
         self.serve_arrivals(net, now);
     }
 
+    /// More came behind the only answer that was due on `j`: nobody can tell which of them is the answer,
+    /// and the next request must not be sent first, or the rest would pass for its answer.
+    #[cold]
+    pub(super) fn answered_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
+        let error =
+            format!("behind its answer the server sent {n} bytes that no request asked for");
+        self.broken(net, j, ErrorClass::Protocol, &error, now);
+    }
+
     /// An answer came to a request that had not left: an earlier one was answered twice.
     #[cold]
     pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {

@@ -186,12 +186,10 @@ impl Worker {
     /// An answer is whole: counts it and lets the user go on. `rest` came behind it.
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
-        self.count_answer(j, now);
-        if keep_alive && !rest.is_empty() && self.conns[j as usize].in_flight == 0 {
-            // The next request must not be sent first, or the rest would pass for its answer.
-            self.unsolicited(net, j, rest, now);
-            return self.go_on(net, j, now);
+        if keep_alive && !rest.is_empty() && self.conns[j as usize].in_flight == 1 {
+            return self.answered_twice(net, j, rest.len(), now);
         }
+        self.count_answer(j, now);
         let keepalive_wanted = self.job.plan.keepalive;
         if keep_alive && keepalive_wanted {
             self.await_next(j);

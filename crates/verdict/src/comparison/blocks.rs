@@ -1,6 +1,6 @@
 //! Judging two runs by a bootstrap of their blocks (B. Efron 1979; in circles of neighbouring blocks:
 //! D. N. Politis and J. P. Romano 1992): seeded, so the same runs are judged the same. Runs worth too few
-//! independent blocks for that are judged by the spread of those they have ([`few`]).
+//! independent blocks for that are judged by the spread of those they have (`few`).
 
 use model::{Nanos, Run};
 use rand_core::{Rng as _, SeedableRng as _};

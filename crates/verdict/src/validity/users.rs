@@ -46,11 +46,12 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
             show_duration(waited)
         ));
     }
+    let of_attempts = run.rates.attempts_success_ratio.or(run.rates.success_ratio);
     parts.push(format!(
         "the others had {} responses each in the median; of the attempts {} succeeded, since a user who \
          waits makes few",
         grouped(users.median as f64, 0),
-        run.rates.success_ratio.map_or_else(|| "none".to_owned(), share)
+        of_attempts.map_or_else(|| "none".to_owned(), share)
     ));
     let part = (unserved.saturating_add(left)) as f64 / users.wanting().max(1) as f64;
     let consequence = if part >= MANY { Verdict::Invalid } else { Verdict::Valid };
