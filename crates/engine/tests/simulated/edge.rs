@@ -132,7 +132,8 @@ fn answers_that_nobody_asked_for_are_errors_and_no_time_wraps() {
             for summary in [&run.service_ns, &run.response_ns, &run.wait_ns, &run.first_byte_ns] {
                 assert!(summary.max <= 2 * SECOND, "{times}, {pipeline}: {summary:?}");
             }
-            assert!(run.service_ns.min > 0, "{:?}", run.service_ns);
+            let timed = run.service_ns;
+            assert!(timed.count == 0 || timed.min > 0, "{timed:?}");
             let said = &run.totals.error_samples["protocol"];
             assert!(said.contains("more answers than") || said.contains("no request"), "{said}");
         }

@@ -104,12 +104,13 @@ fn raw_liars_fall_in_their_classes() {
 }
 
 #[test]
-fn one_answer_a_request_is_counted_however_many_come() {
+fn a_request_that_is_answered_twice_has_failed() {
     let twice = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".repeat(2);
     for io in interfaces() {
         let peer = answering(&twice, None);
         let run = load(&format!("http://{}/", peer.addr()), &format!("-c 1 -n 50 --io {io}")).run;
-        assert_eq!((run.totals.succeeded, peer.requests()), (50, 50), "{io}");
+        let failed = run.totals.errors.protocol;
+        assert_eq!((failed, run.totals.attempts, peer.requests()), (50, 50, 50), "{io}");
     }
 }
 
