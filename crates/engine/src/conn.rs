@@ -10,55 +10,63 @@ use crate::presence::Down;
 use crate::tls::Session;
 
 /// One of a worker's connections, opened anew as often as needed.
+///
+/// Of thousands of connections hardly one is in the processor's nearest cache when its response comes:
+/// what a response and the next request touch is on two lines of 64 bytes, all else on a third one.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Conn {
-    pub(crate) state: State,
     /// The net's name for it; meaningless while `Closed`.
     pub(crate) id: ConnId,
     pub(crate) tls: Option<Box<Session>>,
     pub(crate) parser: ResponseParser,
-    /// Requests unanswered, oldest at `head` of the connection's flights.
-    pub(crate) in_flight: u16,
-    pub(crate) head: u16,
-    /// Status of the answer being read.
-    pub(crate) status: u16,
-    /// Times in a row that it could not be opened.
-    pub(crate) failures: u16,
-    /// What the answer being read looks like, as far as it has come.
-    pub(crate) look: Look,
     /// The answer being read: when its first byte came (0: not yet), and body bytes so far.
     pub(crate) first: Nanos,
     pub(crate) body_bytes: u64,
-    /// When connecting, or the handshake, began.
-    pub(crate) began: Nanos,
+    /// What the answer being read looks like, as far as it has come.
+    pub(crate) look: Look,
     /// When the last request was sent: what a pace counts from.
     pub(crate) last_sent: Nanos,
-    /// What the source is shown of the answer being read.
-    pub(crate) wants: Wants,
-    /// The endpoint it counts for.
-    pub(crate) endpoint: u32,
+    /// Before this instant the user is not asked.
+    pub(crate) asks_from: Nanos,
     /// When the user's session was due.
     pub(crate) session_due: Nanos,
     /// Requests sent for it.
     pub(crate) session_requests: u32,
-    /// Its user is in the middle of a session, and asked again without an arrival.
-    pub(crate) in_session: bool,
-    /// Before this instant the user is not asked.
-    pub(crate) asks_from: Nanos,
-    /// When the arrival was due that the user has taken up and sent nothing for yet.
-    pub(crate) arrival: Option<Nanos>,
-    /// Whether its user is without the server.
-    pub(crate) down: Down,
+    /// The endpoint that the answer being read counts for.
+    pub(crate) endpoint: u32,
     /// Responses to attempts of the window.
     pub(crate) served: u32,
-    /// Attempts that failed without a response since the last one.
-    pub(crate) tries: u32,
-    /// When the first of those began (0: none has), and when the last of them failed.
-    pub(crate) unanswered_since: Nanos,
-    pub(crate) failed_at: Nanos,
+    /// Requests unanswered, oldest at `head` of the connection's flights.
+    pub(crate) in_flight: u16,
+    pub(crate) head: u16,
+    pub(crate) state: State,
+    /// What the source is shown of the answer being read.
+    pub(crate) wants: Wants,
+    /// Its user is in the middle of a session, and asked again without an arrival.
+    pub(crate) in_session: bool,
     /// Whether bytes were copied to the net since it was opened, so that some may still be there.
     pub(crate) copied: bool,
+    /// Whether `arrival` is kept.
+    has_arrival: bool,
+    /// Whether an attempt failed and none was answered since: only then the last line tells of it.
+    pub(crate) troubled: bool,
+    /// When connecting, or the handshake, began.
+    pub(crate) began: Nanos,
+    /// When the arrival was due that the user has taken up and sent nothing for yet.
+    arrival: Nanos,
+    /// Whether its user is without the server.
+    pub(crate) down: Down,
+    /// When the first attempt since the last response failed, and when the last one did.
+    pub(crate) unanswered_since: Nanos,
+    pub(crate) failed_at: Nanos,
+    /// Attempts that failed without a response since the last one.
+    pub(crate) tries: u32,
+    /// Times in a row that it could not be opened.
+    pub(crate) failures: u16,
 }
+
+const _: () = assert!(size_of::<Conn>() == 3 * 64 && std::mem::offset_of!(Conn, began) == 2 * 64);
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,32 +80,33 @@ pub(crate) enum State {
 impl Conn {
     pub(crate) fn new() -> Self {
         Self {
-            state: State::Closed,
             id: ConnId { slot: u32::MAX, generation: u32::MAX },
             tls: None,
             parser: ResponseParser::new(Limits::default()),
-            in_flight: 0,
-            head: 0,
-            status: 0,
-            look: Look::default(),
-            failures: 0,
             first: 0,
             body_bytes: 0,
-            began: 0,
+            look: Look::default(),
             last_sent: 0,
-            wants: Wants::Nothing,
-            endpoint: 0,
+            asks_from: 0,
             session_due: 0,
             session_requests: 0,
-            in_session: false,
-            asks_from: 0,
-            arrival: None,
-            down: Down::NOT,
+            endpoint: 0,
             served: 0,
-            tries: 0,
+            in_flight: 0,
+            head: 0,
+            state: State::Closed,
+            wants: Wants::Nothing,
+            in_session: false,
+            copied: false,
+            has_arrival: false,
+            troubled: false,
+            began: 0,
+            arrival: 0,
+            down: Down::NOT,
             unanswered_since: 0,
             failed_at: 0,
-            copied: false,
+            tries: 0,
+            failures: 0,
         }
     }
 
@@ -108,15 +117,26 @@ impl Conn {
             && u32::from(self.in_flight) + u32::from(burst) <= u32::from(slots)
     }
 
-    /// A response came, to an attempt of the window or not.
+    /// Keeps the arrival that the user has taken up until something is sent for it.
+    pub(crate) fn keep_arrival(&mut self, due: Nanos) {
+        (self.has_arrival, self.arrival) = (true, due);
+    }
+
+    /// When the arrival was due that is kept, which then is so no more.
     #[inline]
-    pub(crate) fn served(&mut self, measured: bool) {
-        self.served = self.served.saturating_add(u32::from(measured));
-        self.unanswered_since = 0;
+    pub(crate) fn take_arrival(&mut self) -> Option<Nanos> {
+        std::mem::take(&mut self.has_arrival).then_some(self.arrival)
+    }
+
+    /// Status of the answer being read.
+    #[inline]
+    pub(crate) const fn status(&self) -> u16 {
+        self.look.status
     }
 
     /// An attempt begun at `since` failed at `now`, without a response.
     pub(crate) fn unserved(&mut self, since: Nanos, now: Nanos) {
+        self.troubled = true;
         if self.unanswered_since == 0 {
             (self.unanswered_since, self.tries) = (since.max(1), 0);
         }

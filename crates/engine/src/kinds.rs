@@ -24,12 +24,32 @@ pub(crate) const LOCATION: usize = 8192;
 #[derive(Debug, Default)]
 pub(crate) struct Kinds {
     endpoints: Vec<Vec<Entry>>,
+    /// Answers that came one after the other and differ in nothing that is kept: counted, and not yet
+    /// in their entry.
+    alike: Alike,
     /// Answers whose beginnings are still copied.
     copies: u32,
     /// The connection whose answer's beginning was copied last, and what was.
     copied_from: Option<u32>,
     beginning: Vec<u8>,
     types: Vec<(u32, String)>,
+    /// The last media type that was named.
+    named: Option<u32>,
+}
+
+/// See [`Kinds::alike`].
+#[derive(Debug, Default)]
+struct Alike {
+    endpoint: u32,
+    look: Look,
+    bytes: u64,
+    /// The entry's place among its endpoint's.
+    at: usize,
+    /// 0 where nothing is counted; nothing else here means anything then.
+    answers: u64,
+    first_ns: Nanos,
+    last_ns: Nanos,
+    service_sum_ns: u64,
 }
 
 #[derive(Debug)]
@@ -84,20 +104,16 @@ impl Kinds {
         self.beginning.extend_from_slice(&bytes[..bytes.len().min(COPIED)]);
     }
 
-    /// Keeps a media type in words, once.
+    /// Whether a media type is the one that was named last.
     #[inline]
-    pub(crate) fn names(&mut self, hash: u32, name: impl FnOnce() -> Option<String>) {
-        if self.types.last().is_none_or(|(known, _)| *known != hash) {
-            self.name(hash, name);
-        }
+    pub(crate) fn just_named(&self, hash: u32) -> bool {
+        self.named == Some(hash)
     }
 
-    fn name(&mut self, hash: u32, name: impl FnOnce() -> Option<String>) {
-        if let Some(at) = self.types.iter().position(|(known, _)| *known == hash) {
-            // The next one is likely to be the same.
-            let last = self.types.len() - 1;
-            self.types.swap(at, last);
-        } else if self.types.len() < TYPES {
+    /// Keeps a media type in words, once.
+    pub(crate) fn names(&mut self, hash: u32, name: impl FnOnce() -> Option<String>) {
+        self.named = Some(hash);
+        if self.types.len() < TYPES && self.types.iter().all(|(known, _)| *known != hash) {
             self.types.push((hash, name().unwrap_or_default()));
         }
     }
@@ -105,20 +121,44 @@ impl Kinds {
     /// An answer on `conn` is whole and succeeded.
     #[inline]
     pub(crate) fn record(&mut self, conn: u32, seen: Seen) {
+        let alike = &mut self.alike;
+        let same =
+            (alike.look, alike.endpoint, alike.bytes) == (seen.look, seen.endpoint, seen.bytes);
+        if same && alike.answers > 0 && self.copied_from.is_none() {
+            alike.add(seen);
+        } else {
+            self.record_other(conn, seen);
+        }
+    }
+
+    /// An answer that is not like the last one.
+    fn record_other(&mut self, conn: u32, seen: Seen) {
+        self.settle();
         let key = seen.key();
         let Some(entries) = self.endpoints.get_mut(usize::from(number(seen.endpoint))) else {
             return;
         };
-        match entries.iter_mut().find(|entry| entry.key == key) {
-            Some(entry) if entry.has_beginning || self.copied_from.is_none() => entry.add(seen),
+        match entries.iter().position(|entry| entry.key == key) {
+            Some(at) if entries[at].has_beginning || self.copied_from.is_none() => {
+                self.alike = Alike::begin(at, seen);
+            }
             _ => self.record_new(conn, key, seen),
+        }
+    }
+
+    /// Puts the answers that were alike into their entry.
+    fn settle(&mut self) {
+        let alike = std::mem::take(&mut self.alike);
+        if alike.answers > 0 {
+            let entries = &mut self.endpoints[usize::from(number(alike.endpoint))];
+            entries[alike.at].add(&alike);
         }
     }
 
     /// Of a kind that is new, or has no beginning yet.
     #[cold]
     fn record_new(&mut self, conn: u32, key: u64, seen: Seen) {
-        let Self { endpoints, copies, copied_from, beginning, types } = self;
+        let Self { endpoints, copies, copied_from, beginning, types, .. } = self;
         let endpoint = number(seen.endpoint);
         let entries = &mut endpoints[usize::from(endpoint)];
         let known = entries.iter().position(|entry| entry.key == key);
@@ -132,7 +172,7 @@ impl Kinds {
             entries.len() - 1
         });
         let entry = &mut entries[at];
-        entry.add(seen);
+        entry.add(&Alike::begin(at, seen));
         if seen.bytes == 0 {
             entry.has_beginning = true;
         } else if *copied_from == Some(conn) && !entry.has_beginning {
@@ -151,6 +191,7 @@ impl Kinds {
 
     /// What an interval brought, appended to `into`; the counts begin again.
     pub(crate) fn hand_over(&mut self, into: &mut Vec<KindTally>) {
+        self.settle();
         for entry in self.endpoints.iter_mut().flatten().filter(|entry| entry.tally.answers > 0) {
             let KindTally { endpoint, look, length, .. } = entry.tally;
             let fresh = KindTally { endpoint, look, length, ..KindTally::default() };
@@ -168,18 +209,34 @@ impl Entry {
         Self { key, tally, has_beginning: false }
     }
 
-    #[inline]
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, alike: &Alike) {
+        let Alike { bytes, answers, first_ns, last_ns, service_sum_ns, .. } = *alike;
         let tally = &mut self.tally;
         if tally.answers == 0 {
-            (tally.first_ns, tally.least_bytes, tally.most_bytes) =
-                (seen.now, seen.bytes, seen.bytes);
+            (tally.first_ns, tally.least_bytes, tally.most_bytes) = (first_ns, bytes, bytes);
         }
-        tally.answers += 1;
-        tally.last_ns = seen.now;
-        tally.least_bytes = tally.least_bytes.min(seen.bytes);
-        tally.most_bytes = tally.most_bytes.max(seen.bytes);
-        tally.service_sum_ns = tally.service_sum_ns.saturating_add(seen.service_ns);
+        tally.answers += answers;
+        tally.last_ns = last_ns;
+        tally.least_bytes = tally.least_bytes.min(bytes);
+        tally.most_bytes = tally.most_bytes.max(bytes);
+        tally.service_sum_ns = tally.service_sum_ns.saturating_add(service_sum_ns);
+    }
+}
+
+impl Alike {
+    /// The first of some.
+    fn begin(at: usize, seen: Seen) -> Self {
+        let Seen { endpoint, look, bytes, service_ns, now } = seen;
+        let (first_ns, last_ns) = (now, now);
+        let (answers, service_sum_ns) = (1, service_ns);
+        Self { endpoint, look, bytes, at, answers, first_ns, last_ns, service_sum_ns }
+    }
+
+    #[inline]
+    fn add(&mut self, seen: Seen) {
+        self.answers += 1;
+        self.last_ns = seen.now;
+        self.service_sum_ns = self.service_sum_ns.saturating_add(seen.service_ns);
     }
 }
 

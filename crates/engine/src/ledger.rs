@@ -227,6 +227,13 @@ impl Ledger {
     /// The head of an answer: its media type in words, and where the first redirect leads.
     #[inline]
     pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
+        if !self.kinds.just_named(head.media_type) || (300..400).contains(&head.status) {
+            self.look_closely(head);
+        }
+    }
+
+    #[cold]
+    fn look_closely(&mut self, head: &ResponseHead<'_>) {
         let text = |name, most| head.headers.get(name).map(|value| words(value, most));
         self.kinds.names(head.media_type, || text("content-type", TYPE));
         if (300..400).contains(&head.status) && self.tally.location.is_none() {

@@ -4,6 +4,7 @@
 //! leave is decided in `send`, what they are in `ask`; answers are in `receive`, everything that goes
 //! wrong in `fail`. Instants inside are nanoseconds since the run's start.
 
+mod answer;
 mod ask;
 mod edge;
 mod fail;
@@ -282,7 +283,7 @@ impl Worker {
                 self.ledger.unfinished(flight);
             }
             self.up(j, now);
-            if let Some(due) = self.conns[j as usize].arrival.take() {
+            if let Some(due) = self.conns[j as usize].take_arrival() {
                 let endpoint = self.skip_turn(j, now);
                 self.ledger.unsent(Attempt { due, endpoint }, None);
             }
@@ -431,26 +432,21 @@ fn first_start(job: &Job, user: u32, pace_ns: Option<Nanos>) -> Nanos {
 }
 
 impl Worker {
-    #[inline]
-    fn conn(&mut self, j: u32) -> &mut Conn {
-        &mut self.conns[j as usize]
-    }
-
     /// Takes the oldest flight of a connection.
     #[inline]
     fn pop_flight(&mut self, j: u32) -> Option<Flight> {
         let slots = self.slots;
-        let conn = self.conn(j);
+        let conn = &mut self.conns[j as usize];
         if conn.in_flight == 0 {
             return None;
         }
         let at = j as usize * usize::from(slots) + usize::from(conn.head);
         conn.in_flight -= 1;
         conn.head = if conn.head + 1 == slots { 0 } else { conn.head + 1 };
-        let flight = self.flights[at];
+        let flight = &mut self.flights[at];
         // If it is yet to be handed over, that is no longer this request.
-        self.flights[at].handed = true;
-        Some(flight)
+        let handed = std::mem::replace(&mut flight.handed, true);
+        Some(Flight { handed, ..*flight })
     }
 
     /// The oldest request under way on a connection that has one.

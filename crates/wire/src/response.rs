@@ -170,6 +170,48 @@ impl ResponseParser {
         self.event(input, Some(seen))
     }
 
+    /// Takes an answer in one step that is all there and whose head is the one that was seen last: most
+    /// are. `None`: read it by [`next_seen`](Self::next_seen); nothing is consumed.
+    #[inline]
+    pub fn whole<'i>(
+        &mut self,
+        input: &mut &'i [u8],
+        seen: &SeenHead,
+    ) -> Option<(ResponseHead<'i>, &'i [u8])> {
+        if self.phase != Phase::Head || self.interim > 0 || !self.held.is_empty() {
+            return None;
+        }
+        let bytes = *input;
+        let head = seen.known(Section::Answer, self.bounds, bytes)?;
+        let framing = self.framing(&head);
+        let body = match framing {
+            _ if head.start.status < 200 => return None,
+            Framing::None => 0,
+            Framing::Length(body) => usize::try_from(body).ok()?,
+            Framing::Chunked | Framing::UntilClose => return None,
+        };
+        let body = bytes[head.len..].get(..body)?;
+        *input = &bytes[head.len + body.len()..];
+        self.phase = Phase::Idle;
+        Some((self.described(&head, framing, bytes), body))
+    }
+
+    /// A head that begins `bytes`, for who reads the answer.
+    #[inline]
+    fn described<'b>(&self, head: &Head, framing: Framing, bytes: &'b [u8]) -> ResponseHead<'b> {
+        ResponseHead {
+            status: head.start.status,
+            version_minor: head.start.version_minor,
+            media_type: head.facts.media_type,
+            headers: Headers::new(&bytes[head.fields..head.len - 2]),
+            framing,
+            keep_alive: head.facts.keep_alive(head.start.version_minor)
+                && framing != Framing::UntilClose
+                && head.start.status != 101,
+            bytes: head.len,
+        }
+    }
+
     #[inline]
     fn event<'a, 'i: 'a>(
         &'a mut self,
@@ -197,23 +239,14 @@ impl ResponseParser {
         };
         let framing = self.framing(&head);
         self.body = framing.into();
-        self.keep_alive = head.facts.keep_alive(head.start.version_minor)
-            && framing != Framing::UntilClose
-            && head.start.status != 101;
         self.phase = Phase::Body;
         let bytes = match place {
             Place::Input(bytes) => bytes,
             Place::Held => self.held.bytes(),
         };
-        Ok(Some(ResponseEvent::Head(ResponseHead {
-            status: head.start.status,
-            version_minor: head.start.version_minor,
-            media_type: head.facts.media_type,
-            headers: Headers::new(&bytes[head.fields..head.len - 2]),
-            framing,
-            keep_alive: self.keep_alive,
-            bytes: head.len,
-        })))
+        let described = self.described(&head, framing, bytes);
+        self.keep_alive = described.keep_alive;
+        Ok(Some(ResponseEvent::Head(described)))
     }
 
     /// The next head that is not an interim one.

@@ -86,7 +86,7 @@ impl Worker {
         let conn = &mut self.conns[j as usize];
         if let Some(arrival) = arrival {
             // Until something is sent for it; what never leaves is unsent in the end.
-            conn.arrival = Some(arrival.due);
+            conn.keep_arrival(arrival.due);
         }
         match next {
             Next::At(at) => {
@@ -95,7 +95,8 @@ impl Worker {
                 Turned::Held
             }
             Next::Free | Next::Send => {
-                (conn.in_session, conn.arrival) = (false, None);
+                conn.in_session = false;
+                conn.take_arrival();
                 Turned::Free
             }
             Next::Stop => {
@@ -135,7 +136,7 @@ impl Worker {
         now: Nanos,
     ) {
         // What a pause came before is due when the pause is over.
-        self.conns[j as usize].arrival = None;
+        self.conns[j as usize].take_arrival();
         let first = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
         let mut count = 0;
         for part in asked.parts() {
@@ -171,8 +172,8 @@ impl Worker {
     fn launch(&mut self, j: u32, part: &Part, flight: Flight) {
         let slots = self.slots;
         let conn = &mut self.conns[j as usize];
-        let slot = (u32::from(conn.head) + u32::from(conn.in_flight)) % u32::from(slots);
-        self.flights[j as usize * usize::from(slots) + slot as usize] = flight;
+        let slot = slot_after(conn.head, conn.in_flight, slots);
+        self.flights[j as usize * usize::from(slots) + usize::from(slot)] = flight;
         if conn.in_flight == 0 {
             await_answer(conn, flight);
         }
@@ -282,6 +283,14 @@ impl Worker {
             self.ledger.session(session, due, 0, now);
         }
     }
+}
+
+/// The slot `further` behind `head` in a ring of `slots`, neither of them beyond it.
+#[inline]
+pub(super) fn slot_after(head: u16, further: u16, slots: u16) -> u16 {
+    // Dividing would take as long as all the rest of a launch.
+    let room = slots - head;
+    if further < room { head + further } else { further - room }
 }
 
 /// Where the last of `parts` ends, if all of them were written.

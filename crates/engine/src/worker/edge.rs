@@ -12,6 +12,7 @@ use net::{Net, Taken};
 use traffic::{Part, Payload, Wants};
 
 use super::Worker;
+use super::ask::slot_after;
 
 /// How long a request may wait to be handed over while others are made.
 const OLD: Nanos = 100_000;
@@ -108,10 +109,12 @@ impl Worker {
             self.edge.oldest = now;
         }
         let conn = &self.conns[j as usize];
-        let (slots, count) = (u32::from(self.slots), parts.len() as u32);
-        let end = u32::from(conn.head) + u32::from(conn.in_flight);
-        let tls = conn.tls.is_some();
-        self.edge.made.extend((end - count..end).map(|slot| j * slots + slot % slots));
+        let (slots, first) = (self.slots, conn.in_flight - parts.len() as u16);
+        let (head, tls) = (conn.head, conn.tls.is_some());
+        for further in first..conn.in_flight {
+            let slot = slot_after(head, further, slots);
+            self.edge.made.push(j * u32::from(slots) + u32::from(slot));
+        }
         let handed = net.handed_over();
         if !handed.left {
             self.left(handed.at.saturating_sub(self.base_ns).max(now));

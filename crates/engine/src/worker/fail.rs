@@ -98,7 +98,7 @@ impl Worker {
             return None;
         }
         let endpoint = self.skip_turn(j, now);
-        let due = self.conns[j as usize].arrival.take().unwrap_or(began);
+        let due = self.conns[j as usize].take_arrival().unwrap_or(began);
         Some(Attempt { due, endpoint })
     }
 

@@ -11,19 +11,23 @@ impl Worker {
         self.ledger.watch.failed(now);
         // Who has nothing more to send is without the server only as long as it still waited for it.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
-        let down = &mut self.conns[j as usize].down;
+        let conn = &mut self.conns[j as usize];
+        conn.troubled = true;
+        let down = &mut conn.down;
         self.ledger.watch.fell(down, began, cut);
         if ends && down.is() {
             self.ledger.watch.rose(down, now);
         }
     }
 
-    /// User `j` was answered; what it was answered to was sent at `sent`.
-    #[inline]
+    /// User `j`, of whose attempts one or more had failed, was answered; what it was answered to was
+    /// sent at `sent`.
+    #[cold]
     pub(super) fn up(&mut self, j: u32, sent: Nanos) {
-        let down = &mut self.conns[j as usize].down;
-        if down.is() {
-            self.ledger.watch.rose(down, sent);
+        let conn = &mut self.conns[j as usize];
+        (conn.troubled, conn.unanswered_since) = (false, 0);
+        if conn.down.is() {
+            self.ledger.watch.rose(&mut conn.down, sent);
         }
     }
 

@@ -1,19 +1,19 @@
 //! Answers coming in.
 
-use model::kinds::{self, Look};
-use model::{ErrorClass, Nanos};
+use model::{ErrorClass, Nanos, Plan};
 use net::{Close, Net};
 use traffic::Wants;
 use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
+use super::answer::Reading;
 use crate::conn::{Conn, State};
 use crate::kinds::Seen;
 use crate::ledger::Whole;
 use crate::tls::Session;
 
 /// The first status that is the server's own failure.
-const SERVER_ERROR: u16 = 500;
+pub(super) const SERVER_ERROR: u16 = 500;
 
 /// What one step of reading an answer came to; the event itself still borrows the connection.
 enum Step {
@@ -108,13 +108,15 @@ impl Worker {
     #[inline]
     fn answers<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
-            if self.conns[j as usize].in_flight == 0 {
+            let Conn { in_flight, first, id, .. } = self.conns[j as usize];
+            if in_flight == 0 {
                 return self.unsolicited(net, j, bytes, now);
             }
-            if self.conns[j as usize].first == 0 && self.oldest(j).left_after(now) {
+            if first == 0 && self.oldest(j).left_after(now) {
                 return self.unasked(net, j, now);
             }
-            let (id, came) = (self.conns[j as usize].id, bytes);
+            let came = bytes;
+            self.conns[j as usize].first = if first == 0 { now } else { first };
             loop {
                 match self.step(j, &mut bytes, now) {
                     Step::Again => {}
@@ -139,41 +141,27 @@ impl Worker {
 
     #[inline]
     fn step(&mut self, j: u32, bytes: &mut &[u8], now: Nanos) -> Step {
-        let conn = &mut self.conns[j as usize];
-        if conn.first == 0 {
-            conn.first = now;
+        let Reading { parser, seen, mut answer } = self.reading(j);
+        if let Some((head, body)) = parser.whole(bytes, seen) {
+            answer.head(&head);
+            if !body.is_empty() {
+                answer.body(body);
+            }
+            return Step::Whole { keep_alive: head.keep_alive };
         }
-        let interim = conn.parser.interim();
-        let step = match conn.parser.next_seen(bytes, &mut self.seen) {
-            Ok(Some(ResponseEvent::Head(head))) => {
-                conn.status = head.status;
-                self.ledger.watch.served |= head.status < SERVER_ERROR;
-                conn.look = Look { status: head.status, media_type: head.media_type, begins: 0 };
-                self.ledger.look_at(&head);
-                if conn.wants >= Wants::Head {
-                    self.job.source.head(j, &head);
-                }
-                self.sampler.begin(j);
-                self.keep_failure(j);
-                Step::Again
-            }
+        let interim = parser.interim();
+        let step = match parser.next_seen(bytes, seen) {
             Ok(Some(ResponseEvent::Body(body))) => {
-                if conn.body_bytes == 0 {
-                    conn.look.begins = kinds::begins(body);
-                    self.ledger.kinds.begins(j, body);
-                }
-                conn.body_bytes += body.len() as u64;
-                self.ledger.watch.served |= conn.status < SERVER_ERROR;
-                if conn.wants == Wants::Whole {
-                    self.job.source.body(j, body);
-                }
-                self.sampler.body(j, body);
-                self.keeper.body(j, body);
+                answer.body(body);
+                return Step::Again;
+            }
+            Ok(Some(ResponseEvent::End { keep_alive })) => return Step::Whole { keep_alive },
+            Ok(Some(ResponseEvent::Head(head))) => {
+                answer.head(&head);
                 Step::Again
             }
-            Ok(Some(ResponseEvent::End { keep_alive })) => Step::Whole { keep_alive },
             Ok(None) => Step::More,
-            Err(error) => Step::Broken(error),
+            Err(error) => return Step::Broken(error),
         };
         let conn = &mut self.conns[j as usize];
         if conn.parser.interim() != interim {
@@ -211,19 +199,17 @@ impl Worker {
         self.waiting_since(j as usize).is_some_and(|since| self.timeouts.overdue(since, now))
     }
 
-    /// Keeps the answer that begins on `j` as its endpoint's sample, if it is a failure and the first.
-    #[inline]
-    fn keep_failure(&mut self, j: u32) {
-        let Conn { endpoint, status, .. } = self.conns[j as usize];
-        if self.keeper.lacks(endpoint) && self.failure(endpoint, status).is_some() {
-            self.keeper.begin(j);
-        }
-    }
-
     fn count_answer(&mut self, j: u32, now: Nanos) {
         let Some(flight) = self.pop_flight(j) else { return };
-        let Conn { status, look, first, body_bytes, .. } = self.conns[j as usize];
-        let mut failure = self.failure(flight.endpoint, status);
+        let measured = self.ledger.measures(flight.due);
+        let conn = &mut self.conns[j as usize];
+        conn.served = conn.served.saturating_add(u32::from(measured));
+        let Conn { look, first, body_bytes, troubled, .. } = *conn;
+        if troubled {
+            self.up(j, flight.sent);
+        }
+        let status = look.status;
+        let mut failure = failure(&self.job.plan, flight.endpoint, status);
         let service_ns = now.saturating_sub(flight.sent);
         let seen = Seen { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
         if self.expects_first && failure.is_none() && !self.is_like_first(seen) {
@@ -234,11 +220,8 @@ impl Worker {
             check = self.answered(j, failure.is_none(), now);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
-        let measured = self.ledger.measures(flight.due);
-        self.conn(j).served(measured);
         self.ledger.landed(flight, now);
         self.ledger.watch.served |= failure.is_none();
-        self.up(j, flight.sent);
         self.ledger.answered(flight, Whole { first, status, failure, check }, now);
         if failure.is_none() && measured {
             self.ledger.kinds.record(j, seen);
@@ -275,15 +258,6 @@ impl Worker {
 
     fn is_like_first(&self, seen: Seen) -> bool {
         self.job.gate.expected(self.job.plan.mix.endpoints.len()).is_like_first(seen)
-    }
-
-    /// How an answer to a request for `endpoint` fails by its status, if it does.
-    #[inline]
-    fn failure(&self, endpoint: u32, status: u16) -> Option<ErrorClass> {
-        let plan = &self.job.plan;
-        let own = plan.mix.endpoints.get(endpoint as usize);
-        let success = own.map_or(&plan.success, |endpoint| &endpoint.success);
-        (!success.contains(status)).then_some(ErrorClass::Status)
     }
 
     /// The peer sends no more.
@@ -328,10 +302,19 @@ impl Worker {
     }
 }
 
+/// How an answer to a request for `endpoint` fails by its status, if it does.
+#[inline]
+pub(super) fn failure(plan: &Plan, endpoint: u32, status: u16) -> Option<ErrorClass> {
+    let own = plan.mix.endpoints.get(endpoint as usize);
+    let success = own.map_or(&plan.success, |endpoint| &endpoint.success);
+    (!success.contains(status)).then_some(ErrorClass::Status)
+}
+
 /// What is wrong with the answer on `conn`, where it should have been like the first one.
 fn unlike_first(conn: &Conn) -> String {
     format!(
         "not like the first answer (--expect-body-like FIRST): status {}, {} bytes",
-        conn.status, conn.body_bytes
+        conn.status(),
+        conn.body_bytes
     )
 }

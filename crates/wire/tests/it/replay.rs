@@ -3,7 +3,7 @@
 
 use wire::{
     AnswerTo, Eof, Framing, Headers, Limits, RequestEvent, RequestParser, ResponseEvent,
-    ResponseParser, SeenHead, WireError,
+    ResponseHead, ResponseParser, SeenHead, WireError,
 };
 
 /// What a parser said, with neighbouring pieces of a body merged.
@@ -96,6 +96,17 @@ pub fn answers_after<'a>(
     for piece in pieces {
         let mut input = piece;
         loop {
+            if let Some(seen) = &seen
+                && let Some((head, body)) = parser.whole(&mut input, seen)
+            {
+                transcript.head(head.framing, answer(&head));
+                if !body.is_empty() {
+                    transcript.body(body);
+                }
+                transcript.end(Some(head.keep_alive));
+                awaited.next().into_iter().for_each(|next| parser.begin(next));
+                continue;
+            }
             let next = match &mut seen {
                 Some(seen) => parser.next_seen(&mut input, seen),
                 None => parser.next(&mut input),
@@ -103,14 +114,7 @@ pub fn answers_after<'a>(
             match next {
                 Ok(None) => break,
                 Ok(Some(ResponseEvent::Head(head))) => {
-                    let common = Common {
-                        version_minor: head.version_minor,
-                        headers: owned(head.headers),
-                        framing: head.framing,
-                        keep_alive: head.keep_alive,
-                        bytes: head.bytes,
-                    };
-                    transcript.head(head.framing, Step::Answer { status: head.status, common });
+                    transcript.head(head.framing, answer(&head));
                 }
                 Ok(Some(ResponseEvent::Body(bytes))) => transcript.body(bytes),
                 Ok(Some(ResponseEvent::End { keep_alive })) => {
@@ -130,6 +134,17 @@ pub fn answers_after<'a>(
     }
     transcript.steps.push(Step::Eof(parser.eof()));
     transcript.steps
+}
+
+fn answer(head: &ResponseHead<'_>) -> Step {
+    let common = Common {
+        version_minor: head.version_minor,
+        headers: owned(head.headers),
+        framing: head.framing,
+        keep_alive: head.keep_alive,
+        bytes: head.bytes,
+    };
+    Step::Answer { status: head.status, common }
 }
 
 /// Reads all requests from `pieces`, then lets the client close.
