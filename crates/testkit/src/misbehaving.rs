@@ -213,7 +213,7 @@ fn converse(mut stream: TcpStream, nth: u64, state: &State) -> io::Result<()> {
         let bytes = match here {
             Some(Fault::Slow503s) => UNAVAILABLE.to_vec(),
             Some(Fault::ErrorPage) => PAGE.to_vec(),
-            Some(Fault::HalfBadGateway) if state.answers.fetch_add(1, SeqCst) % 2 == 0 => {
+            Some(Fault::HalfBadGateway) if state.answers.fetch_add(1, SeqCst).is_multiple_of(2) => {
                 BAD_GATEWAY.to_vec()
             }
             Some(Fault::Twice) => state.answer().repeat(2),
