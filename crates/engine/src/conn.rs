@@ -56,6 +56,10 @@ pub(crate) struct Conn {
     /// When the first of those began (0: none has), and when the last of them failed.
     pub(crate) unanswered_since: Nanos,
     pub(crate) failed_at: Nanos,
+    /// Whether a response has come since it was opened, or it was counted as one without.
+    pub(crate) heard: bool,
+    /// Times that it was opened and asked, and ended without any response.
+    pub(crate) mute: u32,
     /// Whether bytes were copied to the net since it was opened, so that some may still be there.
     pub(crate) copied: bool,
 }
@@ -95,6 +99,8 @@ impl Conn {
             down: Down::NOT,
             served: 0,
             tries: 0,
+            heard: false,
+            mute: 0,
             unanswered_since: 0,
             failed_at: 0,
             copied: false,
@@ -112,6 +118,7 @@ impl Conn {
     #[inline]
     pub(crate) fn served(&mut self, measured: bool) {
         self.served = self.served.saturating_add(u32::from(measured));
+        self.heard = true;
         self.unanswered_since = 0;
     }
 
@@ -122,6 +129,13 @@ impl Conn {
         }
         self.tries = self.tries.saturating_add(1);
         self.failed_at = now;
+    }
+
+    /// It ends with an attempt that counts as `measured` and has no response.
+    pub(crate) fn ends_unanswered(&mut self, measured: bool) {
+        if !self.heard && measured {
+            (self.heard, self.mute) = (true, self.mute.saturating_add(1));
+        }
     }
 
     /// Forgets the answer being read, for the next one.

@@ -44,6 +44,7 @@ impl Worker {
         let conn = &mut self.conns[j as usize];
         conn.state = State::Open;
         conn.failures = 0;
+        conn.heard = false;
         self.ledger.open.step(now, 1);
         self.opening -= 1;
         if self.started {
