@@ -12,7 +12,10 @@ use crate::harness::load;
 use crate::servers::{Process, signals};
 
 /// A closed loop and an open one, of 6 s.
-const LOOPS: [(&str, &str); 2] = [("closed", "-c 20"), ("open", "-c 20 -R 500")];
+const LOOPS: Loops = [("closed", "-c 20"), ("open", "-c 20 -R 500")];
+/// The same where an open loop needs connections beside those that are silent.
+const MORE_CONNECTIONS: Loops = [("closed", "-c 20"), ("open", "-c 80 -R 500")];
+type Loops = [(&'static str, &'static str); 2];
 /// When it happens, and how long it lasts where it passes.
 const HALF: Duration = Duration::from_secs(3);
 const WHILE: Duration = Duration::from_millis(2500);
@@ -23,8 +26,12 @@ fn run(url: &str, flags: &str) -> crate::harness::Loaded {
 
 /// A server that misbehaves in this way, in both loops.
 fn misbehaves(name: &str, behaviour: &Behaviour, code: ReasonCode) {
+    misbehaves_under(LOOPS, name, behaviour, code);
+}
+
+fn misbehaves_under(loops: Loops, name: &str, behaviour: &Behaviour, code: ReasonCode) {
     let _alone = alone();
-    for (which, flags) in LOOPS {
+    for (which, flags) in loops {
         let server = Misbehaving::start(behaviour.clone());
         let loaded = run(&format!("http://{}/", server.addr()), flags);
         refused(&format!("{name}, {which}"), &loaded, code);
@@ -45,6 +52,11 @@ fn signalled(name: &str, course: &[(Duration, &'static str)], code: ReasonCode) 
 
 fn after(fault: Fault) -> Behaviour {
     Behaviour::faulty(fault, HALF)
+}
+
+/// Answers in 25 ms, so that an open loop has a dozen connections too.
+fn on_connections(fault: Fault, after: Duration) -> Behaviour {
+    Behaviour { service: Duration::from_millis(25), ..Behaviour::faulty(fault, after) }
 }
 
 #[test]
@@ -95,7 +107,7 @@ fn replaced_by_slow_503s() {
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn deaf_on_each_tenth_connection() {
-    let deaf = Behaviour::faulty(Fault::Deaf, Duration::ZERO);
+    let deaf = on_connections(Fault::Deaf, Duration::ZERO);
     misbehaves("deaf on each tenth connection", &deaf, ReasonCode::StarvedConnections);
 }
 
@@ -108,19 +120,26 @@ fn an_error_page_with_a_good_status() {
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn half_of_the_instances_reset() {
-    misbehaves("half of the instances reset", &after(Fault::HalfReset), ReasonCode::ServerGone);
+    let half = on_connections(Fault::HalfReset, HALF);
+    misbehaves_under(
+        MORE_CONNECTIONS,
+        "half of the instances reset",
+        &half,
+        ReasonCode::ServerGone,
+    );
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn half_of_the_instances_silent() {
-    misbehaves("half of the instances silent", &after(Fault::HalfSilent), ReasonCode::ServerGone);
+    let (half, name) = (on_connections(Fault::HalfSilent, HALF), "half of the instances silent");
+    misbehaves_under(MORE_CONNECTIONS, name, &half, ReasonCode::StarvedConnections);
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn half_of_the_instances_answer_502() {
-    misbehaves("half of the answers 502", &after(Fault::HalfBadGateway), ReasonCode::ServerGone);
+    misbehaves("half of the answers 502", &after(Fault::HalfBadGateway), ReasonCode::FastErrors);
 }
 
 #[test]
