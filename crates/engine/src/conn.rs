@@ -51,6 +51,8 @@ pub(crate) struct Conn {
     has_arrival: bool,
     /// Whether an attempt failed and none was answered since: only then the last line tells of it.
     pub(crate) troubled: bool,
+    /// Whether a response has come since it was opened, or it was counted as one without.
+    pub(crate) heard: bool,
     /// When connecting, or the handshake, began.
     pub(crate) began: Nanos,
     /// When the arrival was due that the user has taken up and sent nothing for yet.
@@ -64,6 +66,8 @@ pub(crate) struct Conn {
     pub(crate) tries: u32,
     /// Times in a row that it could not be opened.
     pub(crate) failures: u16,
+    /// Times that it was opened and asked, and ended without any response.
+    pub(crate) mute: u32,
 }
 
 const _: () = assert!(size_of::<Conn>() == 3 * 64 && std::mem::offset_of!(Conn, began) == 2 * 64);
@@ -100,6 +104,7 @@ impl Conn {
             copied: false,
             has_arrival: false,
             troubled: false,
+            heard: false,
             began: 0,
             arrival: 0,
             down: Down::NOT,
@@ -107,6 +112,7 @@ impl Conn {
             failed_at: 0,
             tries: 0,
             failures: 0,
+            mute: 0,
         }
     }
 
@@ -142,6 +148,13 @@ impl Conn {
         }
         self.tries = self.tries.saturating_add(1);
         self.failed_at = now;
+    }
+
+    /// It ends with an attempt that counts as `measured` and has no response.
+    pub(crate) fn ends_unanswered(&mut self, measured: bool) {
+        if !self.heard && measured {
+            (self.heard, self.mute) = (true, self.mute.saturating_add(1));
+        }
     }
 
     /// Forgets the answer being read, for the next one.

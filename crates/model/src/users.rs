@@ -32,6 +32,8 @@ pub struct UserTally {
     left: BTreeMap<Nanos, u64>,
     /// Users that wanted nothing.
     idle: u64,
+    /// Connections that were opened and asked, and ended without any response.
+    mute: u64,
 }
 
 impl UserTally {
@@ -61,6 +63,11 @@ impl UserTally {
         self.idle = self.idle.saturating_add(1);
     }
 
+    /// So many connections of a user were opened and asked, and ended without any response.
+    pub fn mute(&mut self, connections: u64) {
+        self.mute = self.mute.saturating_add(connections);
+    }
+
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -81,6 +88,7 @@ impl UserTally {
         other.left.iter().for_each(|(&waited, &n)| add(&mut self.left, waited, n));
         self.unserved_tries = self.unserved_tries.saturating_add(other.unserved_tries);
         self.idle = self.idle.saturating_add(other.idle);
+        self.mute = self.mute.saturating_add(other.mute);
     }
 
     /// What the counts come to; nothing where no user was counted.
@@ -101,6 +109,7 @@ impl UserTally {
             most: self.most,
             best_tenth_share: self.best_tenth_share(served),
             unserved_tries: self.unserved_tries,
+            mute: self.mute,
             unserved_waits: self.unserved.clone(),
             left_waits: self.left.clone(),
         })
@@ -175,6 +184,8 @@ pub struct Users {
     pub best_tenth_share: Option<f64>,
     /// Attempts of the users that had no response.
     pub unserved_tries: u64,
+    /// Connections that were opened and asked, and ended without any response: a user may have several.
+    pub mute: u64,
     /// Users without a response by how long they waited, in nanoseconds, rounded down.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unserved_waits: BTreeMap<Nanos, u64>,

@@ -6,9 +6,9 @@
 //! finding makes of a run is the rule `server_gone`'s; searches, sweeps and comparisons end by it.
 
 use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
-use model::{ErrorClass, Presence, Run, Silence};
+use model::{Block, ErrorClass, Presence, Run, Silence};
 
-use crate::figures::share;
+use crate::figures::{grouped, share};
 use crate::validity::{at_cap, shortfall};
 
 /// The shortest stretch without service that counts.
@@ -28,8 +28,15 @@ const FEWEST_FAILING: u32 = 3;
 const IMPROBABLE: f64 = 7.0;
 /// A long wait that ended well: at least as long, as much of the window, and as many users at once.
 pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
-/// Times the 99th percentile of the service time that such a wait lasts.
+/// Times the 99th percentile of the service time that such a wait lasts; in an open loop, where many
+/// requests may be part of it, times the median.
 pub(crate) const STALL_TIMES: u64 = 20;
+/// Connections cut off at once: at least so many, and this share of those that stood.
+pub(crate) const AT_ONCE: (u64, f64) = (5, 0.2);
+/// How many times as many as in any other stretch that long.
+const AT_ONCE_TIMES: f64 = 10.0;
+/// Blocks from which on it can be told how many that are.
+const BLOCKS: usize = 5;
 
 /// That the server was not there for a part of the window.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,8 +49,20 @@ pub struct Gone {
     pub away_ns: Nanos,
     /// Whether the server was away at the window's end.
     pub at_end: bool,
+    /// Connections that were cut off at once, where the others were served.
+    pub at_once: Option<AtOnce>,
     /// In whose words: `Connection refused (os error 111)`, or that no response came.
     pub words: String,
+}
+
+/// Connections that were cut off within a short stretch, and next to none before and after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtOnce {
+    from_ns: Nanos,
+    within_ns: Nanos,
+    cut: u64,
+    /// Connections that stood.
+    of: u64,
 }
 
 impl Gone {
@@ -51,7 +70,7 @@ impl Gone {
     pub fn sentence(&self, run: &Run) -> String {
         let after = |at: Nanos| show_duration(at.saturating_sub(run.plan.warmup_ns));
         let Some(silence) = self.silence else {
-            return format!("the server cut off a part of its users: {}", self.words);
+            return self.sentence_of_a_part(run);
         };
         let begun = match silence.from_ns.saturating_sub(run.plan.warmup_ns) {
             0..SHORTEST_TOLD => "from the window's beginning on".to_owned(),
@@ -67,6 +86,28 @@ impl Gone {
         };
         format!("the server stopped answering {begun}, {until}{again}: {}", self.words)
     }
+
+    /// That some were always served, and others not.
+    fn sentence_of_a_part(&self, run: &Run) -> String {
+        let words = &self.words;
+        if let Some(AtOnce { from_ns, within_ns, cut, of }) = self.at_once {
+            return format!(
+                "the server cut off {} of {} connections within {} from {} into the window on, and next to \
+                 none else, as where a part of its instances went away: {words}",
+                grouped(cut as f64, 0),
+                grouped(of as f64, 0),
+                show_duration(within_ns),
+                show_duration(from_ns.saturating_sub(run.plan.warmup_ns))
+            );
+        }
+        let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
+        match errors.max_by_key(|&(_, count)| count) {
+            Some((ErrorClass::Protocol, _)) => {
+                format!("a part of what the server sent were no answers to be used: {words}")
+            }
+            _ => format!("the server cut off a part of its users: {words}"),
+        }
+    }
 }
 
 /// What is told as the window's beginning.
@@ -78,7 +119,9 @@ pub fn gone(run: &Run) -> Option<Gone> {
     let found: Vec<&Silence> =
         presence.silences.iter().filter(|silence| away(run, silence)).collect();
     let longest = found.iter().max_by_key(|silence| silence.duration_ns());
-    if longest.is_none() && cut_off(run, presence).is_none_or(|cut| cut < CUT_OFF) {
+    let in_part = cut_off(run, presence).is_some_and(|cut| cut >= CUT_OFF);
+    let at_once = if longest.is_none() { cut_at_once(run) } else { None };
+    if longest.is_none() && !in_part && at_once.is_none() {
         return None;
     }
     let last = found.iter().find(|silence| !silence.ended);
@@ -87,6 +130,7 @@ pub fn gone(run: &Run) -> Option<Gone> {
         times: found.len(),
         away_ns: found.iter().map(|silence| silence.duration_ns()).fold(0, Nanos::saturating_add),
         at_end: last.is_some(),
+        at_once,
         words: words(run),
     })
 }
@@ -100,7 +144,7 @@ pub fn gone_for_good(run: &Run) -> Option<Gone> {
 /// attempts in an open one. Time-outs do not count, nor does an open loop whose arrivals could not all be
 /// sent: an overloaded server has the one, and turns away for the other.
 pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
-    use ErrorClass::{Connect, Read, Tls, Write};
+    use ErrorClass::{Connect, Protocol, Read, Tls, Write};
 
     if run.plan.rate_per_s.is_none() {
         return (presence.user_ns > 0).then(|| presence.cut_ns as f64 / presence.user_ns as f64);
@@ -108,7 +152,7 @@ pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
     if at_cap(run) || shortfall(run).is_some() {
         return None;
     }
-    let cut = [Connect, Tls, Read, Write].map(|class| run.totals.errors.of(class));
+    let cut = [Connect, Tls, Read, Write, Protocol].map(|class| run.totals.errors.of(class));
     let cut = cut.into_iter().fold(0u64, u64::saturating_add) as f64;
     let own = run.totals.limits.values().fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;
     (run.totals.attempts > 0).then(|| (cut - own).max(0.0) / run.totals.attempts as f64)
@@ -157,28 +201,54 @@ fn silent(run: &Run, silence: &Silence) -> bool {
     !silence.ended && !run.interrupted && open && long
 }
 
-/// Everybody waited at once, far longer than requests do here, and was answered in the end. In a closed
-/// loop only: an open loop's response times hold such a wait, a closed loop's hide it.
+/// Everybody waited at once, far longer than requests do here, and was answered, or given up, in the end.
 fn stalled(run: &Run, silence: &Silence) -> bool {
     let (least, part, users) = STALL;
     let length = silence.duration_ns();
+    let service = &run.service_ns;
+    let usual = if run.plan.rate_per_s.is_none() { service.p99 } else { service.p50 };
     let long = length >= least
         && length as f64 >= part * run.totals.duration_ns as f64
-        && length >= STALL_TIMES.saturating_mul(run.service_ns.p99)
+        && length >= STALL_TIMES.saturating_mul(usual)
         && u64::from(run.plan.connections) >= users;
-    if !long || run.plan.rate_per_s.is_some() || silence.failed_slots > 0 {
+    if !long {
         return false;
     }
+    // Who was given up waited for the time-out.
+    let as_long = length.min(run.plan.timeout_ns) / 10 * 9;
     let waited = run.histogram("service").map_or(0, |service| {
-        let as_long = |&(value, _): &(Nanos, u64)| value >= length / 10 * 9;
-        service.recorded().filter(as_long).map(|(_, n)| n).fold(0, u64::saturating_add)
+        let held = service.recorded().filter(|&(value, _)| value >= as_long);
+        held.map(|(_, n)| n).fold(0, u64::saturating_add)
     });
     waited >= users
 }
 
+/// Connections that were cut off within one or two blocks, far more than in all others: what a part of the
+/// instances behind an address takes along, and whose users then find the others.
+fn cut_at_once(run: &Run) -> Option<AtOnce> {
+    let overloaded = run.plan.rate_per_s.is_some() && (at_cap(run) || shortfall(run).is_some());
+    let told_by_blocks = run.plan.keepalive && run.blocks.len() >= BLOCKS;
+    if !told_by_blocks || overloaded || !run.totals.limits.is_empty() {
+        return None;
+    }
+    let cut = |block: &Block| block.errors.read.saturating_add(block.errors.write);
+    let all = run.blocks.iter().map(cut).fold(0, u64::saturating_add);
+    let pairs =
+        run.blocks.windows(2).map(|pair| (pair, cut(&pair[0]).saturating_add(cut(&pair[1]))));
+    let (pair, most) = pairs.max_by_key(|&(_, most)| most)?;
+    let others = all.saturating_sub(most) as f64 / (run.blocks.len() - 2) as f64 * 2.0;
+    let stood = u64::from(run.concurrency.open_max);
+    let told = most >= AT_ONCE.0
+        && most as f64 >= AT_ONCE.1 * stood as f64
+        && most as f64 >= AT_ONCE_TIMES * others;
+    let held: Vec<&Block> = pair.iter().filter(|block| cut(block) > 0).collect();
+    let within_ns = held.iter().map(|block| block.duration_ns).fold(0, Nanos::saturating_add);
+    let from_ns = held.first()?.start_ns;
+    told.then_some(AtOnce { from_ns, within_ns, cut: most.min(stood), of: stood })
+}
+
 /// What attempts failed by, in the words of the commonest failure.
 fn words(run: &Run) -> String {
-    let answered = |class| matches!(class, ErrorClass::Status | ErrorClass::Check);
     let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
     let commonest = errors.max_by_key(|&(_, count)| count);
     let statuses = run.totals.statuses.iter().filter(|(status, _)| **status >= 500);
@@ -195,6 +265,10 @@ fn words(run: &Run) -> String {
             None => format!("attempts failed by {}", class.name()),
         },
     }
+}
+
+fn answered(class: ErrorClass) -> bool {
+    matches!(class, ErrorClass::Status | ErrorClass::Check)
 }
 
 /// How much of the load had no server, in words.

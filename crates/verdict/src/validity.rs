@@ -66,9 +66,10 @@ pub const RULES: &[Rule] = &[
         condition: "for {SHORTEST} or more, and longer than responses take here, nobody was served \
                     though somebody waited: attempt after attempt failed or met a server error (more \
                     in a row than the run's share of failures explains), or nothing came any more up \
-                    to the end, or a closed loop's users all waited at once for {STALL} of the window \
-                    and {STALL_TIMES} times the p99; or the server refused or cut off {CUT_OFF} of the \
-                    users' time, in an open loop of the attempts",
+                    to the end, or all users waited at once for {STALL} of the window and {STALL_TIMES} \
+                    times the p99, in an open loop the p50; or the server refused or cut off {CUT_OFF} of \
+                    the users' time, in an open loop of the attempts; or, within two neighbouring blocks of \
+                    the window and next to never else, {AT_ONCE} of the connections",
         consequence: "INVALID: the figures are of a server that was not there for a part of the \
                       window. A note where it was away for less than {MOMENT} of it and came back. An \
                       objective on `available` that is decided stands for the exit code",
@@ -96,7 +97,9 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::FastErrors,
         condition: "more than {FAILING} of the answers were failures by status or check",
-        consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
+        consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path; and where \
+                      they began in the middle, {FAILING} of the attempts more than before, and stayed, \
+                      without slower answers first: something broke. \
                       Else a note: a server that sheds load is a result, but its QPS is not what \
                       it carries",
         advice: "Look at the status codes; read QPS x success rate as what was carried; where these \
@@ -162,9 +165,10 @@ pub const RULES: &[Rule] = &[
         condition: "users (connections) had no response in the window or the drain although they waited \
                     for {LONG} and {TIMES_MEDIAN} times the median service time or more, and more of them than failing \
                     attempts explain; or were left without one at the end, for {LONG} and {TIMES_P90} times the \
-                    p90 of the service time; or in a closed loop whose users ask alike one tenth of \
+                    p90 of the service time; or {MUTE} of the connections opened never had a response, beyond \
+                    what failing attempts explain, and the time-out is {TIMES_P90} times that p90; or in a closed loop whose users ask alike one tenth of \
                     them had {UNEVEN} times as many responses as another tenth",
-        consequence: "INVALID when it is {MANY} of the users or more that got nothing: success and \
+        consequence: "INVALID when it is {MANY} of the users or more that got nothing, or for such connections: success and \
                       percentiles count attempts, and a user who waits makes few. Else, and where \
                       service is only uneven, a note",
         advice: "Look at how the server shares connections among its threads and processes (backlog, \

@@ -162,6 +162,8 @@ impl Worker {
     ) {
         while let Some(flight) = self.pop_flight(j) {
             self.down(j, flight.sent, true, now);
+            let measured = self.ledger.measures(flight.due);
+            self.conns[j as usize].ends_unanswered(measured);
             self.lost(j, flight, class, now);
             self.ledger.landed(flight, now);
             self.ledger.failed(flight.attempt(), class, &sample);
@@ -206,6 +208,8 @@ impl Worker {
         }
         while let Some(flight) = self.pop_flight(j) {
             self.down(j, flight.sent, false, now);
+            let measured = self.ledger.measures(flight.due);
+            self.conns[j as usize].ends_unanswered(measured);
             self.lost(j, flight, ErrorClass::Timeout, now);
             self.ledger.landed(flight, now);
             self.ledger.timed_out(flight, timeout, now);

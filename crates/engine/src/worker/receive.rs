@@ -44,6 +44,7 @@ impl Worker {
         let conn = &mut self.conns[j as usize];
         conn.state = State::Open;
         conn.failures = 0;
+        conn.heard = false;
         self.ledger.open.step(now, 1);
         self.opening -= 1;
         if self.started {
@@ -204,6 +205,7 @@ impl Worker {
         let measured = self.ledger.measures(flight.due);
         let conn = &mut self.conns[j as usize];
         conn.served = conn.served.saturating_add(u32::from(measured));
+        conn.heard = true;
         let Conn { look, first, body_bytes, troubled, .. } = *conn;
         if troubled {
             self.up(j, flight.sent);

@@ -17,6 +17,7 @@ impl Worker {
 
     fn count_user(&self, j: usize, now: Nanos, tally: &mut UserTally) {
         let conn = &self.conns[j];
+        tally.mute(conn.mute.into());
         let waiting = self.waiting_since(j);
         let failed = (conn.unanswered_since > 0).then_some(conn.unanswered_since);
         let tries = failed.map_or(0, |_| conn.tries);

@@ -170,6 +170,124 @@ fn a_server_without_half_of_its_instances_is_named() {
 }
 
 #[test]
+fn instances_that_take_their_connections_along_are_named() {
+    // Half of the connections are cut off once; their users find instances that are there.
+    for load in loads() {
+        let run = judged(
+            drive(&load, |world| {
+                scripted(world, &load.request, |asked| {
+                    let dead = asked.at >= HALF && asked.conn < 20 && asked.conn % 2 == 1;
+                    let ok = Reply::ok_after(40 * MILLISECOND);
+                    let cut = Reply { after: 2 * MILLISECOND, ..Reply::default() };
+                    Some(if dead { cut.ending(Close::Reset) } else { ok })
+                })
+                .0
+            })
+            .run,
+        );
+        let (consequence, text) = said(&run).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert!(text.contains("cut off 10 of "), "{text}");
+    }
+}
+
+#[test]
+fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
+    let stall = (2 * SECOND, 9 * SECOND / 2);
+    for timeout_ns in [2 * SECOND, 30 * SECOND] {
+        for load in loads() {
+            let load = load.with(|plan| plan.timeout_ns = timeout_ns);
+            let run = judged(
+                drive(&load, |world| {
+                    scripted(world, &load.request, move |asked| {
+                        let stalls = (stall.0..stall.1).contains(&asked.at);
+                        let rest = if stalls { stall.1 - asked.at } else { 0 };
+                        Some(Reply::ok_after(rest + 2 * MILLISECOND))
+                    })
+                    .0
+                })
+                .run,
+            );
+            let (consequence, text) = said(&run).expect("named");
+            assert_eq!(consequence, Verdict::Invalid, "{text}");
+            assert!(text.contains("2.00s into the window, until 4."), "{text}");
+        }
+    }
+}
+
+#[test]
+fn answers_that_cannot_be_used_are_named() {
+    let twice = [OK, OK].concat();
+    for load in loads() {
+        let twice = twice.clone();
+        let run = judged(
+            drive(&load, |world| {
+                scripted(world, &load.request, move |asked| {
+                    let bytes = if asked.at < HALF { OK } else { &twice };
+                    Some(Reply { after: 2 * MILLISECOND, ..Reply::bytes(bytes) })
+                })
+                .0
+            })
+            .run,
+        );
+        let (consequence, text) = said(&run).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert!(text.contains("no answers to be used: behind its answer"), "{text}");
+    }
+}
+
+/// What is made of failing answers.
+fn failing(run: &Run) -> Option<Verdict> {
+    let mut reasons = run.validity.reasons.iter();
+    reasons.find(|reason| reason.code == ReasonCode::FastErrors).map(|reason| reason.consequence)
+}
+
+#[test]
+fn answers_that_begin_to_fail_are_told_from_those_that_are_shed() {
+    const GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
+    // An instance that is gone; one that is overloaded and slower and slower until it sheds; a limit on the
+    // rate; and an API half of whose answers are failures.
+    type Answer = fn(nth: u64, at: Nanos) -> (Nanos, &'static [u8]);
+    let cases: [(&str, Answer, Verdict); 4] = [
+        (
+            "an instance gone",
+            |nth, at| (2, if at >= HALF && nth % 2 == 1 { GATEWAY } else { OK }),
+            Verdict::Invalid,
+        ),
+        (
+            "sheds",
+            |nth, at| (at / SECOND * 15 + 15, if at >= HALF && nth % 2 == 1 { ERROR } else { OK }),
+            Verdict::Valid,
+        ),
+        (
+            "limits",
+            |nth, at| {
+                let limited = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n";
+                (2, if at >= HALF && nth % 2 == 1 { limited } else { OK })
+            },
+            Verdict::Valid,
+        ),
+        ("fails", |nth, _| (2, if nth % 2 == 1 { GATEWAY } else { OK }), Verdict::Valid),
+    ];
+    for (name, answer, verdict) in cases {
+        for load in loads() {
+            let run = judged(
+                drive(&load, |world| {
+                    scripted(world, &load.request, move |asked| {
+                        let (ms, bytes) = answer(asked.nth, asked.at);
+                        let after = (ms + 1) * MILLISECOND;
+                        Some(Reply { after, ..Reply::bytes(bytes) })
+                    })
+                    .0
+                })
+                .run,
+            );
+            assert_eq!(failing(&run), Some(verdict), "{name}: {:?}", run.validity);
+        }
+    }
+}
+
+#[test]
 fn a_restart_of_a_moment_is_a_note() {
     let load = closed(20).with(|plan| plan.duration_ns = Some(200 * SECOND));
     let slow = |world: &World, from, until| {

@@ -5,16 +5,29 @@
 //! not to `cargo test`: each is ignored there. They run one at a time: what spoils one would spoil the
 //! others too.
 //!
-//! To add a rig: a test in `rigged`, ignored as those there are, that begins with `let _alone =
-//! alone();`, makes a run with [`harness::load`], and hands it to `told` with the code that must be there;
-//! for a twin to `healthy`, with the codes that may be there all the same. Each prints its claim.
+//! To add a rig: a test in the module it is about, ignored as those there are, that begins with `let
+//! _alone = alone();`, makes a run with [`harness::load`], and hands it to `claims::told` with the code that
+//! must be there, or to `claims::refused` where its exit code must say so too; for a twin to
+//! `claims::healthy`, with the codes that may be there all the same. Each prints its claim.
+//!
+//! * `gone`: servers that go away or answer something else in the middle, by `run` in both loops.
+//! * `stopped`: the same under `sweep`, `capacity` and `compare`.
+//! * `held`: a generator that is held up.
+//! * `rigged`, `ceiling`: everything else that is spoilt.
+//! * `healthy`: twins.
 
 mod ceiling;
+mod claims;
+mod gone;
 #[path = "../run/harness.rs"]
 #[expect(dead_code, reason = "the harness of `run`, of which the gallery needs a part")]
 mod harness;
+mod healthy;
+mod held;
 mod rigged;
+mod servers;
 mod slow;
+mod stopped;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -3,36 +3,12 @@
 use std::process::{Child, Command, Stdio};
 
 use model::units::SECOND;
-use model::{ReasonCode, Run, Verdict};
+use model::{ReasonCode, Verdict};
 use target::Stall;
 
+use crate::claims::{healthy, told};
 use crate::harness::{self, PLIMSOLL, end, load, plimsoll, server, server_with, url};
 use crate::{alone, slow};
-
-/// The consequence that a code had.
-#[track_caller]
-fn told(run: &Run, code: ReasonCode) -> Verdict {
-    let reason = run.validity.reasons.iter().find(|reason| reason.code == code);
-    let (got, met) = match reason {
-        Some(reason) if reason.consequence == Verdict::Valid => ("a note", "yes"),
-        Some(reason) => (reason.consequence.name(), "yes"),
-        None => ("nothing", "no"),
-    };
-    println!("truth | rigged: {} | told by its code | {got} | {met}", code.name());
-    reason.unwrap_or_else(|| panic!("no {}: {:?}", code.name(), run.validity)).consequence
-}
-
-/// That a run is VALID, and that nothing is told of it but what `known` names.
-#[track_caller]
-fn healthy(name: &str, run: &Run, known: &[ReasonCode]) {
-    let told = run.validity.reasons.iter().filter(|reason| !known.contains(&reason.code));
-    let told: Vec<&str> = told.map(|reason| reason.code.name()).collect();
-    let met = run.validity.verdict == Verdict::Valid && told.is_empty();
-    let got = format!("{} {}", run.validity.verdict.name(), told.join(" "));
-    let word = if met { "yes" } else { "no" };
-    println!("truth | healthy: {name} | VALID, nothing told | {} | {word}", got.trim_end());
-    assert!(met, "{name}: {:?}", run.validity);
-}
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]

@@ -2,7 +2,7 @@
 
 use model::kinds::{AnswerKind, Changed};
 use model::units::show_duration;
-use model::{ErrorClass, Run, Verdict};
+use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
 use super::Finding;
 use crate::figures::{grouped, rate, share};
@@ -12,6 +12,10 @@ pub(super) const FAILING: f64 = 0.1;
 /// Share of answers that fail above which the error path is all that was measured. Refusals by
 /// an overloaded server seldom get there: it would have to shed nine of ten.
 pub(super) const ONLY_FAILING: f64 = 0.9;
+/// Attempts from which on a block says how many fail.
+const ENOUGH: u64 = 20;
+/// Times the response time of the window's beginning from which on a server is overloaded.
+const SLOWER: f64 = 1.5;
 /// Connections closed per answer that count as refusing keep-alive.
 pub(super) const REFUSING: f64 = 0.1;
 
@@ -39,8 +43,11 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     if answers == 0.0 || failed <= FAILING * answers {
         return None;
     }
-    let consequence =
-        if failed > ONLY_FAILING * answers { Verdict::Invalid } else { Verdict::Valid };
+    let began = failures_began(run);
+    let consequence = match began.is_some() || failed > ONLY_FAILING * answers {
+        true => Verdict::Invalid,
+        false => Verdict::Valid,
+    };
     let failing = run.totals.statuses.iter().filter(|(status, _)| {
         // Of failing statuses the commonest is named; checks fail on good ones.
         !run.plan.success.contains(**status)
@@ -51,8 +58,13 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
             format!(", {} of them with status {status}", grouped(*count as f64, 0))
         })
         .unwrap_or_default();
+    let since = began.map_or_else(String::new, |began| {
+        let at = show_duration(began.at_ns.saturating_sub(run.plan.warmup_ns));
+        let [before, since] = [began.before, began.since].map(share);
+        format!(", {before} of them until {at} into the window and {since} since, to the end")
+    });
     let evidence = format!(
-        "{} of {} answers ({}) were failures{named}: errors that look like capacity; {}/s were \
+        "{} of {} answers ({}) were failures{named}{since}: errors that look like capacity; {}/s were \
          carried",
         grouped(failed, 0),
         grouped(answers, 0),
@@ -60,6 +72,46 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
         rate(run.rates.requests_per_s * (1.0 - failed / answers))
     );
     Some((consequence, evidence))
+}
+
+/// From when on answers failed far more often, for good.
+struct Began {
+    at_ns: Nanos,
+    /// Shares of the attempts, until then and since.
+    before: f64,
+    since: f64,
+}
+
+/// That answers began to fail in the middle, and went on: something broke. Not where they had become slower
+/// before it, as of a server that is overloaded and sheds, nor where a limit on the rate was reached (429).
+fn failures_began(run: &Run) -> Option<Began> {
+    let failed = |block: &Block| block.errors.status.saturating_add(block.errors.check);
+    let whole: Vec<&Block> = run.blocks.iter().filter(|block| block.attempts >= ENOUGH).collect();
+    let limited = run.totals.statuses.get(&429).copied().unwrap_or(0);
+    if limited.saturating_mul(2) > run.totals.errors.status {
+        return None;
+    }
+    let share_of = |blocks: &[&Block]| {
+        let sum = |of: &dyn Fn(&Block) -> u64| {
+            blocks.iter().map(|block| of(block)).fold(0, u64::saturating_add) as f64
+        };
+        sum(&failed) / sum(&|block| block.attempts).max(1.0)
+    };
+    let began = (3..whole.len()).filter_map(|at| {
+        let (until, since) = whole.split_at(at);
+        // Where it began inside of a block, that block is of neither.
+        let steady = &until[..at - 1];
+        let (before, after) = (share_of(steady), share_of(since));
+        let [first, last] = [steady[0], steady[at - 2]].map(|block| block.response_mean_ns as f64);
+        let slower = last > SLOWER * first;
+        let stays = since.iter().all(|block| share_of(&[block]) >= after / 2.0);
+        let rare = steady.iter().all(|block| share_of(&[block]) <= after / 2.0);
+        let told = after >= before + FAILING && stays && rare && !slower;
+        let inside = share_of(&until[at - 1..]) > before + FAILING / 2.0;
+        let first = if inside { until[at - 1] } else { since[0] };
+        told.then_some(Began { at_ns: first.start_ns, before, since: after })
+    });
+    began.max_by(|a, b| (a.since - a.before).total_cmp(&(b.since - b.before)))
 }
 
 pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {

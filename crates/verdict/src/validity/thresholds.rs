@@ -49,6 +49,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("STALL_TIMES", gone::STALL_TIMES.to_string()),
             ("CUT_OFF", share(gone::CUT_OFF)),
             ("MOMENT", share(gone::MOMENT)),
+            ("AT_ONCE", share(gone::AT_ONCE.1)),
         ],
         ReasonCode::ObservedLate => vec![
             ("UNSEEN", time(observed::UNSEEN_NS)),
@@ -69,6 +70,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("TIMES_P90", users::TIMES_P90.to_string()),
             ("UNEVEN", users::UNEVEN.to_string()),
             ("MANY", share(users::MANY)),
+            ("MUTE", share(users::MUTE.1)),
         ],
         ReasonCode::AnswersChanged => vec![
             ("SUBSTANTIAL", share(changes::SUBSTANTIAL)),

@@ -5,6 +5,7 @@ use model::{Nanos, Run, Users, Verdict};
 
 use super::Finding;
 use crate::figures::{grouped, percent, share};
+use crate::gone::gone;
 
 /// Waiting for less says nothing.
 pub(super) const LONG_NS: Nanos = SECOND;
@@ -16,6 +17,10 @@ pub(super) const TIMES_P90: u64 = 10;
 const FAILED_IN_A_ROW: i32 = 3;
 /// Share of users from which on the figures are not those of the load.
 pub(super) const MANY: f64 = 0.001;
+/// Connections that never answered: at least so many, and this share of those that were opened.
+pub(super) const MUTE: (u64, f64) = (2, 0.05);
+/// Connections per attempt up to which they can be told from attempts that fail.
+const FEW_CONNECTIONS: f64 = 0.1;
 /// How many times the responses of a user that a tenth are below those of one that a tenth are above
 /// must be, for service to be uneven.
 pub const UNEVEN: u64 = 3;
@@ -26,7 +31,7 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
     let users = run.users.as_ref()?;
     let (unserved, left) = (unserved(run, users), left(run, users));
     if unserved == 0 && left == 0 {
-        return uneven(run, users);
+        return mute(run, users).or_else(|| uneven(run, users));
     }
     let of = grouped(users.wanting() as f64, 0);
     let mut parts = Vec::new();
@@ -74,6 +79,31 @@ fn by_chance(run: &Run, users: &Users) -> f64 {
     let attempts = totals.attempts.saturating_sub(users.unserved_tries).max(1) as f64;
     let tries = users.unserved_tries as f64 / users.unserved.max(1) as f64;
     users.wanting() as f64 * (failed / attempts).min(1.0).powf(tries.max(1.0))
+}
+
+/// Connections that were accepted and never answered anything, whose users were served on others. Not where
+/// connections are many for the attempts: then each failure is one; nor where there is no server.
+fn mute(run: &Run, users: &Users) -> Option<Finding> {
+    let (totals, mute) = (&run.totals, users.mute);
+    let (attempts, opened) = (totals.attempts as f64, totals.connects as f64);
+    let failed = attempts - totals.requests as f64 - mute as f64;
+    let chance = opened * (failed / (attempts - mute as f64).max(1.0)).clamp(0.0, 1.0);
+    let told = mute >= MUTE.0
+        && mute as f64 >= MUTE.1 * opened
+        && opened <= FEW_CONNECTIONS * attempts
+        && run.plan.timeout_ns >= TIMES_P90.saturating_mul(run.service_ns.p90)
+        && mute as f64 > chance + 10.0 * chance.sqrt();
+    if !told || gone(run).is_some() {
+        return None;
+    }
+    let evidence = format!(
+        "{} of {} connections were opened and asked, and no response ever came on them; their users were \
+         served on others; of the attempts {} succeeded, since a user who waits makes few",
+        grouped(mute as f64, 0),
+        grouped(opened, 0),
+        share(totals.succeeded as f64 / attempts.max(1.0))
+    );
+    Some((Verdict::Invalid, evidence))
 }
 
 /// Users that were left without a response at the end; not where all were: then the server is gone.

@@ -1,0 +1,118 @@
+//! Healthy twins: loads and servers that look like trouble and are none. Each is VALID, and nothing is told
+//! of it but that cores are shared and windows short.
+
+use std::time::Duration;
+
+use model::ReasonCode;
+use target::Tls;
+use testkit::misbehaving::{Answers, Behaviour, Misbehaving};
+
+use crate::alone;
+use crate::claims::healthy;
+use crate::harness::{load, server, server_with, url};
+
+/// What may be told of any run of a few seconds on one machine.
+const KNOWN: [ReasonCode; 2] = [ReasonCode::SharedCores, ReasonCode::WindowTooShort];
+
+/// A load of a server of known service time.
+fn well(name: &str, behaviour: Behaviour, flags: &str) {
+    let _alone = alone();
+    let server = Misbehaving::start(behaviour);
+    let run = load(&format!("http://{}/", server.addr()), &format!("{flags} -t 1 -d 6s -T 2s")).run;
+    healthy(name, &run, &KNOWN);
+}
+
+fn answers_in(ms: u64) -> Behaviour {
+    Behaviour::well(Duration::from_millis(ms))
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn answers_in_2_ms_closed() {
+    well("answers in 2 ms, closed", answers_in(2), "-c 20");
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn answers_in_2_ms_open() {
+    well("answers in 2 ms, open", answers_in(2), "-c 20 -R 500");
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn slow_by_design_open() {
+    well("slow by design, open", answers_in(300), "-c 100 -R 100");
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn think_times() {
+    well("think times of 0.7 s", answers_in(2), "-c 20 --think 700ms");
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn one_user() {
+    well("one user", answers_in(2), "-c 1");
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn two_users() {
+    well("two users", answers_in(2), "-c 2");
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn one_slow_user() {
+    well("one user, answers in 0.9 s", answers_in(900), "-c 1");
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn dynamic_bodies() {
+    let dynamic = Behaviour { answers: Answers::Dynamic, ..answers_in(2) };
+    well("bodies that differ, closed", dynamic.clone(), "-c 20");
+    well("bodies that differ, open", dynamic, "-c 20 -R 500");
+}
+
+/// Four processors of exactly 4 ms carry 1,000/s.
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn at_95_percent_of_its_capacity() {
+    let (_alone, server) = (alone(), server());
+    let url = url(&server, "/queue?servers=4&mean=4ms&dist=det");
+    for (name, flags) in [
+        ("95 % of its capacity, even arrivals", "-R 950 -c 200"),
+        ("95 % of its capacity, random arrivals", "-R 950 -c 200 --arrivals poisson"),
+    ] {
+        let run = load(&url, &format!("{flags} -t 1 -d 10s -T 2s")).run;
+        healthy(name, &run, &KNOWN);
+    }
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn tls() {
+    let _alone = alone();
+    let server = server_with(|options| options.tls = Some(Tls::SelfSigned));
+    let url = format!("https://{}/delay/5ms", server.addr());
+    for (name, flags) in [("TLS, closed", "-c 20"), ("TLS, open", "-c 20 -R 500")] {
+        let run = load(&url, &format!("{flags} --insecure -t 1 -d 6s -T 2s")).run;
+        healthy(name, &run, &KNOWN);
+    }
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn long_answers() {
+    let (_alone, server) = (alone(), server());
+    let url = url(&server, "/bytes/200000");
+    for (name, flags) in [
+        ("answers of 200 kB, closed", "-c 4 --think 5ms"),
+        ("answers of 200 kB, open", "-c 20 -R 300"),
+    ] {
+        let run = load(&url, &format!("{flags} -t 1 -d 6s -T 2s")).run;
+        healthy(name, &run, &KNOWN);
+    }
+}

@@ -1,0 +1,151 @@
+//! A generator that is held up: by a quota, by a signal, by the script that makes its requests.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use model::{Nanos, ReasonCode, Run, Verdict};
+use tempfile::TempDir;
+use testkit::misbehaving::{Behaviour, Misbehaving};
+
+use crate::alone;
+use crate::claims::refused;
+use crate::harness::{PLIMSOLL, end, load, loaded, server, url};
+use crate::servers::signals;
+
+/// The loads of a rig: a closed loop and an open one.
+const LOOPS: [(&str, &str); 2] = [("closed", "-c 20"), ("open", "-c 20 -R 500")];
+
+/// A control group with a quota. It is removed on drop, when nobody is in it any more.
+struct Quota(PathBuf);
+
+impl Quota {
+    /// So many hundredths of a processor; nothing where no group can be made.
+    fn of(percent: u32) -> Option<Self> {
+        let name = format!("plimsoll-rig-{}", std::process::id());
+        let period = 100_000;
+        let quota = period * percent / 100;
+        for (at, limits) in [
+            ("/sys/fs/cgroup/cpu", [("cpu.cfs_period_us", period), ("cpu.cfs_quota_us", quota)]),
+            ("/sys/fs/cgroup", [("cpu.max", quota), ("cpu.max", quota)]),
+        ] {
+            let group = Self(Path::new(at).join(&name));
+            let made = std::fs::create_dir(&group.0).is_ok();
+            let set = |(file, value): &(&str, u32)| {
+                let file = group.0.join(file);
+                file.exists() && std::fs::write(file, value.to_string()).is_ok()
+            };
+            if made && limits.iter().all(set) {
+                return Some(group);
+            }
+        }
+        None
+    }
+
+    /// `plimsoll` in it.
+    fn plimsoll(&self, line: &str) -> Command {
+        let script = format!("echo $$ > {}/cgroup.procs && exec \"$0\" {line}", self.0.display());
+        let mut command = Command::new("timeout");
+        command.args(["60", "sh", "-c", &script, PLIMSOLL]).stdin(Stdio::null());
+        command
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn held_by_a_quota() {
+    let _alone = alone();
+    let Some(quota) = Quota::of(30) else {
+        return eprintln!("skipped: no control group with a quota can be made here");
+    };
+    let server = server();
+    for (which, flags) in [("closed", "-c 20"), ("open", "-c 20 -R 20k")] {
+        let url = url(&server, "/healthz");
+        let ended = end(quota.plimsoll(&format!("run {url} {flags} -t 1 -d 4s --format json -q")));
+        let name = format!("generator held by a quota of 30 %, {which}");
+        refused(&name, &loaded(ended), ReasonCode::Throttled);
+    }
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn stopped_by_a_signal() {
+    let _alone = alone();
+    for (which, flags) in LOOPS {
+        let server = Misbehaving::start(Behaviour::well(Duration::from_millis(2)));
+        let line = format!("run http://{}/ {flags} -t 1 -d 6s --format json -q", server.addr());
+        let mut command = Command::new(PLIMSOLL);
+        command.args(line.split_whitespace()).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("the program starts");
+        let course = [(Duration::from_secs(2), "STOP"), (Duration::from_millis(1500), "CONT")];
+        let sender = signals(child.id(), &course);
+        let output = child.wait_with_output().expect("it ends");
+        sender.join().expect("signals are sent");
+        let ended = crate::harness::Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        };
+        let name = format!("generator stopped for 1.5 s, {which}");
+        refused(&name, &loaded(ended), ReasonCode::GeneratorPaused);
+    }
+}
+
+/// A script whose `request()` computes for so long.
+fn script(folder: &TempDir, burn: Duration) -> PathBuf {
+    let path = folder.path().join(format!("burn-{}.lua", burn.as_micros()));
+    let text = format!(
+        "local ffi = require('ffi')\n\
+         ffi.cdef[[ typedef struct {{ long s; long ns; }} instant; int clock_gettime(int, instant *); ]]\n\
+         local at = ffi.new('instant')\n\
+         local function now() ffi.C.clock_gettime(1, at); return tonumber(at.s) * 1e6 + tonumber(at.ns) / 1e3 end\n\
+         function request()\n\
+           local till = now() + {}\n\
+           while now() < till do end\n\
+           return wrk.format()\n\
+         end\n",
+        burn.as_micros()
+    );
+    std::fs::write(&path, text).expect("a script");
+    path
+}
+
+/// 0.8 ms of a script's `request()` are the generator's, and no part of a service time: p50 stays within 50 us, or
+/// the run says that it is not VALID.
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn a_script_that_computes() {
+    let _alone = alone();
+    let folder = TempDir::new().expect("a temporary folder");
+    let server = server();
+    for path in ["/healthz", "/delay/2ms"] {
+        let url = url(&server, path);
+        let run_with = |burn: u64| -> Run {
+            let script = script(&folder, Duration::from_micros(burn));
+            load(&url, &format!("-c 1 -t 1 -d 4s -s {}", script.display())).run
+        };
+        let (without, with) = (run_with(0), run_with(800));
+        let apart: Nanos = with.service_ns.p50.abs_diff(without.service_ns.p50);
+        let verdict = with.validity.verdict;
+        let met = apart <= 50_000 || verdict != Verdict::Valid;
+        let us = |ns: Nanos| ns / 1000;
+        let got = format!(
+            "{} us, {} us without it, {}",
+            us(with.service_ns.p50),
+            us(without.service_ns.p50),
+            verdict.name()
+        );
+        let word = if met { "yes" } else { "no" };
+        println!(
+            "truth | rigged: 0.8 ms of request(), {path} | p50 within 50 us, or not VALID | {got} | {word}"
+        );
+        assert!(met, "{:?}\n{:?}", with.service_ns, with.validity);
+    }
+}
