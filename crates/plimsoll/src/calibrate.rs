@@ -150,7 +150,7 @@ impl Bench {
             requests: None,
         };
         let (launch, _) = prepared.level(shape, true, &self.stop)?;
-        let run = execute(&launch, environment::read(prepared.files), None, &mut self.live)?;
+        let run = execute(&launch, environment::read(prepared.files), &mut self.live)?;
         if run.totals.succeeded == 0 && !run.interrupted {
             return cannot_run(
                 "the built-in API answered nothing: this machine cannot be calibrated",

@@ -25,22 +25,19 @@ pub struct JournalIn<'a> {
     pub objectives: Vec<String>,
 }
 
-/// Runs a plan to its end and judges the result.
+/// Runs a plan to its end and judges the result, which is neither stored nor shown: where a redirect leads
+/// stays whole in it.
 ///
 /// # Errors
 /// When workers could not start or their net failed.
-pub fn execute(
-    launch: &Launch,
-    environment: Environment,
-    journal: Option<JournalIn<'_>>,
-    live: &mut Live,
-) -> Result<Run, Failure> {
+pub fn execute(launch: &Launch, environment: Environment, live: &mut Live) -> Result<Run, Failure> {
     let (watch, mut steps) = (AbortWatch::default(), Steps::default());
-    execute_sampled(launch, environment, journal, live, watch, &mut steps)
+    carry_out(launch, environment, None, live, watch, &mut steps, None)
 }
 
-/// As [`execute`]; the run ends early when one of the rules in `abort_on` strikes, and what `done` of a
-/// script is told of the workers' throughput is kept in `steps`.
+/// As [`execute`], with secrets masked in all that is kept of answers; the run ends early when one of the
+/// rules in `abort_on` strikes, and what `done` of a script is told of the workers' throughput is kept in
+/// `steps`.
 ///
 /// # Errors
 /// As [`execute`].
@@ -49,8 +46,21 @@ pub fn execute_sampled(
     environment: Environment,
     journal: Option<JournalIn<'_>>,
     live: &mut Live,
+    abort_on: AbortWatch,
+    steps: &mut Steps,
+) -> Result<Run, Failure> {
+    let echoes = Some(Echoes::of_this_process());
+    carry_out(launch, environment, journal, live, abort_on, steps, echoes)
+}
+
+fn carry_out(
+    launch: &Launch,
+    environment: Environment,
+    journal: Option<JournalIn<'_>>,
+    live: &mut Live,
     mut abort_on: AbortWatch,
     steps: &mut Steps,
+    echoes: Option<Echoes>,
 ) -> Result<Run, Failure> {
     let head = RunHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -64,7 +74,6 @@ pub fn execute_sampled(
     let mut aborted = None;
     let planned = launch.plan.connections;
     let mut watch = Watch::start(&launch.plan);
-    let echoes = Echoes::of_this_process();
     let observe = |progress: Progress<'_>| {
         let interval = match progress {
             Progress::Opening(open) => {
@@ -74,7 +83,9 @@ pub fn execute_sampled(
             Progress::Interval(interval) => interval,
         };
         interval.machine = Some(watch.interval());
-        echoes.mask_interval(interval);
+        if let Some(echoes) = &echoes {
+            echoes.mask_answers(&mut interval.tally);
+        }
         if let Some(journal) = &mut journal {
             journal.append(interval);
         }
@@ -94,7 +105,8 @@ pub fn execute_sampled(
     let outcome = outcome.map_err(|error| Failure::CannotRun(error.to_string()))?;
     let mut run = verdict::conclude(builder, outcome.stopped);
     run.aborted = aborted;
-    run.halted = outcome.halted.map(|halt| echoes.mask(&halt.to_string()));
+    let halted = outcome.halted.map(|halt| halt.to_string());
+    run.halted = halted.map(|why| echoes.as_ref().map_or(why.clone(), |echoes| echoes.mask(&why)));
     store::compare(&mut run);
     run.validity = verdict::judge(&run);
     Ok(run)

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use model::secret::mask_text;
 use url::Url;
 
 use crate::args::LoadArgs;
@@ -86,13 +87,14 @@ fn asked_once(sent: &Sent, args: &LoadArgs) -> Result<Option<(u16, Option<String
     let stop = Arc::new(AtomicBool::new(false));
     let (launch, _) = prepared.level(shape, true, &stop)?;
     let environment = environment::read(prepared.files);
-    let run = execute(&launch, environment, None, &mut Live::new(true, false))?;
+    let run = execute(&launch, environment, &mut Live::new(true, false))?;
     let status = run.totals.statuses.keys().next().copied();
     let Some(status) = status else {
         let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();
         return cannot_run(format!(
-            "--follow: {} did not answer: {why}",
-            shown(&sent.destination.url)
+            "--follow: {} did not answer: {}",
+            shown(&sent.destination.url),
+            mask_text(&why)
         ));
     };
     let leads = matches!(status, 301 | 302 | 303 | 307 | 308);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::env;
 
-use model::Interval;
+use model::interval::Tally;
 use model::secret::{
     MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_text,
 };
@@ -207,11 +207,17 @@ impl Echoes {
         mask_text(&ours)
     }
 
-    /// The samples of an interval, masked.
-    pub fn mask_interval(&self, interval: &mut Interval) {
-        let endpoints = interval.tally.endpoints.iter_mut().filter_map(|of| of.sample.as_mut());
-        for sample in interval.tally.samples.values_mut().chain(endpoints) {
-            *sample = self.mask(sample);
+    /// What an interval's tally keeps of answers, masked: samples of failures, beginnings of bodies, and where
+    /// redirects lead.
+    pub fn mask_answers(&self, tally: &mut Tally) {
+        let Tally { endpoints, samples, kinds, location, .. } = tally;
+        let endpoints = endpoints.iter_mut().filter_map(|of| of.sample.as_mut());
+        let beginnings = kinds.iter_mut().filter_map(|kind| kind.beginning.as_mut());
+        for text in samples.values_mut().chain(endpoints).chain(beginnings) {
+            *text = self.mask(text);
+        }
+        if let Some(location) = location {
+            *location = self.mask(&mask_url(location));
         }
     }
 }
@@ -238,7 +244,21 @@ fn hidden(plain: &str, masked: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use model::kinds::KindTally;
+
     use super::*;
+
+    #[test]
+    fn what_is_kept_of_answers_is_masked() {
+        let mut tally = Tally::default();
+        let beginning = Some("{\"token\": \"s3cr3t\"}".to_owned());
+        tally.kinds.push(KindTally { beginning, ..KindTally::default() });
+        tally.location = Some("https://h/in?token=s3cr3t&page=2".to_owned());
+        Echoes::default().mask_answers(&mut tally);
+        let Tally { kinds, location, .. } = tally;
+        assert_eq!(kinds[0].beginning.as_deref(), Some("{\"token\": \"***\"}"));
+        assert_eq!(location.as_deref(), Some("https://h/in?token=***&page=2"));
+    }
 
     #[test]
     fn requests_are_shown_without_credentials() {

@@ -5,7 +5,8 @@
 //! worker's; the first worker's `request()` is called once to see how many requests it returns, and
 //! what it returned is not sent.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,11 +75,13 @@ impl Script {
     pub fn read(path: &Path, site: Site, printed: Printed) -> Result<Self, ScriptError> {
         let shown = path.display().to_string();
         let unreadable = |error| ScriptError::unreadable(&shown, &error);
-        let size = fs::metadata(path).map_err(unreadable)?.len();
-        if size > SCRIPT_LIMIT {
+        let mut text = Vec::new();
+        // The bound holds for what has no length beforehand too, such as a device.
+        let file = File::open(path).map_err(unreadable)?;
+        file.take(SCRIPT_LIMIT + 1).read_to_end(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > SCRIPT_LIMIT {
             return Err(unreadable(std::io::Error::other("a script may have 64 MiB at most")));
         }
-        let text = fs::read(path).map_err(unreadable)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let file = if shown.len() > CHUNK_NAME { name.into_owned() } else { shown };
         Ok(Self::of(&file, &text, site, printed))

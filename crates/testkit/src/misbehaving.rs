@@ -56,6 +56,8 @@ pub enum Answers {
     Same,
     /// JSON whose text and length, 20 to 2,000 bytes, differ from answer to answer.
     Dynamic,
+    /// The same 200,000 bytes of JSON.
+    Long,
 }
 
 /// How a server is started.
@@ -160,6 +162,7 @@ impl State {
                 let n = self.answers.fetch_add(1, SeqCst).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8;
                 format!("{{\"id\":{n},\"text\":\"{}\"}}", "x".repeat((n % 1_980) as usize))
             }
+            Answers::Long => format!("{{\"text\":\"{}\"}}", "x".repeat(200_000 - 11)),
         };
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json";
         format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()

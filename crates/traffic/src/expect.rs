@@ -10,11 +10,10 @@ use crate::check::{Check, Wanted};
 use crate::compile::LARGEST_REGEX;
 use crate::decode::{Coding, Decoder, Undecoded};
 use crate::fixed::Always;
+use crate::room::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::source::{Answered, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
 use crate::value::Texts;
 
-/// Bytes of one answer's body kept for the check at most: 1 MiB.
-const MOST_BODY: usize = 1 << 20;
 /// A body's buffer that has grown beyond this is given back.
 const KEPT: usize = 64 << 10;
 /// Bytes of a failed answer's body that are shown at most.
@@ -53,6 +52,8 @@ pub struct Expecting {
     always: Always,
     like: BodyLike,
     users: Vec<Kept>,
+    /// Memory of all that is kept of bodies.
+    held: usize,
     asked: Texts,
     scratch: Vec<u8>,
     decoder: Decoder,
@@ -67,6 +68,8 @@ struct Kept {
     coding: Coding,
     body: Vec<u8>,
     bytes: usize,
+    /// Nothing more is kept of it: other users' answers take all memory there is for them.
+    crowded: bool,
 }
 
 impl Expecting {
@@ -76,6 +79,7 @@ impl Expecting {
             always,
             like,
             users: Vec::new(),
+            held: 0,
             asked: Texts::default(),
             scratch: Vec::new(),
             decoder: Decoder::default(),
@@ -93,10 +97,11 @@ impl Expecting {
 
     fn clear(&mut self, user: u32) {
         let kept = self.kept(user);
-        kept.bytes = 0;
+        (kept.bytes, kept.crowded) = (0, false);
         kept.body.clear();
         if kept.body.capacity() > KEPT {
-            kept.body = Vec::new();
+            let body = std::mem::take(&mut kept.body);
+            drop_buffer(body, &mut self.held);
         }
     }
 
@@ -113,9 +118,16 @@ impl Expecting {
 
     #[cold]
     fn remember(&mut self, user: u32, why: Option<Undecoded>) {
-        let Kept { status, body, bytes, .. } = self.kept(user);
+        let Kept { status, body, bytes, crowded, .. } = self.kept(user);
         let mut text = format!("status {status}, {bytes} bytes");
         match why {
+            Some(_) if *crowded => {
+                let most = MOST_HELD >> 20;
+                text += &format!(
+                    ", of which little is kept: answers under way to all users of a worker hold {most} MiB, \
+                     the most for their checks; take fewer connections"
+                );
+            }
             Some(why) => text += &format!(", and the body {}", why.words()),
             None => {
                 let shown = &body[..body.len().min(SHOWN)];
@@ -147,10 +159,15 @@ impl Source for Expecting {
     }
 
     fn body(&mut self, user: u32, bytes: &[u8]) {
+        let mut held = self.held;
         let kept = self.kept(user);
-        let room = MOST_BODY - kept.body.len();
-        kept.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let room = &bytes[..bytes.len().min(MOST_BODY - kept.body.len())];
+        kept.crowded |= !make_room(&mut kept.body, room.len(), &mut Vec::new(), &mut held);
+        if !kept.crowded {
+            kept.body.extend_from_slice(room);
+        }
         kept.bytes += bytes.len();
+        self.held = held;
     }
 
     fn answered(&mut self, user: u32, success: bool, _: Nanos) -> Answered {
@@ -227,6 +244,21 @@ mod tests {
     fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
         let head = format!("HTTP/1.1 200 OK\r\n{coding}Content-Length: {}\r\n\r\n", body.len());
         [head.as_bytes(), body].concat()
+    }
+
+    #[test]
+    fn bodies_of_all_users_share_one_budget() {
+        let like = BodyLike::parse("x").unwrap();
+        let mut source = Expecting::new(Always::new(*b"GET / HTTP/1.1\r\n\r\n", false), like);
+        let part = vec![b'x'; MOST_BODY];
+        let users = (MOST_HELD / MOST_BODY) as u32 + 2;
+        (0..users).for_each(|user| source.body(user, &part));
+        assert_eq!(source.held, MOST_HELD);
+        assert!(source.answered(0, true, 0).failed_check.is_none());
+        assert!(source.answered(users - 1, true, 0).failed_check.is_some());
+        assert!(source.complaint(users - 1).contains("256 MiB"), "{}", source.complaint(0));
+        (1..users).for_each(|user| _ = source.lost(user, ErrorClass::Timeout));
+        assert_eq!(source.held, 0);
     }
 
     #[test]

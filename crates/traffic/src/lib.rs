@@ -17,6 +17,7 @@ mod fixed;
 mod play;
 mod pool;
 mod program;
+mod room;
 mod source;
 mod value;
 

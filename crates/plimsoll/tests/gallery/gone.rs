@@ -107,8 +107,11 @@ fn replaced_by_slow_503s() {
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn deaf_on_each_tenth_connection() {
-    let deaf = on_connections(Fault::Deaf, Duration::ZERO);
-    misbehaves("deaf on each tenth connection", &deaf, ReasonCode::StarvedConnections);
+    let service = Duration::from_millis(40);
+    let deaf = Behaviour { service, ..on_connections(Fault::Deaf, Duration::ZERO) };
+    // So many are busy that those which are not answered on are used too.
+    let loops = [("closed", "-c 20"), ("open", "-c 20 -R 460")];
+    misbehaves_under(loops, "deaf on each tenth connection", &deaf, ReasonCode::StarvedConnections);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_saturated_generator() {
 fn a_server_that_is_slow_by_design() {
     let (_alone, server) = (alone(), server());
     let run = load(&url(&server, "/delay/50ms"), "-c 10 -t 1 -d 12s").run;
-    healthy("slow by design", &run, &[ReasonCode::SharedCores]);
+    healthy("slow by design", &run, &[ReasonCode::SharedCores, ReasonCode::WindowTooShort]);
 }
 
 /// A namespace with a hundred local ports, most of which another run holds.
