@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use pico_args::Arguments;
 
 use crate::golang::Go;
-use crate::{interrupt, needs, repo};
+use crate::{interrupt, needs, repo, test};
 
 /// Test programs that use real sockets.
 const PROGRAMS: [&str; 7] =
@@ -72,6 +72,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
 
 fn cargo() -> Result<Command> {
     let mut cargo = repo::cargo("test");
+    cargo.env(test::ALL, "1");
     Go::find()?.first_on_path(&mut cargo)?;
     cargo.args(["--workspace", "--no-fail-fast"]);
     cargo.args(PROGRAMS.iter().flat_map(|program| ["--test", program]));

@@ -9,23 +9,34 @@ use crate::golang::Go;
 use crate::needs::{self, Need};
 use crate::{docs, interrupt, licences, repo, tidy};
 
+/// Says that no test may be left out for a program that is missing (`testkit::needs`).
+pub const ALL: &str = "PLIMSOLL_TEST_ALL";
+
 /// One check: fails with what is to be mended.
 struct Step {
     name: &'static str,
     about: &'static str,
     needs: &'static [Need],
-    run: fn() -> Result<()>,
+    run: fn(Installed) -> Result<()>,
 }
+
+/// Whether what the steps need was installed before: then no test may be left out.
+type Installed = bool;
 
 /// Cheap ones first: what a reader can mend at once is told at once.
 const STEPS: &[Step] = &[
     Step { name: "fmt", about: "Rust is formatted", needs: &[needs::RUSTFMT], run: fmt },
-    Step { name: "tidy", about: "style rules (`cargo xtask tidy`)", needs: &[], run: tidy::check },
+    Step {
+        name: "tidy",
+        about: "style rules (`cargo xtask tidy`)",
+        needs: &[],
+        run: |_| tidy::check(),
+    },
     Step {
         name: "licences",
         about: "dependencies: from crates.io, under permissive licences",
         needs: &[],
-        run: licences::check,
+        run: |_| licences::check(),
     },
     Step { name: "clippy", about: "no warning from clippy", needs: &[needs::CLIPPY], run: clippy },
     Step {
@@ -34,7 +45,12 @@ const STEPS: &[Step] = &[
         needs: &[needs::NGINX, needs::WRK, needs::AB, needs::OPENSSL, needs::CHROMIUM, needs::GO],
         run: test,
     },
-    Step { name: "docs", about: "docs/reference is up to date", needs: &[], run: docs::check },
+    Step {
+        name: "docs",
+        about: "docs/reference is up to date",
+        needs: &[],
+        run: |_| docs::check(),
+    },
     Step { name: "doc", about: "the crates' documentation builds", needs: &[], run: doc },
     Step { name: "build", about: "the release binary builds", needs: &[], run: build },
     Step { name: "go-fmt", about: "casestudy: formatted", needs: &[needs::GO], run: go_fmt },
@@ -47,17 +63,32 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
         println!("{}", help());
         return Ok(());
     }
+    let installed = !arguments.contains("--no-install");
     let steps = crate::pick(STEPS, &crate::names(arguments)?, |step| step.name)?;
     println!("will run: {}", steps.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
     let needs: Vec<Need> = steps.iter().flat_map(|step| step.needs).copied().collect();
-    needs::install(needs)?;
+    if installed {
+        needs::install(needs)?;
+    }
 
     let mut outcomes = Vec::new();
     for step in steps {
-        outcomes.push(run(step));
+        outcomes.push(run(step, installed));
         interrupt::check()?;
     }
     summarise(&outcomes)
+}
+
+impl Step {
+    /// A program without which the step can do nothing, where it is missing.
+    fn missing(&self, installed: Installed) -> Option<&'static str> {
+        let left_out = !installed && self.name != "test";
+        let commands = self.needs.iter().filter_map(|need| match *need {
+            Need::Program { command, .. } => Some(command),
+            Need::Component { .. } => None,
+        });
+        commands.filter(|_| left_out).find(|command| repo::program(command).is_none())
+    }
 }
 
 fn help() -> String {
@@ -66,12 +97,13 @@ fn help() -> String {
     format!(
         "Installs what is lacking (Debian packages, rustup components), then runs every step, a failing one or not.
 
-Usage: cargo xtask test [STEP...]
+Usage: cargo xtask test [OPTIONS] [STEP...]
 
 Steps (without names, all in this order):
 {}
 Options:
-  -h, --help  print this
+      --no-install  install nothing; tests are left out whose programs are missing, and each says so
+  -h, --help        print this
 
 A test that fails has failed: nothing is tried twice. `cargo xtask noise` runs those that use real sockets again and
 again on a machine kept busy; what must measure for long is `cargo xtask truth`'s.
@@ -84,16 +116,28 @@ Exits 0 only if every step passed.",
 struct Outcome {
     name: &'static str,
     took: Duration,
-    result: Result<()>,
+    result: Result<Done>,
 }
 
-fn run(step: &Step) -> Outcome {
+/// What became of a step that did not fail.
+enum Done {
+    Whole,
+    LeftOut,
+}
+
+fn run(step: &Step, installed: Installed) -> Outcome {
     println!("\n== {}: {}", step.name, step.about);
     let started = Instant::now();
-    let result = (step.run)();
+    let result = match step.missing(installed) {
+        Some(program) => {
+            println!("-- {} left out: {program} is not installed", step.name);
+            return Outcome { name: step.name, took: Duration::ZERO, result: Ok(Done::LeftOut) };
+        }
+        None => (step.run)(installed).map(|()| Done::Whole),
+    };
     let took = started.elapsed();
     match &result {
-        Ok(()) => println!("-- {} passed in {:.1} s", step.name, took.as_secs_f64()),
+        Ok(_) => println!("-- {} passed in {:.1} s", step.name, took.as_secs_f64()),
         Err(error) => println!("-- {} failed in {:.1} s: {error:#}", step.name, took.as_secs_f64()),
     }
     Outcome { name: step.name, took, result }
@@ -102,11 +146,15 @@ fn run(step: &Step) -> Outcome {
 fn summarise(outcomes: &[Outcome]) -> Result<()> {
     println!("\n== summary");
     for outcome in outcomes {
-        let word = if outcome.result.is_ok() { "passed" } else { "FAILED" };
-        println!("{:8} {word} {:7.1} s", outcome.name, outcome.took.as_secs_f64());
+        let word = match outcome.result {
+            Ok(Done::Whole) => "passed",
+            Ok(Done::LeftOut) => "LEFT OUT",
+            Err(_) => "FAILED",
+        };
+        println!("{:8} {word:8} {:7.1} s", outcome.name, outcome.took.as_secs_f64());
     }
     let total: Duration = outcomes.iter().map(|outcome| outcome.took).sum();
-    println!("{:8}        {:7.1} s", "total", total.as_secs_f64());
+    println!("{:8}          {:7.1} s", "total", total.as_secs_f64());
     let failed: Vec<&str> = outcomes
         .iter()
         .filter(|outcome| outcome.result.is_err())
@@ -118,41 +166,46 @@ fn summarise(outcomes: &[Outcome]) -> Result<()> {
     bail!("{} of {} steps failed: {}", failed.len(), outcomes.len(), failed.join(", "))
 }
 
-fn fmt() -> Result<()> {
+fn fmt(_: Installed) -> Result<()> {
     repo::run(repo::cargo("fmt").args(["--all", "--check"]))
 }
 
-fn clippy() -> Result<()> {
+fn clippy(_: Installed) -> Result<()> {
     let arguments = ["--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
     repo::run(repo::cargo("clippy").args(arguments))
 }
 
-fn test() -> Result<()> {
+fn test(installed: Installed) -> Result<()> {
     let mut cargo = repo::cargo("test");
-    Go::find()?.first_on_path(&mut cargo)?;
+    if installed {
+        cargo.env(ALL, "1");
+    }
+    if installed || repo::program("go").is_some() {
+        Go::find()?.first_on_path(&mut cargo)?;
+    }
     repo::run(cargo.args(["--workspace", "--no-fail-fast"]))
 }
 
-fn doc() -> Result<()> {
+fn doc(_: Installed) -> Result<()> {
     let arguments = ["--workspace", "--no-deps", "--keep-going"];
     repo::run(repo::cargo("doc").args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-fn build() -> Result<()> {
+fn build(_: Installed) -> Result<()> {
     repo::run(repo::cargo("build").args(["--release", "--package", "plimsoll"]))
 }
 
-fn go_fmt() -> Result<()> {
+fn go_fmt(_: Installed) -> Result<()> {
     let unformatted = repo::output(Go::find()?.command("gofmt").args(["-l", "."]))?;
     ensure!(unformatted.is_empty(), "gofmt would change:\n{unformatted}");
     Ok(())
 }
 
-fn go_vet() -> Result<()> {
+fn go_vet(_: Installed) -> Result<()> {
     repo::run(Go::find()?.command("go").args(["vet", "./..."]))
 }
 
-fn go_test() -> Result<()> {
+fn go_test(_: Installed) -> Result<()> {
     repo::run(Go::find()?.command("go").args(["test", "./..."]))
 }
 
@@ -171,8 +224,9 @@ mod tests {
     #[test]
     fn a_failed_step_fails_the_whole_and_is_named() {
         let outcome = |name, result| Outcome { name, took: Duration::ZERO, result };
-        assert!(summarise(&[outcome("a", Ok(()))]).is_ok());
-        let failed = summarise(&[outcome("a", Ok(())), outcome("b", Err(anyhow::anyhow!("no")))]);
+        assert!(summarise(&[outcome("a", Ok(Done::Whole))]).is_ok());
+        let failed =
+            summarise(&[outcome("a", Ok(Done::Whole)), outcome("b", Err(anyhow::anyhow!("no")))]);
         assert_eq!(failed.unwrap_err().to_string(), "1 of 2 steps failed: b");
     }
 }

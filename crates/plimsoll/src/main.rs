@@ -3,52 +3,16 @@
 
 // First, for its macros.
 #[macro_use]
-mod screen;
+mod terminal;
 
-mod address;
-mod allowed_files;
 mod args;
-mod audit;
-mod calibrate;
-mod capacity;
-mod compare;
-mod consent;
-mod cursors;
-mod diff;
-mod environment;
-mod execute;
+mod commands;
 mod failure;
-mod follow;
-mod fonts;
-mod generate;
-mod import_command;
-mod init;
-mod input;
-mod journal;
-mod live;
-mod lock;
-mod objectives;
-mod output;
-mod plan_command;
-mod pool_file;
-mod pool_index;
-mod report_command;
-mod resolve;
-mod run;
-mod script_run;
+mod load;
+mod machine;
+mod measure;
+mod results;
 mod secrets;
-mod sent;
-mod series;
-mod settings;
-mod signals;
-mod sweep;
-mod target_command;
-mod tls;
-mod user_folder;
-mod watch;
-mod workload_file;
-mod wrk_link;
-mod wrktest;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -57,6 +21,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
+use commands::{
+    audit, calibrate, capacity, compare, diff, generate, import, init, plan, report, run, sweep,
+    target, wrk, wrktest,
+};
 use failure::Failure;
 
 /// The name of a link says what is meant: `wrk` and `wrktest.sh` take those programs' own command
@@ -64,7 +32,7 @@ use failure::Failure;
 fn main() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
     let cli = match line.first().and_then(|name| Path::new(name).file_name()?.to_str()) {
-        Some("wrk") => return ExitCode::from(wrk_link::wrk(line)),
+        Some("wrk") => return ExitCode::from(wrk::wrk(line)),
         Some("wrktest.sh") => {
             let named = ["plimsoll", "wrktest"].map(OsStr::new).map(OsString::from);
             Cli::try_parse_from(named.into_iter().chain(line.into_iter().skip(1)))
@@ -101,15 +69,15 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::run(args),
         Command::Calibrate(args) => calibrate::calibrate(args),
-        Command::Target(args) => target_command::target(args),
-        Command::Report(args) => report_command::report(args),
+        Command::Target(args) => target::target(args),
+        Command::Report(args) => report::report(args),
         Command::Generate(args) => generate::generate(args),
         Command::Sweep(args) => sweep::sweep(args),
         Command::Compare(args) => compare::compare(args),
-        Command::Plan(args) => plan_command::plan(args),
+        Command::Plan(args) => plan::plan(args),
         Command::Capacity(args) => capacity::capacity(args),
         Command::Init(args) => init::init(args),
-        Command::Import(args) => import_command::import(args),
+        Command::Import(args) => import::import(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
         Command::Wrktest(args) => wrktest::wrktest(args),

@@ -1,5 +1,4 @@
 //! The pages in headless Chromium: they load nothing, log nothing, and their script does its work.
-//! `cargo xtask test` installs Chromium.
 #![expect(clippy::disallowed_methods, reason = "a test reads and writes files; the crate does not")]
 
 #[path = "../src/sample.rs"]
@@ -13,6 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 use model::curve::Curve;
 use report::html;
 use sha2::{Digest, Sha256};
+use testkit::needs;
 use verdict::comparison::{Comparison, Effect, Measure, Word};
 
 /// What a page became once its scripts had run, and what the browser logged.
@@ -28,7 +28,7 @@ fn load(html: &str) -> Loaded {
     let output = chromium(&folder.path().join("profile"))
         .arg(format!("file://{}", file.display()))
         .output()
-        .expect("Chromium runs; `cargo xtask test` installs it");
+        .expect("Chromium runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let log = String::from_utf8_lossy(&output.stderr);
     let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
@@ -54,6 +54,9 @@ fn text_after(page: &str, mark: &str) -> String {
 
 #[test]
 fn the_script_reads_the_timeline_out() {
+    if !needs::has("chromium") {
+        return;
+    }
     let press = "const svg = document.querySelector('[data-timeline] svg');\
         for (let i = 0; i < 3; i++)\
           svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));";
@@ -74,6 +77,9 @@ fn the_script_reads_the_timeline_out() {
 
 #[test]
 fn the_policy_lets_the_page_be_as_it_is_and_runs_nothing_else() {
+    if !needs::has("chromium") {
+        return;
+    }
     let measure = "document.title = [...document.querySelectorAll('svg')].map(svg => {\
         const axis = svg.querySelector('.axis'); const style = getComputedStyle(axis);\
         return style.stroke !== 'none' && svg.getBoundingClientRect().width > 100; }).join()\
@@ -99,6 +105,9 @@ fn the_policy_lets_the_page_be_as_it_is_and_runs_nothing_else() {
 
 #[test]
 fn hostile_text_runs_nothing_and_loads_nothing() {
+    if !needs::has("chromium") {
+        return;
+    }
     let loaded = load(&html::run(&sample::hostile()));
     assert_eq!(loaded.log, "");
     assert!(!loaded.page.contains("<img") && !loaded.page.contains("<b>"));
@@ -110,6 +119,9 @@ const WIDTHS: [u32; 3] = [1200, 500, 360];
 
 #[test]
 fn no_page_is_wider_than_its_window() {
+    if !needs::has("chromium") {
+        return;
+    }
     let frame = |(name, page): &(&str, String), width: u32| {
         let inside = page.replace('&', "&amp;").replace('"', "&quot;");
         format!(

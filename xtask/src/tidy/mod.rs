@@ -29,7 +29,7 @@ Rules:
   module comment  every module opens with what it owns (`//!`)
   allow           `#[expect(lint, reason)]` instead: an exception that is no longer needed is told
   unfinished      no todo!, unimplemented! or dbg!
-  printing        only crates/plimsoll/src/screen.rs writes to the two streams: what a terminal obeys is spelled there
+  printing        only crates/plimsoll/src/terminal/screen.rs writes to the two streams: what a terminal obeys is spelled there
   machine path    no tracked file names a folder of somebody's machine
   large seed      a fuzz seed is at most 4 KiB: small seeds mutate fast
 

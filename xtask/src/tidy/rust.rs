@@ -11,7 +11,7 @@ const FILE_LINES: usize = 500;
 /// Sockets, and the one line that makes a LuaJIT state with all its libraries.
 const MAY_BE_UNSAFE: [&str; 2] = ["crates/net", "crates/script/src/state.rs"];
 /// Where what is printed goes through.
-const SCREEN: &str = "crates/plimsoll/src/screen.rs";
+const SCREEN: &str = "crates/plimsoll/src/terminal/screen.rs";
 /// Crates whose output is read by developers alone.
 const MAY_PRINT: [&str; 2] = ["crates/testkit", "xtask"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];

@@ -13,6 +13,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use target::{Server, Tls};
 use tempfile::TempDir;
+use testkit::needs;
 use testkit::servers::{Nginx, NginxOptions};
 
 use crate::harness::{interfaces, load, plimsoll, server, server_with, url};
@@ -182,6 +183,9 @@ fn answers_come_whole_over_tls_however_they_end() {
 
 #[test]
 fn nginx_speaks_tls_with_us() {
+    if !needs::has("nginx") {
+        return;
+    }
     let identity = Identity::new();
     let tls = Some((identity.cert.clone(), identity.key.clone()));
     let mut nginx =

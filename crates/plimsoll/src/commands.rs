@@ -1,0 +1,18 @@
+//! The commands, one file each, named as the command. `audit` to `wrktest` bring the crates together; what
+//! several of them need lies in the other rooms.
+
+pub mod audit;
+pub mod calibrate;
+pub mod capacity;
+pub mod compare;
+pub mod diff;
+pub mod generate;
+pub mod import;
+pub mod init;
+pub mod plan;
+pub mod report;
+pub mod run;
+pub mod sweep;
+pub mod target;
+pub mod wrk;
+pub mod wrktest;

@@ -1,0 +1,67 @@
+//! `plimsoll audit`: results that others made, judged.
+//!
+//! Owns the command: which files, under which names, and what a file that cannot be read costs.
+//! Reading is `import`'s, judging `verdict`'s, showing `report`'s.
+
+use std::path::{Path, PathBuf};
+
+use model::{Claims, LoopKind};
+use verdict::exit::{COULD_NOT_RUN, DONE};
+
+use crate::args::{AuditArgs, TableFormat};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::results::{input, output};
+
+/// Runs the command; the exit code. A file that cannot be read is told and passed over: the others
+/// are judged all the same.
+///
+/// # Errors
+/// When no file could be read.
+pub fn audit(args: &AuditArgs) -> Result<u8, Failure> {
+    if args.connections == Some(0) {
+        return usage("--connections 0: a load has one connection or more");
+    }
+    let mut files = Vec::new();
+    let mut unreadable = Vec::new();
+    for path in &args.files {
+        match read(path) {
+            Ok(claims) => files.push((path.display().to_string(), claims)),
+            Err(why) => unreadable.push(format!("{}: {why}", path.display())),
+        }
+    }
+    if files.is_empty() && unreadable.len() == 1 {
+        return cannot_run(unreadable.remove(0));
+    }
+    for why in &unreadable {
+        eprintln!("plimsoll: {why}");
+    }
+    if files.is_empty() {
+        return cannot_run("none of the files could be read");
+    }
+    if let Some(connections) = args.connections {
+        fill_in(&mut files, connections as f64);
+    }
+    let audit = verdict::audit(files, args.same_target);
+    let printed = output::print(&match args.format {
+        TableFormat::Text => report::audit::text(&audit, output::style()),
+        TableFormat::Csv => report::audit::csv(&audit),
+        TableFormat::Json => output::json(&report::audit::document(&audit)) + "\n",
+    });
+    let code = verdict::exit_code_of_audit(&audit);
+    let all = printed && unreadable.is_empty();
+    Ok(if code == DONE && !all { COULD_NOT_RUN } else { code })
+}
+
+fn read(path: &Path) -> Result<Claims, String> {
+    let file: PathBuf = input::in_folder(path)
+        .ok_or_else(|| "a folder without sweep.json or run.json: name the file".to_owned())?;
+    import::claims(&input::read(&file)?).map_err(|error| error.to_string())
+}
+
+/// Gives closed loops that do not say their connections those of the command line.
+fn fill_in(files: &mut [(String, Claims)], connections: f64) {
+    let rows = files.iter_mut().flat_map(|(_, claims)| &mut claims.rows);
+    for row in rows.filter(|row| row.loop_kind != LoopKind::Open && row.connections.is_none()) {
+        row.connections = Some(connections);
+    }
+}

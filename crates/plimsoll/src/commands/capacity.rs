@@ -1,0 +1,265 @@
+//! `plimsoll capacity`: the highest rate, or concurrency, that holds the objectives.
+//!
+//! Owns the command: flags to settings, runs to judgements, files and words. Which step comes next
+//! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::measure::execute`]'s. Data
+//! flows from [`mod@course`] (steps one after another) into [`files`] after every step.
+
+mod course;
+mod files;
+mod resume;
+
+use std::path::{Path, PathBuf};
+
+use model::capacity::{CapacitySearch, SCHEMA, Settings};
+use model::units::{MILLISECOND, SECOND, exact_duration};
+use model::{Arrivals, Arriving, LevelKind, Nanos, Ruling, Run};
+use verdict::capacity::{Asked, Ending, words};
+use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
+use verdict::objective::FOR_A_COURSE;
+
+use crate::args::{CapacityArgs, CapacityFormat};
+use crate::commands::sweep;
+use crate::commands::sweep::demo::BuiltIn;
+use crate::failure::{Failure, usage};
+use crate::load::cursors;
+use crate::load::objectives;
+use crate::load::resolve::Prepared;
+use crate::load::sent::Sent;
+use crate::load::settings::{Origin, Setting};
+use crate::measure::execute::now_rfc3339;
+use crate::results::consent;
+use crate::results::output;
+use crate::secrets;
+use crate::terminal::signals::stop_on_signal;
+
+use course::{Course, End};
+use files::Files;
+
+/// The whole search, unless told otherwise.
+const BUDGET: Nanos = 300 * SECOND;
+/// The whole search of the built-in API.
+const BUILT_IN_BUDGET: Nanos = 60 * SECOND;
+/// The shortest search that can find anything.
+const LEAST_BUDGET: Nanos = 10 * SECOND;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When no step could be run.
+pub fn capacity(args: &CapacityArgs) -> Result<u8, Failure> {
+    match &args.resume {
+        Some(dir) => resume::resume(dir, args),
+        None => start(args),
+    }
+}
+
+fn start(args: &CapacityArgs) -> Result<u8, Failure> {
+    let built_in = args.url.is_none();
+    let mut settings = settings(args, built_in)?;
+    objectives::read("--slo", &args.slo)?;
+    let dir = folder(args)?;
+    let built_in = if built_in { Some(BuiltIn::start()?) } else { None };
+    let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
+    let mut sent = Sent::of(url, &args.load)?;
+    settings.arriving = sent.arriving();
+    settings.arrivals = arrivals(&mut sent, settings.kind, Arrivals::Poisson);
+    let asked = asked(args, &sent, &settings)?;
+    let record = empty(url, settings, asked.names());
+    let course = course(sent, args, settings, asked)?;
+    let files = Files::new(&dir)?;
+    consent::keep(&dir, &course.prepared.sent, &args.load);
+    if cursors::begin(&dir, &course.prepared.sent)? {
+        // What is killed in its first step goes on too.
+        files.write_record(&record);
+    }
+    carry_out(&course, record, &files, args.format, built_in.as_ref())
+}
+
+/// How the arrivals of a search are spaced: as flag or file say, else by `default`. Users do not come
+/// evenly, so unlike a run a search sends at random unless told otherwise: evenly spaced arrivals
+/// would find a capacity that users never get.
+fn arrivals(sent: &mut Sent, kind: LevelKind, default: Arrivals) -> Option<Arrivals> {
+    let told = &mut sent.settings.arrivals;
+    if told.origin == Origin::Default {
+        *told = Setting { value: default, origin: Origin::Default };
+    }
+    (kind == LevelKind::Rate).then_some(told.value)
+}
+
+/// What `--slo` says, or else the workload file.
+fn asked(args: &CapacityArgs, sent: &Sent, settings: &Settings) -> Result<Asked, Failure> {
+    let flags = objectives::read("--slo", &args.slo)?;
+    let asked = Asked::of(if flags.is_empty() { objectives::written(sent)? } else { flags });
+    if asked.wants_a_course() && settings.hold_ns < FOR_A_COURSE {
+        return usage(format!(
+            "--slo stable: dips are told from {} on: give --hold {0}, or a longer --budget",
+            exact_duration(FOR_A_COURSE)
+        ));
+    }
+    Ok(asked)
+}
+
+fn course(
+    sent: Sent,
+    args: &CapacityArgs,
+    settings: Settings,
+    asked: Asked,
+) -> Result<Course, Failure> {
+    let mut prepared = Prepared::of(sent, &args.load)?;
+    prepared.print_for_people(args.format == CapacityFormat::Text);
+    prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+    Ok(Course { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
+}
+
+/// What the flags mean.
+fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
+    refuse_contradictions(args)?;
+    let kind = if args.closed { LevelKind::Concurrency } else { LevelKind::Rate };
+    let budget_ns = args.budget.unwrap_or(if built_in { BUILT_IN_BUDGET } else { BUDGET });
+    let step_ns = args.step.unwrap_or((budget_ns / 30).clamp(SECOND, 30 * SECOND));
+    let tenth = (step_ns / 10).clamp(200 * MILLISECOND, 5 * SECOND);
+    let connections = u32::try_from(args.connections).unwrap_or(u32::MAX);
+    Ok(Settings {
+        kind,
+        arriving: Arriving::default(),
+        arrivals: None,
+        connections,
+        most: args.max,
+        precision: args.precision,
+        step_ns,
+        hold_ns: args.hold.unwrap_or((budget_ns / 5).max(step_ns)),
+        warmup_ns: tenth.max(args.load.warmup.unwrap_or(0)).max(args.load.ramp.unwrap_or(0)),
+        rest_ns: args.rest.unwrap_or(tenth),
+        budget_ns,
+    })
+}
+
+fn refuse_contradictions(args: &CapacityArgs) -> Result<(), Failure> {
+    if !args.closed && (args.load.pace.is_some() || args.load.think.is_some()) {
+        return usage(
+            "--pace and --think belong to a closed loop: add --closed, or leave them out",
+        );
+    }
+    if args.closed && args.load.arrivals.is_some() {
+        return usage("--arrivals belongs to an open loop: leave --closed out, or it");
+    }
+    if args.budget.is_some_and(|budget| budget < LEAST_BUDGET) {
+        return usage("--budget: a search needs 10s at least");
+    }
+    if args.step == Some(0) || args.hold == Some(0) {
+        return usage("--step and --hold must be above zero");
+    }
+    if !(0.005..=0.5).contains(&args.precision) {
+        return usage("--precision: from 0.5% to 50%");
+    }
+    if args.closed && args.max.is_some_and(|most| most < 1.0) {
+        return usage("--max: at least one connection");
+    }
+    Ok(())
+}
+
+/// A search before its first step.
+fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySearch {
+    CapacitySearch {
+        schema: SCHEMA.to_owned(),
+        plimsoll: model::run::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
+        url: secrets::mask_url(url),
+        started_at: now_rfc3339(),
+        command: secrets::command(),
+        settings,
+        objectives,
+        steps: Vec::new(),
+        outcome: None,
+        load_line: None,
+    }
+}
+
+/// Runs the steps, writes and prints what they came to, and says how the command ends.
+fn carry_out(
+    course: &Course,
+    mut record: CapacitySearch,
+    files: &Files,
+    format: CapacityFormat,
+    built_in: Option<&BuiltIn>,
+) -> Result<u8, Failure> {
+    let end = course.run(&mut record, files)?;
+    let search = verdict::capacity::Search::of_record(&record);
+    let ending = match end {
+        End::Over(ending) => Some(ending),
+        End::Interrupted | End::Halted => None,
+    };
+    let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
+    record.load_line = line(&search, &course.asked, &record, run.as_ref());
+    let throughput =
+        record.load_line.as_ref().map(|line| course.asked.throughput(line)).unwrap_or_default();
+    let mut reading = words::read(&search, ending);
+    if let Some(line) = &record.load_line
+        && let Some(short) = words::throughput(&throughput, line)
+    {
+        reading.outcome += &format!(". {short}");
+    }
+    record.outcome = ending.map(|_| reading.outcome.clone());
+    let written = files.write(&record, &reading, run.as_ref());
+    match format {
+        CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
+        CapacityFormat::Text => {
+            output::print(&report::capacity::text(&record, &reading, output::style()))
+        }
+    };
+    if format == CapacityFormat::Text {
+        if let Some(built_in) = built_in {
+            output::print(&built_in.beside_truth(record.load_line.as_ref().map(|l| l.rate_per_s)));
+        }
+        output::print(&format!("report: {}\n", files.report().display()));
+    }
+    let code = match end {
+        End::Halted => COULD_NOT_RUN,
+        _ => exit_code(ending, &record, &throughput),
+    };
+    Ok(if code == DONE && !written { COULD_NOT_RUN } else { code })
+}
+
+fn line(
+    search: &verdict::capacity::Search,
+    asked: &Asked,
+    record: &CapacitySearch,
+    run: Option<&Run>,
+) -> Option<model::LoadLine> {
+    Some(verdict::capacity::load_line(record, asked, &search.answer()?, run?))
+}
+
+/// What is confirmed is believable; objectives that nothing meets are missed, and so is throughput that
+/// the capacity does not have.
+fn exit_code(
+    ending: Option<Ending>,
+    record: &CapacitySearch,
+    throughput: &[(String, Ruling)],
+) -> u8 {
+    let confirmed = record.load_line.as_ref().is_some_and(|line| line.confirmed_for_ns.is_some());
+    let any = |wanted| throughput.iter().any(|(_, ruling)| *ruling == wanted);
+    match ending {
+        None => INTERRUPTED,
+        Some(Ending::NeverMet) => OBJECTIVES_MISSED,
+        Some(Ending::Died | Ending::Unconfirmed) => NOT_BELIEVABLE,
+        Some(Ending::Found | Ending::OutOfBudget) if !confirmed => NOT_BELIEVABLE,
+        Some(Ending::Found | Ending::OutOfBudget) => match () {
+            () if any(Ruling::Inconclusive) => NOT_BELIEVABLE,
+            () if any(Ruling::Fail) => OBJECTIVES_MISSED,
+            () => DONE,
+        },
+    }
+}
+
+/// The folder asked for, or one of its own under `plimsoll-out`.
+fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
+    match &args.out {
+        Some(dir) if dir.join(files::SEARCH_JSON).exists() => usage(format!(
+            "{} holds a search already: go on with it by --resume {0}, or name another folder",
+            dir.display()
+        )),
+        Some(dir) => Ok(dir.clone()),
+        None => {
+            Ok(sweep::unused(&Path::new("plimsoll-out").join("capacity"), &sweep::folder_name()))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The steps of a search one after another: rest, run, judge, keep, write, say.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use engine::Launch;
+use model::capacity::{CapacitySearch, Judged, Purpose, SearchStep, Settings, Step};
+use model::units::MILLISECOND;
+use model::{LevelKind, Nanos};
+use verdict::capacity::judge::judge;
+use verdict::capacity::{Asked, Ending, Next, Search, words};
+use verdict::gone_for_good;
+use verdict::objective::Endpoint;
+
+use super::files::Files;
+use crate::failure::{Failure, usage};
+use crate::load::resolve::{Prepared, Shape};
+use crate::measure::series::Series;
+use crate::terminal::live::Live;
+
+/// Step between the sends of the one connection that looks at the idle server.
+const IDLE_PACE: Nanos = 50 * MILLISECOND;
+
+/// What all steps have in common.
+#[derive(Debug)]
+pub struct Course {
+    /// Where to, and what is sent.
+    pub prepared: Prepared,
+    /// How the search is set up.
+    pub settings: Settings,
+    /// What a level must hold.
+    pub asked: Asked,
+    /// Raised by Ctrl-C.
+    pub stop: Arc<AtomicBool>,
+    /// Says nothing while running.
+    pub quiet: bool,
+}
+
+/// How the steps came to their end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By Ctrl-C; what was measured is saved.
+    Interrupted,
+    /// By what was to be sent: a script's error, a pool that ran out. The steps before are saved, and
+    /// the run that it happened in.
+    Halted,
+    /// By themselves.
+    Over(Ending),
+}
+
+impl Course {
+    /// Runs the steps that follow those of `record`, into it, and writes it after each.
+    ///
+    /// # Errors
+    /// When not even the first step could be run, or an objective can never be judged.
+    pub fn run(&self, record: &mut CapacitySearch, files: &Files) -> Result<End, Failure> {
+        let mut search = Search::of_record(record);
+        let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
+        let mut series = Series::new(live, self.stop.clone());
+        loop {
+            let step = match search.next() {
+                Next::Run(step) => step,
+                Next::Done(ending) => return Ok(End::Over(ending)),
+            };
+            let began = Instant::now();
+            if !series.rest(step.rest_ns) {
+                return Ok(End::Interrupted);
+            }
+            let nth = record.steps.len() + 1;
+            let prefix = format!("[{}] ", name(self.settings.kind, &step));
+            let adjust = |launch| in_step(launch, &step);
+            let run = match series.run(prefix, &self.prepared, self.shape(&step), adjust) {
+                Ok(run) => run,
+                Err(failure) if record.steps.is_empty() => return Err(failure),
+                Err(failure) => {
+                    eprintln!("plimsoll: {failure}");
+                    return Ok(End::Over(Ending::Died));
+                }
+            };
+            if run.halted.is_some() {
+                files.write_run(nth, &step, &run);
+                return Ok(End::Halted);
+            }
+            if run.interrupted {
+                return Ok(End::Interrupted);
+            }
+            if let Some(gone) = gone_for_good(&run)
+                && run.totals.errors.connect > 0
+            {
+                // Not a step of the search: --resume runs it again, when the server is back.
+                let at = name(self.settings.kind, &step);
+                eprintln!("plimsoll: {at}: {}", gone.sentence(&run));
+                files.write_run(nth, &step, &run);
+                return Ok(End::Over(Ending::Died));
+            }
+            let endpoints = Endpoint::all_of(&run).unwrap_or_default();
+            if step.purpose != Purpose::Idle
+                && let Some(why) = self.asked.unanswerable(&run, &endpoints)
+            {
+                return usage(format!("--slo {why}"));
+            }
+            let margins = self.asked.margins(&run, &endpoints, step.purpose);
+            let judged = judge(&run, margins, search.idle_mean_ns());
+            let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            search.feed(step, judged.clone(), took_ns);
+            series.live.say(&line(nth, self.settings.kind, &step, &judged));
+            let file = files.write_run(nth, &step, &run);
+            record.steps.push(SearchStep { step, judged, took_ns, file });
+            files.write_record(record);
+        }
+    }
+
+    /// The shape of a step.
+    pub fn shape(&self, step: &Step) -> Shape {
+        let closed = self.settings.kind == LevelKind::Concurrency
+            || matches!(step.purpose, Purpose::Idle | Purpose::Probe);
+        let (connections, rate_per_s) = if closed {
+            (step.level as u64, None)
+        } else {
+            (u64::from(self.settings.connections), Some(step.level))
+        };
+        Shape { connections, rate_per_s, duration_ns: Some(step.window_ns), requests: None }
+    }
+}
+
+/// A launch with the warm-up, and for a look at the idle server the pauses, of a step.
+pub fn in_step(launch: Launch, step: &Step) -> Launch {
+    let mut plan = (*launch.plan).clone();
+    plan.warmup_ns = step.warmup_ns;
+    plan.ramp_ns = plan.ramp_ns.min(step.warmup_ns);
+    if step.purpose == Purpose::Idle {
+        (plan.pace_ns, plan.think_ns) = (Some(IDLE_PACE), None);
+    }
+    Launch { plan: Arc::new(plan), ..launch }
+}
+
+/// `search 12,400/s`.
+fn name(kind: LevelKind, step: &Step) -> String {
+    match step.purpose {
+        Purpose::Idle => "idle".to_owned(),
+        Purpose::Probe => {
+            format!("probe {}", words::level_of(LevelKind::Concurrency, step.level))
+        }
+        purpose => format!("{} {}", purpose.name(), words::level_of(kind, step.level)),
+    }
+}
+
+/// A step in one line: what it was, what it came to, by which objective.
+fn line(nth: usize, kind: LevelKind, step: &Step, judged: &Judged) -> String {
+    let mut line = format!("{nth:>3}  {:<24}", name(kind, step));
+    if matches!(step.purpose, Purpose::Idle | Purpose::Probe) {
+        let mean = model::units::show_duration(judged.mean_ns as Nanos);
+        let per_s = verdict::figures::rate(judged.requests_per_s);
+        return line + &format!("{per_s}/s, mean {mean}") + &failures(judged);
+    }
+    line += &format!("{:<18}", judged.outcome.name());
+    let margins = judged.margins.iter().take(3).map(words::measured);
+    line + &margins.collect::<Vec<_>>().join(", ")
+}
+
+/// How many attempts succeeded, where not all did.
+fn failures(judged: &Judged) -> String {
+    let success = judged.margins.iter().find(|margin| margin.objective.starts_with("success"));
+    match success.filter(|margin| margin.value < 1.0) {
+        Some(margin) => format!(", success {}", words::value(margin.unit, margin.value)),
+        None => String::new(),
+    }
+}

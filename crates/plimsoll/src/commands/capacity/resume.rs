@@ -1,0 +1,148 @@
+//! Going on with a search that was interrupted, killed, or out of its time.
+
+use std::path::Path;
+
+use clap::Parser;
+use model::capacity::CapacitySearch;
+use verdict::capacity::Search;
+
+use super::files::{Files, SEARCH_JSON};
+use super::{arrivals, carry_out, course, settings};
+use crate::args::{CapacityArgs, Cli, Command};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::cursors;
+use crate::load::sent::Sent;
+use crate::results::consent;
+use crate::results::input;
+use crate::results::lock::Lock;
+use crate::secrets;
+use crate::terminal::live::Live;
+
+/// Goes on with the search in `dir`: by the flags given, or by its own command where only the folder
+/// was named. A budget given counts from the search's beginning.
+///
+/// # Errors
+/// When the folder holds no search, or what the flags ask for is another one.
+pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
+    let lock = if dir.is_dir() { Some(Lock::of_folder(dir)?) } else { None };
+    let mut record = load(dir)?;
+    let args = match &given.url {
+        Some(_) => given.clone(),
+        None => own_args(dir, &record, given)?,
+    };
+    let url = args.url.clone().unwrap_or_default();
+    if secrets::mask_url(&url) != record.url {
+        return usage(format!(
+            "{} is a search of {}, not of {}",
+            dir.display(),
+            record.url,
+            secrets::mask_url(&url)
+        ));
+    }
+    let wanted = settings(&args, false)?;
+    if (wanted.kind, wanted.connections) != (record.settings.kind, record.settings.connections) {
+        return usage(format!(
+            "{} was searched over {} with {} connections: give the same --closed and -c",
+            dir.display(),
+            record.settings.kind.name(),
+            record.settings.connections
+        ));
+    }
+    let mut sent = Sent::of(&url, &args.load)?;
+    // Searches of before it was kept sent evenly unless told otherwise.
+    let was = record.settings.arrivals;
+    let now = arrivals(&mut sent, wanted.kind, was.unwrap_or_default());
+    if was.is_some_and(|was| now != Some(was)) {
+        return usage(format!(
+            "{} was searched with {} arrivals: give the same --arrivals",
+            dir.display(),
+            was.unwrap_or_default().name()
+        ));
+    }
+    record.settings.arrivals = now;
+    let asked = super::asked(&args, &sent, &record.settings)?;
+    if asked.names() != record.objectives {
+        return usage(format!(
+            "{} was searched for {}: give the same --slo",
+            dir.display(),
+            record.objectives.join(", ")
+        ));
+    }
+    if given.budget.is_some() {
+        record.settings.budget_ns = wanted.budget_ns;
+    }
+    record.outcome = None;
+    // Searches of before they kept it have requests there.
+    record.settings.arriving = sent.arriving();
+    Search::look_again(&mut record.steps);
+    let course = course(sent, &args, record.settings, asked)?;
+    let files = match lock {
+        Some(lock) => Files::of_locked(dir, lock)?,
+        None => Files::new(dir)?,
+    };
+    let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
+    Live::new(args.quiet, false).say(&kept);
+    cursors::go_on(dir, &course.prepared.sent)?;
+    carry_out(&course, record, &files, args.format, None)
+}
+
+fn load(dir: &Path) -> Result<CapacitySearch, Failure> {
+    let path = dir.join(SEARCH_JSON);
+    let bytes = input::read_result(&path).map_err(|error| {
+        Failure::Usage(format!(
+            "--resume {}: cannot read {}: {error}; name a folder that `capacity` wrote to",
+            dir.display(),
+            path.display()
+        ))
+    })?;
+    import::load_search(&bytes)
+        .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
+}
+
+/// The flags that the search was started with.
+fn own_args(
+    dir: &Path,
+    record: &CapacitySearch,
+    given: &CapacityArgs,
+) -> Result<CapacityArgs, Failure> {
+    let plain = ["plimsoll", "capacity", "--resume", &dir.to_string_lossy()].map(str::to_owned);
+    let plain = parse(&plain).map(|plain| CapacityArgs {
+        quiet: given.quiet,
+        budget: given.budget,
+        format: given.format,
+        ..plain
+    });
+    if plain.as_ref() != Some(given) {
+        return usage(
+            "--resume DIR goes on as the search was started, but for --budget, --format and --quiet; \
+             to give other flags, give the URL and all flags",
+        );
+    }
+    if record.command.iter().any(|arg| arg.contains("***")) {
+        return usage(
+            "the search's command held a secret, which is not stored: give the URL and all flags again",
+        );
+    }
+    match parse(&consent::command(dir, &record.command)?) {
+        Some(args) if args.url.is_some() => Ok(CapacityArgs {
+            budget: given.budget.or(args.budget),
+            format: given.format,
+            quiet: given.quiet || args.quiet,
+            ..args
+        }),
+        Some(_) => cannot_run(format!(
+            "{} is a search of the built-in API, which ended with it: start a new one",
+            dir.display()
+        )),
+        None => {
+            usage("how this search was started cannot be told: give the URL and all flags again")
+        }
+    }
+}
+
+fn parse(command: &[String]) -> Option<CapacityArgs> {
+    match Cli::try_parse_from(command).ok()?.command {
+        Command::Capacity(args) => Some(*args),
+        _ => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! `plimsoll compare`: is one server faster than another, or than it was?
+//!
+//! Owns the command: which runs in which order, what is kept, how it ends. A run is
+//! [`crate::measure::execute`]'s, the judgement `verdict::comparison`'s, table, picture and page `report`'s.
+//! Runs flow from [`rounds`] into [`files`] after every round.
+
+pub mod files;
+mod rounds;
+
+use std::path::{Path, PathBuf};
+
+use model::Run;
+use verdict::Comparison;
+use verdict::comparison::{Word, likeness, rounds as judged};
+use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
+
+use crate::args::{CompareArgs, CompareFormat, ShapeArgs};
+use crate::commands::sweep::{folder_name, unused};
+use crate::failure::{Failure, usage};
+use crate::load::resolve::{Prepared, Shape};
+use crate::load::sent::Sent;
+use crate::load::settings::{DEFAULT_DURATION, ShapeSettings};
+use crate::results::input;
+use crate::results::output;
+use crate::terminal::signals::stop_on_signal;
+
+use files::Files;
+use rounds::{Contestant, Rounds};
+
+/// Rounds at most: a week of minutes.
+const MOST_ROUNDS: u64 = 10_000;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When the command line is wrong or no round could be run.
+pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
+    refuse(args)?;
+    let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
+    let contestants = contestants(args, baseline.is_some())?;
+    let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.sent)?;
+    let files = Files::new(folder(args)?)?;
+    let mut rounds = Rounds::new(contestants, shape, args, stop_on_signal()?);
+    for round in 0..args.rounds {
+        if !rounds.run(round, &files)? {
+            break;
+        }
+        files.write(&compared(args, &rounds, baseline.as_ref()), rounds.kept());
+    }
+    let comparison = compared(args, &rounds, baseline.as_ref());
+    let written = files.write(&comparison, rounds.kept());
+    let printed = tell(args, &comparison, &files);
+    if let Some(gone) = rounds.gone() {
+        eprintln!("plimsoll: {gone}. The comparison ends here, with the rounds before");
+    }
+    let code = match () {
+        () if rounds.halted() => COULD_NOT_RUN,
+        () if rounds.stopped() => INTERRUPTED,
+        () if rounds.gone().is_some() => NOT_BELIEVABLE,
+        () => code(&comparison),
+    };
+    Ok(if written && printed || code != DONE { code } else { COULD_NOT_RUN })
+}
+
+fn refuse(args: &CompareArgs) -> Result<(), Failure> {
+    match (args.urls.len(), &args.baseline) {
+        (1, None) => usage(
+            "compare takes two URLs, or one and an earlier run: compare URL_A URL_B, or compare \
+             --baseline run.json URL",
+        ),
+        (2, Some(_)) => usage("--baseline stands for the first URL: name one URL only"),
+        _ if args.rounds == 0 => {
+            usage("--rounds 0: at least one round is needed, and three to judge")
+        }
+        _ if args.rounds > MOST_ROUNDS => usage(format!("--rounds: at most {MOST_ROUNDS}")),
+        _ if args.rate.is_some() && (args.load.pace.is_some() || args.load.think.is_some()) => {
+            usage("--pace and --think belong to a closed loop: leave -R out, or them")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_baseline(path: &Path) -> Result<Run, Failure> {
+    let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
+    let wrong = |what: String| Failure::CannotRun(format!("--baseline {}: {what}", file.display()));
+    let bytes = input::read(&file).map_err(wrong)?;
+    if import::detect(&bytes) == import::Kind::Dat {
+        return Err(wrong("a .dat says nothing of its environment and is never judged".into()));
+    }
+    import::load_run(&bytes).map_err(|error| wrong(error.to_string()))
+}
+
+/// What was asked for, else what the baseline had, else what a workload file says, else the defaults.
+fn shape(args: &CompareArgs, baseline: Option<&Run>, sent: &Sent) -> Result<Shape, Failure> {
+    let plan = baseline.map(|run| &run.plan);
+    let flags = ShapeArgs {
+        connections: args.connections.or(plan.map(|plan| u64::from(plan.connections))),
+        duration: args.duration.or(plan.and_then(|plan| plan.duration_ns)),
+        rate: args.rate.or(plan.and_then(|plan| plan.rate_per_s)),
+        requests: None,
+    };
+    let shape = ShapeSettings::of_sent(&flags, sent)?.shape();
+    let duration_ns = Some(shape.duration_ns.unwrap_or(DEFAULT_DURATION));
+    Ok(Shape { duration_ns, requests: None, ..shape })
+}
+
+fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>, Failure> {
+    let letters: &[&'static str] = if has_baseline { &["B"] } else { &["A", "B"] };
+    let contestant = |(url, letter): (&String, &&'static str)| {
+        let mut prepared = Prepared::new(url, &args.load)?;
+        prepared.print_for_people(args.format == CompareFormat::Text);
+        Ok(Contestant { letter, prepared })
+    };
+    let made: Vec<Contestant> =
+        args.urls.iter().zip(letters).map(contestant).collect::<Result<_, Failure>>()?;
+    if let Some(first) = made.first() {
+        first.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+    }
+    Ok(made)
+}
+
+/// The folder asked for, if it holds no comparison, or one of its own under `plimsoll-out`.
+fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
+    match &args.out {
+        Some(dir) if dir.join(files::COMPARE_JSON).exists() => {
+            usage(format!("{} holds a comparison already: name another folder", dir.display()))
+        }
+        Some(dir) => Ok(dir.clone()),
+        None => Ok(unused(&Path::new("plimsoll-out").join("compare"), &folder_name())),
+    }
+}
+
+/// The rounds so far, judged; or not, with the reasons.
+fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comparison {
+    let mut withheld = Vec::new();
+    let mut unlike = |a: &Run, b: &Run| {
+        for reason in likeness::differences(a, b) {
+            if !withheld.contains(&reason) {
+                withheld.push(reason);
+            }
+        }
+    };
+    let names = names(args);
+    let mut comparison = match baseline {
+        Some(baseline) => {
+            let runs = rounds.singles();
+            runs.iter().for_each(|run| unlike(baseline, run));
+            judged::judge_against(names, baseline, &runs, args.margin)
+        }
+        None => {
+            let pairs = rounds.pairs();
+            pairs.iter().for_each(|[a, b]| unlike(a, b));
+            judged::judge(names, &pairs, args.margin)
+        }
+    };
+    comparison.withhold(withheld, args.anyway);
+    comparison
+}
+
+/// The URLs, secrets masked; told apart where they are the same.
+fn names(args: &CompareArgs) -> [String; 2] {
+    let shown = |url: &String| crate::secrets::mask_url(url);
+    match (&args.urls[..], &args.baseline) {
+        ([a, b], _) if a == b => [format!("A {}", shown(a)), format!("B {}", shown(b))],
+        ([a, b], _) => [shown(a), shown(b)],
+        ([b], Some(file)) => [file.display().to_string(), shown(b)],
+        _ => ["A".into(), "B".into()],
+    }
+}
+
+fn tell(args: &CompareArgs, comparison: &Comparison, files: &Files) -> bool {
+    match args.format {
+        CompareFormat::Json => output::print(&files.document(comparison)),
+        CompareFormat::Text => {
+            let text = report::comparison::text(comparison, output::style());
+            output::print(&format!("{text}\nreport: {}\n", files.report().display()))
+        }
+    }
+}
+
+fn code(comparison: &Comparison) -> u8 {
+    match comparison.judgement() {
+        Some(Word::Same | Word::Faster) => DONE,
+        Some(Word::Slower) => OBJECTIVES_MISSED,
+        Some(Word::CannotTell) | None => NOT_BELIEVABLE,
+    }
+}

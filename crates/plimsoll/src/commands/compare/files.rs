@@ -1,0 +1,101 @@
+//! The files of a comparison, written whole after every round.
+
+use std::path::{Path, PathBuf};
+
+use model::run::Program;
+use schemars::JsonSchema;
+use serde::Serialize;
+use verdict::Comparison;
+use verdict::comparison::Word;
+
+use crate::commands::sweep::files::drawn;
+use crate::failure::Failure;
+use crate::measure::execute::now_rfc3339;
+use crate::results::lock::Lock;
+use crate::results::output::{json, make_folder, write_files};
+use crate::secrets;
+
+/// The comparison in its folder.
+pub const COMPARE_JSON: &str = "compare.json";
+const REPORT: &str = "report.html";
+
+/// A comparison as JSON, `plimsoll.compare/1`. Latencies in nanoseconds, effects as ratios.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'a> {
+    /// `plimsoll.compare/1`.
+    schema: &'static str,
+    /// The program that compared.
+    plimsoll: Program,
+    /// When the first run started, RFC 3339 in UTC.
+    started_at: &'a str,
+    /// The command line, secrets masked.
+    command: Vec<String>,
+    /// The word to go by; null while it is withheld.
+    judgement: Option<Word>,
+    /// The judgement in words.
+    sentence: String,
+    /// The figures, with what they come to.
+    comparison: &'a Comparison,
+}
+
+/// Where a comparison's results go.
+#[derive(Debug)]
+pub struct Files {
+    dir: PathBuf,
+    started_at: String,
+    _lock: Lock,
+}
+
+impl Files {
+    /// In this folder.
+    ///
+    /// # Errors
+    /// When it cannot be written to, or is written to already.
+    pub fn new(dir: PathBuf) -> Result<Self, Failure> {
+        make_folder(&dir)?;
+        let lock = Lock::of_folder(&dir)?;
+        Ok(Self { dir, started_at: now_rfc3339(), _lock: lock })
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The page.
+    pub fn report(&self) -> PathBuf {
+        self.dir.join(REPORT)
+    }
+
+    /// The comparison as JSON.
+    pub fn document(&self, comparison: &Comparison) -> String {
+        json(&Document {
+            schema: "plimsoll.compare/1",
+            plimsoll: Program { version: env!("CARGO_PKG_VERSION").to_owned() },
+            started_at: &self.started_at,
+            command: secrets::command(),
+            judgement: comparison.judgement(),
+            sentence: comparison.sentence(),
+            comparison,
+        }) + "\n"
+    }
+
+    /// Writes everything but the runs; whether every file could be.
+    pub fn write(&self, comparison: &Comparison, rounds: &[(String, String)]) -> bool {
+        let command = secrets::command();
+        let page = report::html::comparison(&report::html::Compared {
+            comparison,
+            command: &command,
+            rounds,
+        });
+        let mut files = vec![
+            (COMPARE_JSON.to_owned(), self.document(comparison).into_bytes()),
+            ("effects.csv".to_owned(), report::comparison::csv(comparison).into_bytes()),
+            (REPORT.to_owned(), page.into_bytes()),
+        ];
+        if !comparison.effects.is_empty() {
+            files.extend(drawn("effects", &report::comparison::chart(comparison).chart()));
+        }
+        write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
+    }
+}

@@ -1,0 +1,150 @@
+//! The rounds of a comparison: runs in turns, each kept in a folder of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use model::{Nanos, Run};
+use verdict::gone_for_good;
+
+use super::files::Files;
+use crate::args::CompareArgs;
+use crate::failure::Failure;
+use crate::load::resolve::{Prepared, Shape};
+use crate::measure::series::Series;
+use crate::results::output;
+use crate::terminal::live::Live;
+
+/// One of the servers.
+#[derive(Debug)]
+pub struct Contestant {
+    /// `A` or `B`.
+    pub letter: &'static str,
+    /// Where to, and what is sent.
+    pub prepared: Prepared,
+}
+
+/// The rounds so far. Histograms by the second are dropped once a run is on disk: what is held in
+/// memory is what judging takes.
+#[derive(Debug)]
+pub struct Rounds {
+    contestants: Vec<Contestant>,
+    shape: Shape,
+    rest_ns: Nanos,
+    series: Series,
+    of: u64,
+    /// A run of each contestant a round, in the contestants' order.
+    runs: Vec<Vec<Run>>,
+    kept: Vec<(String, String)>,
+    halted: bool,
+    /// Which server went away, when, and in whose words.
+    gone: Option<String>,
+}
+
+impl Rounds {
+    /// Before the first.
+    pub fn new(
+        contestants: Vec<Contestant>,
+        shape: Shape,
+        args: &CompareArgs,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            contestants,
+            shape,
+            rest_ns: args.rest,
+            series: Series::new(Live::new(args.quiet, shape.rate_per_s.is_some()), stop),
+            of: args.rounds,
+            runs: Vec::new(),
+            kept: Vec::new(),
+            halted: false,
+            gone: None,
+        }
+    }
+
+    /// Runs one round, odd ones in the opposite order; whether it came to its end.
+    ///
+    /// # Errors
+    /// When a run could not be made.
+    pub fn run(&mut self, round: u64, files: &Files) -> Result<bool, Failure> {
+        let mut order: Vec<usize> = (0..self.contestants.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        let mut made: Vec<(usize, Run)> = Vec::new();
+        for at in order {
+            if !(round == 0 && made.is_empty() || self.series.rest(self.rest_ns)) {
+                return Ok(false);
+            }
+            let run = self.one(round, at, files)?;
+            self.halted |= run.halted.is_some();
+            self.gone = gone_for_good(&run).map(|gone| {
+                format!(
+                    "{} in round {}: {}",
+                    self.contestants[at].letter,
+                    round + 1,
+                    gone.sentence(&run)
+                )
+            });
+            if run.interrupted || self.halted || self.gone.is_some() {
+                return Ok(false);
+            }
+            made.push((at, run));
+        }
+        made.sort_by_key(|(at, _)| *at);
+        self.runs.push(made.into_iter().map(|(_, run)| judged_by(run)).collect());
+        Ok(true)
+    }
+
+    fn one(&mut self, round: u64, at: usize, files: &Files) -> Result<Run, Failure> {
+        let contestant = &self.contestants[at];
+        let number = round + 1;
+        let prefix = format!("[{number}/{} {}] ", self.of, contestant.letter);
+        let run = self.series.run(prefix, &contestant.prepared, self.shape, |launch| launch)?;
+        let name = format!("round-{number:02}-{}", contestant.letter);
+        let dir = files.dir().join(&name);
+        output::make_folder(&dir)?;
+        if output::write_run(&dir, &run) {
+            self.kept.push((name.clone(), format!("{name}/report.html")));
+        }
+        Ok(run)
+    }
+
+    /// Both runs of each whole round.
+    pub fn pairs(&self) -> Vec<[Run; 2]> {
+        let pair = |round: &Vec<Run>| <[Run; 2]>::try_from(round.clone()).ok();
+        self.runs.iter().filter_map(pair).collect()
+    }
+
+    /// The runs of a lone contestant.
+    pub fn singles(&self) -> Vec<Run> {
+        self.runs.iter().flatten().cloned().collect()
+    }
+
+    /// Each run's folder, and the page in it.
+    pub fn kept(&self) -> &[(String, String)] {
+        &self.kept
+    }
+
+    /// Whether what was to be sent came to an end before its run did.
+    pub fn halted(&self) -> bool {
+        self.halted
+    }
+
+    /// Which server went away, when and in whose words, if one did.
+    pub fn gone(&self) -> Option<&str> {
+        self.gone.as_deref()
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub fn stopped(&self) -> bool {
+        self.series.stopped()
+    }
+}
+
+/// Without what judging by rounds does not read; the run on disk has it.
+fn judged_by(mut run: Run) -> Run {
+    run.timeline = Vec::new();
+    run.blocks = Vec::new();
+    run.histograms.clear();
+    run
+}

@@ -1,0 +1,164 @@
+//! `plimsoll diff`: results side by side.
+//!
+//! Owns the command: which files, under which names, where the charts go. Reading is `import`'s
+//! ([`inputs`] finds and names the files), comparing `verdict`'s, drawing `report`'s.
+
+mod inputs;
+mod json;
+mod latest;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::Curve;
+use report::html::Comparison;
+use verdict::Diff;
+use verdict::comparison::Word;
+use verdict::comparison::levels::{self, AtLevel};
+use verdict::exit::{COULD_NOT_RUN, DONE, NOT_BELIEVABLE, OBJECTIVES_MISSED};
+use verdict::figures::level;
+
+use crate::args::{DiffArgs, TableFormat};
+use crate::commands::sweep::files::{SWEEP_JSON, drawn};
+use crate::failure::{Failure, usage};
+use crate::results::input::RUN_JSON;
+use crate::results::output;
+use crate::secrets;
+
+use inputs::Inputs;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When the files cannot be read, or are not comparable.
+pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
+    let files = if args.files.is_empty() {
+        let latest = latest::two(Path::new("plimsoll-out"))?;
+        let [newer, older] = latest.each_ref().map(|path| path.display());
+        eprintln!("plimsoll: comparing {newer} with {older}");
+        latest.to_vec()
+    } else {
+        args.files.clone()
+    };
+    let compared = Compared::read(&files, args.margin, args.anyway)?;
+    output::print(&match args.format {
+        TableFormat::Text => compared.text(),
+        TableFormat::Csv => report::table::diff_csv(&compared.diff),
+        TableFormat::Json => {
+            output::json(&json::document(&compared.diff, &compared.judgements)) + "\n"
+        }
+    });
+    let dir = args.out.clone().unwrap_or_else(|| compared.folder.clone());
+    let written = compared.write(&dir);
+    if args.format == TableFormat::Text && written {
+        output::print(&format!("\nreport: {}\n", dir.join(compared.report(&dir)).display()));
+    }
+    let code = compared.exit_code();
+    Ok(if written || code != DONE { code } else { COULD_NOT_RUN })
+}
+
+/// Results read and joined.
+#[derive(Debug)]
+pub struct Compared {
+    curves: Vec<Curve>,
+    diff: Diff,
+    /// Each curve but the last judged against the last, level by level.
+    judgements: Vec<Vec<AtLevel>>,
+    /// The names in a row, as the charts' files are called.
+    stem: String,
+    /// The first file's folder.
+    folder: PathBuf,
+}
+
+impl Compared {
+    /// Reads files and folders, and judges at this margin; where they are not alike only if it is
+    /// wanted anyway.
+    ///
+    /// # Errors
+    /// On fewer than two, on those that cannot be read, and on rates beside concurrencies.
+    pub fn read(files: &[PathBuf], margin: f64, anyway: bool) -> Result<Self, Failure> {
+        if files.len() < 2 {
+            return usage("diff takes two results or more: .dat, sweep.json, run.json or folders");
+        }
+        let Inputs { curves, runs, folder } = inputs::read(files)?;
+        let mut diff = Diff::of(&curves).map_err(|error| Failure::Usage(error.to_string()))?;
+        diff.notes.extend(inputs::different_urls(&diff.names, &runs));
+        let stem: Vec<String> = diff.names.iter().map(|name| inputs::file_name(name)).collect();
+        let last = runs.len() - 1;
+        let against_last = |of: usize| {
+            let names = [diff.names[last].as_str(), diff.names[of].as_str()];
+            levels::judge(names, &runs[last], &runs[of], margin, anyway)
+        };
+        let judgements = (0..last).map(against_last).collect();
+        let stem = inputs::shortened(&stem.join("_"));
+        Ok(Self { stem, curves, diff, judgements, folder })
+    }
+
+    /// The comparison for people.
+    pub fn text(&self) -> String {
+        let mut text = report::table::diff(&self.diff, output::style());
+        let partial: Vec<_> = self.diff.partial_levels().collect();
+        for name in &self.diff.names {
+            let alone = partial.iter().filter(|(_, having)| having.contains(&name.as_str()));
+            let levels: Vec<String> = alone.map(|(at, _)| level(*at)).collect();
+            if !levels.is_empty() {
+                text += &format!("{name} has levels that not all have: {}\n", levels.join("; "));
+            }
+        }
+        for judged in &self.judgements {
+            text += &report::comparison::levels(judged, self.diff.kind, output::style());
+        }
+        text
+    }
+
+    /// What the judgements come to: 99 when any level is slower than the last result there, 98 when
+    /// that cannot be told of one; tables and what is not judged are no failure.
+    fn exit_code(&self) -> u8 {
+        let words: Vec<Word> =
+            self.judgements.iter().flatten().filter_map(|at| at.comparison.judgement()).collect();
+        match () {
+            () if words.contains(&Word::Slower) => OBJECTIVES_MISSED,
+            () if words.contains(&Word::CannotTell) => NOT_BELIEVABLE,
+            () => DONE,
+        }
+    }
+
+    /// Writes charts and page into `dir`; whether all could be.
+    pub fn write(&self, dir: &Path) -> bool {
+        if let Err(error) = fs::create_dir_all(dir) {
+            eprintln!("plimsoll: cannot make the folder {}: {error}", dir.display());
+            return false;
+        }
+        let title = self.diff.names.join(" against ");
+        let qps = report::charts::diff(&title, &self.curves).chart();
+        let success =
+            report::charts::success(&format!("Success rate: {title}"), &self.curves).chart();
+        let command = secrets::command();
+        let page = report::html::diff(&Comparison {
+            curves: &self.curves,
+            diff: &self.diff,
+            judgements: &self.judgements,
+            command: &command,
+        });
+        let mut files = drawn(&self.chart("qps.ttlb"), &qps);
+        files.extend(drawn(&self.chart("successrate"), &success));
+        files.push((self.report(dir), page.into_bytes()));
+        output::write_files(dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
+    }
+
+    /// The page's name in `dir`: another one where `dir` is a result with a page of its own.
+    pub fn report(&self, dir: &Path) -> String {
+        let taken = [SWEEP_JSON, RUN_JSON].iter().any(|name| dir.join(name).exists());
+        if taken { format!("{}.diff.html", self.stem) } else { "report.html".to_owned() }
+    }
+
+    /// The first file's folder, where charts go unless told otherwise.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What a chart's files are called, without what follows the last dot.
+    pub fn chart(&self, of: &str) -> String {
+        format!("{}.{of}.diff", self.stem)
+    }
+}

@@ -1,0 +1,71 @@
+//! `plimsoll init`: a commented workload file to start from.
+
+use url::Url;
+
+use crate::args::InitArgs;
+use crate::failure::{Failure, usage};
+use crate::load::workload_file;
+use crate::results::output;
+
+/// The file, with `TARGET` and `PATH` where the URL's parts go.
+const TEMPLATE: &str = include_str!("init.yaml");
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When the URL is none, and when the file is there already or cannot be written.
+pub fn init(args: &InitArgs) -> Result<u8, Failure> {
+    let text = commented(&args.url)?;
+    workload_file::write(&args.out, &text, args.force, output::Readers::Usual)?;
+    let path = args.out.display();
+    let told = output::print(&format!(
+        "wrote {path} and {schema} beside it\nsee what it would send:  plimsoll plan {path}\nsend it: \
+         \x20               plimsoll run {path}\n",
+        schema = workload_file::SCHEMA_FILE,
+    ));
+    Ok(u8::from(!told))
+}
+
+/// The commented workload for a URL.
+fn commented(url: &str) -> Result<String, Failure> {
+    let parsed = match Url::parse(url) {
+        Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => parsed,
+        _ => {
+            return usage(format!(
+                "`{url}` is no URL: it starts with http:// or https:// and a host"
+            ));
+        }
+    };
+    let path = &parsed[url::Position::BeforePath..url::Position::AfterQuery];
+    let origin = parsed.origin().ascii_serialization();
+    // A placeholder's opening in a URL is text of that URL.
+    let path = path.replace("${", "$${");
+    Ok(TEMPLATE.replace("TARGET", &origin).replace("PATH", &quoted(&path)))
+}
+
+/// A YAML string in double quotes. A parsed URL holds no control characters.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_goes_to_its_places() {
+        let text = commented("http://[::1]:8080/a?b=\"${c}").unwrap();
+        assert!(text.contains("\ntarget: http://[::1]:8080\n"), "{text}");
+        assert!(text.contains("path: \"/a?b=%22$${c}\"\n"), "{text}");
+        assert!(commented("https://example.com").unwrap().contains("path: \"/\"\n"));
+        assert!(!text.contains("TARGET") && !text.contains("PATH"));
+    }
+
+    #[test]
+    fn what_is_no_url_is_refused() {
+        for url in ["", "example.com", "ftp://a/", "http://", "file:///a"] {
+            let Err(Failure::Usage(message)) = commented(url) else { panic!("{url}") };
+            assert!(message.contains(&format!("`{url}`")), "{message}");
+        }
+    }
+}

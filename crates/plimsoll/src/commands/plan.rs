@@ -1,0 +1,185 @@
+//! `plimsoll plan`: what a run would do, and where each value comes from. Nothing is sent.
+
+use std::collections::BTreeSet;
+
+use model::Mix;
+use model::units::{exact_duration, show_duration};
+use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
+use verdict::exit::{COULD_NOT_RUN, DONE};
+
+use crate::args::{PlanArgs, TextOrJson};
+use crate::commands::run::refuse_contradictions;
+use crate::failure::{Failure, usage};
+use crate::load::resolve::{self, Shape};
+use crate::load::sent::{Course, Sent, What};
+use crate::load::settings::{Origin, Setting, ShapeSettings};
+use crate::measure::execute::now_unix_ns;
+use crate::results::output;
+use crate::secrets;
+
+/// Requests shown at most.
+const MOST_SAMPLES: u64 = 10_000;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// On all that is wrong with flags or file.
+pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
+    if args.samples > MOST_SAMPLES {
+        return usage(format!("--samples: at most {MOST_SAMPLES}"));
+    }
+    let sent = Sent::of(&args.url, &args.load)?;
+    let shape = ShapeSettings::of_sent(&args.shape, &sent)?;
+    resolve::check_shape(shape.shape())?;
+    refuse_contradictions(&sent.settings, shape.shape())?;
+    let preview = preview(args, &sent, &shape);
+    let printed = output::print(&match args.format {
+        TextOrJson::Text => text(&preview, output::style()),
+        TextOrJson::Json => output::json(&preview) + "\n",
+    });
+    Ok(if printed { DONE } else { COULD_NOT_RUN })
+}
+
+fn preview(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Preview {
+    let (mix, environment, writes) = match sent.workload() {
+        None => (Mix::default(), BTreeSet::new(), None),
+        Some((_, ready)) => {
+            let compiled = &ready.compiled;
+            let writes = Writes {
+                share: compiled.write_share(),
+                requests: requests(shape.shape()).map(|n| (n * compiled.write_share()) as u64),
+                left_out: compiled.left_out().to_vec(),
+            };
+            (compiled.mix().clone(), ready.environment.clone(), Some(writes))
+        }
+    };
+    Preview {
+        schema: SCHEMA.to_owned(),
+        settings: settings(args, sent, shape),
+        requests: samples(sent, &mix, args.samples),
+        mix,
+        writes,
+        environment: environment.into_iter().collect(),
+    }
+}
+
+/// The requests that a run of this shape makes, where they do not depend on answers.
+fn requests(shape: Shape) -> Option<f64> {
+    let by_rate = shape.rate_per_s.zip(shape.duration_ns).map(|(rate, ns)| rate * ns as f64 / 1e9);
+    match (shape.requests.map(|n| n as f64), by_rate) {
+        (Some(count), Some(by_rate)) => Some(count.min(by_rate)),
+        (Some(count), None) if shape.duration_ns.is_none() => Some(count),
+        (_, by_rate) => by_rate,
+    }
+}
+
+fn samples(sent: &Sent, mix: &Mix, count: u64) -> Vec<Request> {
+    match &sent.what {
+        What::One { request, .. } => {
+            let text = secrets::mask_request(&shown(request));
+            vec![Request { endpoint: String::new(), text }]
+        }
+        What::Workload(_, ready) => {
+            let of = |endpoint: u32| mix.endpoints.get(endpoint as usize).map(|e| e.name.clone());
+            let samples = ready.compiled.sample(count as u32, now_unix_ns());
+            let each = samples.into_iter().map(|sample| Request {
+                endpoint: of(sample.endpoint).unwrap_or_default(),
+                text: secrets::mask_request(&shown(&sample.masked)),
+            });
+            each.collect()
+        }
+    }
+}
+
+fn settings(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Vec<Line> {
+    let settings = &sent.settings;
+    let mut lines = Vec::new();
+    let mut tell = |name: &str, value: String, origin: Origin| {
+        lines.push(Line { name: name.to_owned(), value, origin: name_of(origin) });
+    };
+    if let Some((file, _)) = sent.workload() {
+        tell("workload", file.path().display().to_string(), Origin::Flag);
+    }
+    let url = secrets::mask_url(sent.destination.url.as_str());
+    tell("target", url, sent.named_by);
+    if let Some(factor) = args.load.scale {
+        let before = sent.workload().map(|(file, _)| before_scale(&file.workload().load));
+        let before = before.flatten().map(|load| format!(", {load} before")).unwrap_or_default();
+        tell("scale", format!("{factor}{before}"), Origin::Flag);
+    }
+    if let Some(like) = &args.load.expect_body_like {
+        tell("expected body", like.clone(), Origin::Flag);
+    }
+    if let Some(Course { stages, recorded }) = sent.course() {
+        let what = recorded.map_or_else(
+            || format!("{} stages", stages.len()),
+            |dues| format!("a trace of {} arrivals", dues.len()),
+        );
+        tell("course", what, Origin::File);
+    }
+    match &shape.rate_per_s {
+        Setting { value: Some(rate), origin } => {
+            tell(
+                "loop",
+                format!("open, {} arrivals a second", verdict::figures::level(*rate)),
+                *origin,
+            );
+            tell("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
+            let cap = format!("{} at most", shape.connections.value);
+            tell("connections", cap, shape.connections.origin);
+        }
+        Setting { value: None, .. } => {
+            let users = format!("closed, {} users", shape.connections.value);
+            tell("loop", users, shape.connections.origin);
+            for (name, setting) in [("pace", &settings.pace_ns), ("think time", &settings.think_ns)]
+            {
+                if let Some(ns) = setting.value {
+                    tell(name, exact_duration(ns), setting.origin);
+                }
+            }
+        }
+    }
+    match shape.duration_ns.value {
+        Some(ns) => tell("window", show_duration(ns), shape.duration_ns.origin),
+        None => tell("window", "until the requests are sent".to_owned(), shape.duration_ns.origin),
+    }
+    if let Some(count) = shape.requests.value {
+        tell("requests at most", count.to_string(), shape.requests.origin);
+    }
+    for (name, setting) in [("warm-up", &settings.warmup_ns), ("ramp", &settings.ramp_ns)] {
+        tell(name, exact_duration(setting.value), setting.origin);
+    }
+    tell("time-out", exact_duration(settings.timeout_ns.value), settings.timeout_ns.origin);
+    tell("success", settings.success.value.to_string(), settings.success.origin);
+    tell("seed", settings.seed.value.to_string(), settings.seed.origin);
+    for (name, value) in &sent.headers {
+        tell("header", format!("{name}: {value}"), origin_of_header(args, sent, name));
+    }
+    lines
+}
+
+/// The load of the whole as the file has it, if it says one for the whole.
+fn before_scale(load: &model::workload::LoadSpec) -> Option<String> {
+    let rate = load.rate.map(|rate| rate.to_string());
+    rate.or_else(|| load.concurrency.map(|users| format!("{users} users")))
+}
+
+fn origin_of_header(args: &PlanArgs, sent: &Sent, name: &str) -> Origin {
+    let named = |text: &String| {
+        text.split_once(':').is_some_and(|(given, _)| given.trim().eq_ignore_ascii_case(name))
+    };
+    match sent.workload() {
+        Some(_) if !args.load.headers.iter().any(named) => Origin::File,
+        _ => Origin::Flag,
+    }
+}
+
+fn name_of(origin: Origin) -> String {
+    match origin {
+        Origin::Flag => "flag",
+        Origin::Environment => "environment",
+        Origin::File => "file",
+        Origin::Default => "default",
+    }
+    .to_owned()
+}

@@ -1,0 +1,115 @@
+//! `plimsoll report DIR`: the results of a folder, made anew from what it holds, and judged by
+//! other objectives where some are given.
+
+use std::path::Path;
+
+use import::ResultError;
+use model::Run;
+
+use crate::args::{Format, ReportArgs};
+use crate::commands::run;
+use crate::commands::sweep;
+use crate::commands::sweep::files::{Files, SWEEP_JSON};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::objectives::Objectives;
+use crate::results::input;
+use crate::results::journal::{self, Replayed};
+use crate::results::lock::Lock;
+use crate::results::output;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When the folder holds no results.
+pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
+    let objectives = Objectives::of(&args.objectives)?;
+    let dir = &args.dir;
+    if dir.join(SWEEP_JSON).exists() {
+        return report_sweep(dir, args.format, &objectives);
+    }
+    let Replayed { mut run, objectives: kept } = of_folder(dir)?;
+    let objectives = objectives.or_kept(&kept);
+    judge_anew(&mut run, &dir.display().to_string());
+    objectives.judge(&mut run);
+    let lock = locked(dir);
+    let out = lock.as_ref().map(|_| dir.as_path());
+    let code = run::deliver(&run, args.format, false, out, |_| false)?;
+    let told = objectives.tell(&run);
+    Ok(if (lock.is_some() && told) || code != 0 { code } else { 1 })
+}
+
+/// Nobody else writes to the folder; where somebody does, that is said, and what is made anew is printed only.
+fn locked(dir: &Path) -> Option<Lock> {
+    Lock::of_folder(dir)
+        .map_err(|failure| eprintln!("plimsoll: {failure}; this report is printed only"))
+        .ok()
+}
+
+/// Judges a stored run by the rules of this version, and says so where that changes the verdict.
+fn judge_anew(run: &mut Run, what: &str) {
+    let anew = verdict::judge(run);
+    let stored = std::mem::replace(&mut run.validity, anew);
+    if stored.verdict != run.validity.verdict {
+        eprintln!(
+            "plimsoll: {what}: by the rules of this version it is {}; when it was made it was {}",
+            run.validity.verdict.name(),
+            stored.verdict.name()
+        );
+    }
+}
+
+/// The run in a folder, whole or as far as its journal goes, and the objectives kept beside it.
+fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
+    let (finished, journal) = (dir.join("run.json"), dir.join(journal::NAME));
+    if finished.exists() {
+        let bytes = input::read_result(&finished).map_err(|why| unreadable(&finished, &why))?;
+        match import::load_run(&bytes) {
+            Ok(run) => Ok(Replayed { run, objectives: Vec::new() }),
+            Err(error @ ResultError::CutShort { .. }) => {
+                let made = journal::replay(&journal);
+                if made.is_ok() {
+                    let (name, from) = (finished.display(), journal::NAME);
+                    eprintln!("plimsoll: {name} was cut short: made anew from {from}");
+                }
+                made.map_err(|_| unreadable(&finished, &error))
+            }
+            Err(error) => Err(unreadable(&finished, &error)),
+        }
+    } else if journal.exists() {
+        journal::replay(&journal)
+    } else {
+        cannot_run(format!(
+            "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run --out` or \
+             `sweep` wrote to?",
+            dir.display(),
+            journal::NAME
+        ))
+    }
+}
+
+fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u8, Failure> {
+    let path = dir.join(SWEEP_JSON);
+    let bytes = input::read_result(&path)
+        .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
+    let mut sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
+    for held in &mut sweep.levels {
+        let what = verdict::figures::level_of(sweep.kind, held.level);
+        judge_anew(&mut held.run, &what);
+        objectives.judge(&mut held.run);
+    }
+    let lock = locked(dir);
+    let files = lock.map(|lock| Files::of_locked(dir, &sweep.name, lock)).transpose()?;
+    match format {
+        Format::Text => sweep::conclude(&sweep),
+        Format::Json => drop(output::print(&(output::json(&sweep) + "\n"))),
+        Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
+    }
+    let written = files.is_some_and(|files| files.write(&sweep));
+    let told = objectives.tell_sweep(&sweep);
+    let code = verdict::exit_code_of_sweep(&sweep);
+    Ok(if (written && told) || code != 0 { code } else { 1 })
+}
+
+fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {
+    Failure::CannotRun(format!("{}: {error}", path.display()))
+}

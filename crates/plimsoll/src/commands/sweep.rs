@@ -1,0 +1,197 @@
+//! `plimsoll sweep`: one load after another, and the curve they make.
+//!
+//! Owns the command: which levels, where to, where the files go, what is said at the end. A level's
+//! run is [`crate::measure::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
+//! tables and charts `report`'s. Data flows from [`mod@course`] (levels one after another, also for
+//! [`crate::commands::wrktest`]) into [`files`] after every level.
+
+pub mod course;
+pub mod demo;
+pub mod files;
+pub mod levels;
+mod resume;
+
+use std::path::{Path, PathBuf};
+
+use model::units::SECOND;
+use model::{Curve, LevelKind, Nanos, Sweep};
+use verdict::exit::COULD_NOT_RUN;
+
+use crate::args::SweepArgs;
+use crate::failure::{Failure, usage};
+use crate::load::cursors;
+use crate::load::objectives::{Objectives, watch};
+use crate::load::resolve::Prepared;
+use crate::load::sent::Sent;
+use crate::load::settings::DEFAULT_DURATION;
+use crate::measure::execute::now_rfc3339;
+use crate::results::consent;
+use crate::results::output;
+use crate::secrets;
+use crate::terminal::signals::stop_on_signal;
+
+use course::Course;
+use demo::BuiltIn;
+use files::Files;
+
+/// Window of a level of the built-in API.
+const BUILT_IN_DURATION: u64 = 2 * SECOND;
+/// Rest between levels unless told otherwise.
+const REST: u64 = SECOND;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When no level could be run.
+pub fn sweep(args: &SweepArgs) -> Result<u8, Failure> {
+    match &args.resume {
+        Some(dir) => resume::resume(dir, args),
+        None => start(args),
+    }
+}
+
+fn start(args: &SweepArgs) -> Result<u8, Failure> {
+    let ladder = levels::ladder(args)?;
+    let objectives = Objectives::of(&args.objectives)?;
+    let built_in = if args.url.is_none() { Some(BuiltIn::start()?) } else { None };
+    let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
+    let sent = Sent::of(url, &args.load)?;
+    let objectives = objectives.or_written(&sent)?;
+    let course = course(sent, args, objectives, built_in.is_some())?;
+    let sweep = empty(&args.name, url, levels::kind(args), args.objective);
+    let folder = folder(args)?;
+    let files = Files::of_sweep(&folder, &args.name)?;
+    consent::keep(&folder, &course.prepared.sent, &args.load);
+    if cursors::begin(&folder, &course.prepared.sent)? {
+        files.write_json(&sweep);
+    }
+    carry_out(&course, ladder, sweep, &files, built_in.as_ref())
+}
+
+/// The levels to go, the load and its pace, from the flags.
+fn course(
+    sent: Sent,
+    args: &SweepArgs,
+    objectives: Objectives,
+    built_in: bool,
+) -> Result<Course, Failure> {
+    let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
+    let prepared = Prepared::of(sent, &args.load)?;
+    prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+    Ok(Course {
+        prepared,
+        kind: levels::kind(args),
+        connections: args.connections,
+        duration_ns: args.duration.unwrap_or(duration),
+        rest_ns: args.rest.unwrap_or(rest),
+        stop: stop_on_signal()?,
+        quiet: args.quiet,
+        objectives,
+        abort_on: watch(&args.abort, levels::kind(args) == LevelKind::Rate)?,
+    })
+}
+
+/// A sweep before its first level.
+pub fn empty(name: &str, url: &str, kind: LevelKind, objective_mean_ns: Nanos) -> Sweep {
+    Sweep {
+        schema: model::sweep::SCHEMA.to_owned(),
+        plimsoll: model::run::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
+        name: name.to_owned(),
+        url: secrets::mask_url(url),
+        started_at: now_rfc3339(),
+        command: secrets::command(),
+        kind,
+        objective_mean_ns,
+        ended: None,
+        levels: Vec::new(),
+    }
+}
+
+/// Runs the levels, prints what they came to, and says how the command ends.
+fn carry_out(
+    course: &Course,
+    ladder: verdict::Ladder,
+    mut sweep: Sweep,
+    files: &Files,
+    built_in: Option<&BuiltIn>,
+) -> Result<u8, Failure> {
+    let end = course.run(ladder, &mut sweep, files)?;
+    conclude(&sweep);
+    if let Some(built_in) = built_in {
+        output::print(&built_in.compare(&sweep));
+    }
+    output::print(&format!("report: {}\n", files.report().display()));
+    let told = course.objectives.tell_sweep(&sweep);
+    let code = end.exit_code(&sweep);
+    Ok(if told || code != 0 { code } else { COULD_NOT_RUN })
+}
+
+/// The table, the two levels named, the sentence, and why there is no further level.
+pub fn conclude(sweep: &Sweep) {
+    let Ok(curve) = Curve::from_sweep(sweep) else { return };
+    let reading = verdict::curve::read(&curve, sweep.objective_mean_ns);
+    let style = output::style();
+    output::print(&report::table::sweep(&curve, &reading, sweep.objective_mean_ns, style));
+    if let Some(holding) = verdict::objective::levels::holding(sweep) {
+        let text = report::text::objectives::sweep(sweep, &holding, style);
+        output::print(&format!("\n{text}"));
+    }
+    if let Some(refused) = verdict::refused(sweep) {
+        output::print(&format!("\n{refused}.\n"));
+    }
+    if let Some(ended) = &sweep.ended {
+        output::print(&format!("\nThe sweep ended here: {ended}.\n"));
+    }
+}
+
+/// The folder asked for, or one of its own under `plimsoll-out`.
+fn folder(args: &SweepArgs) -> Result<PathBuf, Failure> {
+    match &args.out {
+        Some(dir) if dir.join(files::SWEEP_JSON).exists() => usage(format!(
+            "{} holds a sweep already: go on with it by --resume {0}, or name another folder",
+            dir.display()
+        )),
+        Some(dir) => Ok(dir.clone()),
+        None => Ok(unused(&Path::new("plimsoll-out").join(&args.name), &folder_name())),
+    }
+}
+
+/// `20261121-074500`, in UTC.
+pub fn folder_name() -> String {
+    jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+/// `parent/name`, or the first of `parent/name-2`, `-3` ... that does not exist.
+pub fn unused(parent: &Path, name: &str) -> PathBuf {
+    let numbered = (2..).map(|n| parent.join(format!("{name}-{n}")));
+    let mut candidates = std::iter::once(parent.join(name)).chain(numbered);
+    candidates.find(|dir| !dir.exists()).expect("some number is free")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_results_is_never_used_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        for wanted in ["now", "now-2", "now-3"] {
+            let found = unused(dir.path(), "now");
+            assert_eq!(found, dir.path().join(wanted));
+            std::fs::create_dir(found).unwrap();
+        }
+    }
+
+    #[test]
+    fn folders_are_named_by_date_and_time() {
+        let name = folder_name();
+        assert_eq!((name.len(), name.as_bytes()[8]), (15, b'-'), "{name}");
+    }
+
+    #[test]
+    fn an_interrupted_sweep_says_so_whatever_it_has() {
+        let sweep = empty("api", "http://127.0.0.1/", LevelKind::Concurrency, 1);
+        assert_eq!(course::End::Interrupted.exit_code(&sweep), 130);
+        assert_eq!(course::End::Complete { written: false }.exit_code(&sweep), 98);
+    }
+}

@@ -1,0 +1,161 @@
+//! The levels of a sweep one after another: run, keep, write, rest.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use model::sweep::Level;
+use model::{LevelKind, Nanos, Sweep};
+use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
+use verdict::objective::AbortWatch;
+use verdict::{Ladder, Outcome, Step, exit_code_of_sweep, gone_for_good};
+
+use super::files::Files;
+use crate::failure::Failure;
+use crate::load::objectives::Objectives;
+use crate::load::resolve::{Prepared, Shape};
+use crate::measure::series::Series;
+use crate::terminal::live::Live;
+
+/// What all levels have in common.
+#[derive(Debug)]
+pub struct Course {
+    /// Where to, and what is sent.
+    pub prepared: Prepared,
+    /// What the levels are.
+    pub kind: LevelKind,
+    /// Connections at most where levels are rates.
+    pub connections: u64,
+    /// The measured window of a level.
+    pub duration_ns: Nanos,
+    /// Time without load between two levels.
+    pub rest_ns: Nanos,
+    /// Raised by Ctrl-C.
+    pub stop: Arc<AtomicBool>,
+    /// Says nothing while running.
+    pub quiet: bool,
+    /// What each level is judged by.
+    pub objectives: Objectives,
+    /// What ends a level early, and the sweep with it.
+    pub abort_on: AbortWatch,
+}
+
+/// How a sweep came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By Ctrl-C; what was measured is saved.
+    Interrupted,
+    /// By what was to be sent: a script's error, a pool that ran out. What was measured is saved.
+    Halted,
+    /// By its ladder, for want of files or ports, or because the server went away.
+    Complete {
+        /// Whether every file could be written.
+        written: bool,
+    },
+}
+
+impl End {
+    /// The exit code that goes with it.
+    pub fn exit_code(self, sweep: &Sweep) -> u8 {
+        match (self, exit_code_of_sweep(sweep)) {
+            (Self::Interrupted, _) => INTERRUPTED,
+            (Self::Halted, _) => COULD_NOT_RUN,
+            (Self::Complete { written: false }, 0) => COULD_NOT_RUN,
+            (Self::Complete { .. }, code) => code,
+        }
+    }
+}
+
+impl Course {
+    /// Runs what the ladder asks for into `sweep`, whose levels so far it is fed with first, and
+    /// writes the files after each level.
+    ///
+    /// # Errors
+    /// When not even one level could be run.
+    pub fn run(
+        &self,
+        mut ladder: Ladder,
+        sweep: &mut Sweep,
+        files: &Files,
+    ) -> Result<End, Failure> {
+        sweep.levels.iter().for_each(|held| ladder.feed(held.level, Outcome::of(&held.run)));
+        let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
+        let mut series = Series::new(live, self.stop.clone());
+        series.abort_on = self.abort_on.clone();
+        let mut rested = true;
+        loop {
+            let level = match ladder.next() {
+                Step::Run(level) => level,
+                Step::Done(reason) => return Ok(end(sweep, files, reason)),
+            };
+            if series.stopped() || !(rested || series.rest(self.rest_ns)) {
+                return Ok(interrupted(sweep, files));
+            }
+            let prefix = match self.kind {
+                LevelKind::Concurrency => format!("[c={level}] "),
+                LevelKind::Rate => format!("[{level}/s] "),
+            };
+            let made = series.run(prefix, &self.prepared, self.shape(level), |launch| launch);
+            let mut run = match made {
+                Ok(run) => run,
+                Err(failure) if sweep.levels.is_empty() => return Err(failure),
+                Err(failure) => return Ok(end(sweep, files, cut_off(self.kind, level, &failure))),
+            };
+            rested = false;
+            self.objectives.judge(&mut run);
+            ladder.feed(level, Outcome::of(&run));
+            let (aborted, halted) = (run.aborted.clone(), run.halted.clone());
+            let gone = gone_for_good(&run).map(|gone| gone.sentence(&run));
+            let cut = run.interrupted && aborted.is_none();
+            if !cut || run.totals.attempts > 0 {
+                sweep.insert(Level { level, run });
+            }
+            if let Some(why) = halted {
+                let at = verdict::figures::level_of(self.kind, level);
+                end(sweep, files, format!("{at} ended before its time: {why}"));
+                return Ok(End::Halted);
+            }
+            if cut {
+                return Ok(interrupted(sweep, files));
+            }
+            if let Some(abort) = aborted {
+                let at = verdict::figures::level_of(self.kind, level);
+                let reason = format!("--abort-on '{}' struck at {at}: {}", abort.rule, abort.text);
+                return Ok(end(sweep, files, reason));
+            }
+            if let Some(gone) = gone {
+                let at = verdict::figures::level_of(self.kind, level);
+                return Ok(end(sweep, files, format!("at {at} {gone}")));
+            }
+            files.write(sweep);
+        }
+    }
+
+    /// The shape of a level.
+    pub fn shape(&self, level: f64) -> Shape {
+        let (connections, rate_per_s) = match self.kind {
+            LevelKind::Concurrency => (level as u64, None),
+            LevelKind::Rate => (self.connections, Some(level)),
+        };
+        let duration_ns = Some(self.duration_ns);
+        Shape { connections, rate_per_s, duration_ns, requests: None }
+    }
+}
+
+fn end(sweep: &mut Sweep, files: &Files, reason: String) -> End {
+    sweep.ended = Some(reason);
+    End::Complete { written: files.write(sweep) }
+}
+
+/// An interrupted sweep stays open: `--resume` goes on with it.
+fn interrupted(sweep: &Sweep, files: &Files) -> End {
+    if !sweep.levels.is_empty() {
+        files.write(sweep);
+    }
+    End::Interrupted
+}
+
+fn cut_off(kind: LevelKind, level: f64, failure: &Failure) -> String {
+    let reason = format!("{} could not be run: {failure}", verdict::figures::level_of(kind, level));
+    eprintln!("plimsoll: {reason}");
+    reason
+}

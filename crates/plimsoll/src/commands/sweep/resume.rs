@@ -1,0 +1,169 @@
+//! Going on with a sweep that was interrupted or killed.
+
+use std::path::Path;
+
+use clap::Parser;
+use model::{LevelKind, Plan, Sweep};
+use verdict::Step;
+
+use super::files::{Files, SWEEP_JSON};
+use super::{carry_out, course, levels};
+use crate::args::{Cli, Command, SweepArgs};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::cursors;
+use crate::load::objectives::Objectives;
+use crate::load::sent::Sent;
+use crate::results::consent;
+use crate::results::input;
+use crate::results::lock::Lock;
+use crate::secrets;
+use crate::terminal::live::Live;
+
+/// Goes on with the sweep in `dir`: by the flags given, or by its own command where only the folder
+/// was named.
+///
+/// # Errors
+/// When the folder holds no sweep, or what the flags ask for is another one.
+pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
+    let lock = if dir.is_dir() { Some(Lock::of_folder(dir)?) } else { None };
+    let mut sweep = load(dir)?;
+    let mut args = match &given.url {
+        Some(_) => given.clone(),
+        None => own_args(dir, &sweep, given)?,
+    };
+    args.quiet |= given.quiet;
+    let url = args.url.clone().unwrap_or_default();
+    if secrets::mask_url(&url) != sweep.url {
+        return usage(format!(
+            "{} is a sweep of {}, not of {}",
+            dir.display(),
+            sweep.url,
+            secrets::mask_url(&url)
+        ));
+    }
+    if levels::kind(&args) != sweep.kind {
+        return usage(format!(
+            "{} is over {}: {}",
+            dir.display(),
+            plural(sweep.kind),
+            hint(&sweep)
+        ));
+    }
+    sweep.levels.retain(|held| !held.run.interrupted);
+    sweep.objective_mean_ns = args.objective;
+    sweep.ended = None;
+    let ladder = levels::ladder(&args)?;
+    let sent = Sent::of(&url, &args.load)?;
+    let objectives = Objectives::of(&args.objectives)?.or_written(&sent)?;
+    sweep.levels.iter_mut().for_each(|held| objectives.judge(&mut held.run));
+    let course = course(sent, &args, objectives, false)?;
+    if let (Some(held), Step::Run(level)) = (sweep.levels.first(), ladder.next()) {
+        let (launch, _) = course.prepared.level(course.shape(level), true, &course.stop)?;
+        same_load(dir, &held.run.plan, &launch.plan)?;
+    }
+    let files = match lock {
+        Some(lock) => Files::of_locked(dir, &sweep.name, lock)?,
+        None => Files::of_sweep(dir, &sweep.name)?,
+    };
+    let kept = format!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
+    Live::new(args.quiet, false).say(&kept);
+    cursors::go_on(dir, &course.prepared.sent)?;
+    carry_out(&course, ladder, sweep, &files, None)
+}
+
+fn load(dir: &Path) -> Result<Sweep, Failure> {
+    let path = dir.join(SWEEP_JSON);
+    let bytes = input::read_result(&path).map_err(|error| {
+        Failure::Usage(format!(
+            "--resume {}: cannot read {}: {error}; name a folder that `sweep` wrote to",
+            dir.display(),
+            path.display()
+        ))
+    })?;
+    import::load_sweep(&bytes)
+        .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
+}
+
+/// The flags that the sweep was started with.
+fn own_args(dir: &Path, sweep: &Sweep, given: &SweepArgs) -> Result<SweepArgs, Failure> {
+    let plain = ["plimsoll", "sweep", "--resume", &dir.to_string_lossy()].map(str::to_owned);
+    let plain = parse(&plain).map(|plain| SweepArgs { quiet: given.quiet, ..plain });
+    if plain.as_ref() != Some(given) {
+        return usage(
+            "--resume DIR alone goes on as the sweep was started; to give other flags, give the URL \
+             and all flags",
+        );
+    }
+    if sweep.command.iter().any(|arg| arg.contains("***")) {
+        return usage(
+            "the sweep's command held a secret, which is not stored: give the URL and all flags again",
+        );
+    }
+    match parse(&consent::command(dir, &sweep.command)?) {
+        Some(args) if args.url.is_some() => Ok(args),
+        Some(_) => cannot_run(format!(
+            "{} is a sweep of the built-in API, which ended with it: start a new one",
+            dir.display()
+        )),
+        None => {
+            usage("how this sweep was started cannot be told: give the URL and all flags again")
+        }
+    }
+}
+
+fn parse(command: &[String]) -> Option<SweepArgs> {
+    match Cli::try_parse_from(command).ok()?.command {
+        Command::Sweep(args) => Some(*args),
+        _ => None,
+    }
+}
+
+/// Levels of one curve must differ in nothing but the level.
+fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
+    let same = [
+        ("method", held.method == new.method),
+        ("header fields", held.headers == new.headers),
+        ("body", held.body_bytes == new.body_bytes),
+        ("arrivals", held.arrivals == new.arrivals),
+        ("duration", held.duration_ns == new.duration_ns),
+        ("warm-up", held.warmup_ns == new.warmup_ns),
+        ("ramp", held.ramp_ns == new.ramp_ns),
+        ("time-out", held.timeout_ns == new.timeout_ns),
+        ("pace", held.pace_ns == new.pace_ns),
+        ("think time", held.think_ns == new.think_ns),
+        ("keep-alive", held.keepalive == new.keepalive),
+        ("pipeline", held.pipeline == new.pipeline),
+        ("TLS", held.tls == new.tls),
+        ("statuses of success", held.success == new.success),
+        ("mix of endpoints", names(held) == names(new)),
+    ];
+    let other: Vec<&str> = same.iter().filter(|(_, same)| !same).map(|(what, _)| *what).collect();
+    if other.is_empty() {
+        return Ok(());
+    }
+    usage(format!(
+        "the levels in {} were run with another {}: give the same flags, or start a new sweep",
+        dir.display(),
+        other.join(", ")
+    ))
+}
+
+/// What the endpoints are called and how much of all requests they are; users of their own differ from
+/// level to level.
+fn names(plan: &Plan) -> Vec<(&str, Option<f64>)> {
+    plan.mix.endpoints.iter().map(|endpoint| (&*endpoint.name, endpoint.share)).collect()
+}
+
+fn plural(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Concurrency => "concurrencies",
+        LevelKind::Rate => "rates",
+    }
+}
+
+fn hint(sweep: &Sweep) -> &'static str {
+    match sweep.kind {
+        LevelKind::Concurrency => "go on with --levels",
+        LevelKind::Rate => "go on with --rates",
+    }
+}

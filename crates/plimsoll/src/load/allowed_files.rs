@@ -1,0 +1,124 @@
+//! Which files a workload may read: those in and below its own folder, and below folders that the command
+//! line allows.
+//!
+//! Owns that judgement and the bound on what is read. A workload comes from elsewhere more often than a
+//! command line does, and what it reads it sends. Links are followed before a file's place is judged.
+//! Files that flags name are the user's own word and do not come here.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, usage};
+use crate::results::input;
+
+/// Bytes read into memory at most, all files of a workload together: 1 GiB.
+const MOST_READ: u64 = 1 << 30;
+
+/// See the module.
+#[derive(Debug)]
+pub struct AllowedFiles {
+    /// What names count from.
+    folder: PathBuf,
+    /// Folders without links.
+    roots: Vec<PathBuf>,
+}
+
+impl AllowedFiles {
+    /// For the workload in a file; `more` are the folders that the command line allows.
+    ///
+    /// # Errors
+    /// When one of the folders is none.
+    pub fn of(workload: &Path, more: &[PathBuf]) -> Result<Self, Failure> {
+        let parent = workload.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new(".")).to_owned();
+        let mut roots = Vec::new();
+        for root in std::iter::once(&folder).chain(more) {
+            let by = if *root == folder { "" } else { "--allow-files " };
+            match fs::canonicalize(root) {
+                Ok(place) if place.is_dir() => roots.push(place),
+                Ok(_) => return usage(format!("{by}{}: not a folder", root.display())),
+                Err(error) => return usage(format!("{by}{}: {error}", root.display())),
+            }
+        }
+        Ok(Self { folder, roots })
+    }
+
+    /// Where the file lies that the workload calls so, without links.
+    ///
+    /// # Errors
+    /// A sentence without the file's name, when there is none or it may not be read.
+    pub fn place(&self, name: &str) -> Result<PathBuf, String> {
+        let place = fs::canonicalize(self.folder.join(name)).map_err(|error| error.to_string())?;
+        if self.roots.iter().any(|root| place.starts_with(root)) {
+            return Ok(place);
+        }
+        let folder = place.parent().unwrap_or(Path::new("/")).display().to_string();
+        Err(format!(
+            "is outside of the workload's folder and is not read: put it there, or allow its folder with \
+             --allow-files {}",
+            model::quote::plain(&folder, 200)
+        ))
+    }
+
+    /// The file's bytes; those of all files count in `read`.
+    ///
+    /// # Errors
+    /// As [`Self::place`], and when it cannot be read or too much is.
+    pub fn read(&self, name: &str, read: &Cell<u64>) -> Result<Vec<u8>, String> {
+        let bytes = input::read_at_most(&self.place(name)?, MOST_READ - read.get())?;
+        read.set(read.get() + bytes.len() as u64);
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn only_files_below_the_folders_are_read() {
+        let all = tempfile::tempdir().unwrap();
+        let at = |name: &str| all.path().join(name);
+        for folder in ["w/deep", "shared", "w2"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["w/a", "w/deep/b", "shared/c", "w2/d"] {
+            fs::write(at(file), file).unwrap();
+        }
+        symlink(at("shared/c"), at("w/out")).unwrap();
+        symlink(at("shared"), at("w/way")).unwrap();
+        symlink(at("w/a"), at("w/deep/in")).unwrap();
+        let workload = at("w/x.yaml");
+        let none = AllowedFiles::of(&workload, &[]).unwrap();
+        for name in ["a", "deep/b", "deep/../a", "deep/in", "../w/a", at("w/a").to_str().unwrap()] {
+            assert!(none.place(name).is_ok(), "{name}");
+        }
+        let outside = ["../shared/c", "out", "way/c", "/etc/passwd", "../w2/d"];
+        for name in outside {
+            let why = none.place(name).unwrap_err();
+            assert!(why.contains("--allow-files /"), "{name}: {why}");
+        }
+        assert!(none.place("nothing").unwrap_err().contains("No such file"));
+        let shared = AllowedFiles::of(&workload, &[at("shared")]).unwrap();
+        for name in ["out", "way/c", "../shared/c", "a"] {
+            assert!(shared.place(name).is_ok(), "{name}");
+        }
+        assert!(shared.place("../w2/d").is_err());
+        for folder in ["w/a", "nothing"] {
+            assert!(AllowedFiles::of(&workload, &[at(folder)]).is_err(), "{folder}");
+        }
+    }
+
+    #[test]
+    fn files_are_bounded_together() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a"), [b'x'; 100]).unwrap();
+        let allowed = AllowedFiles::of(&folder.path().join("w.yaml"), &[]).unwrap();
+        let read = Cell::new(MOST_READ - 150);
+        assert_eq!(allowed.read("a", &read).unwrap().len(), 100);
+        assert!(allowed.read("a", &read).unwrap_err().contains("more than 50 bytes"));
+    }
+}

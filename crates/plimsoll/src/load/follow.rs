@@ -1,0 +1,162 @@
+//! `--follow N`: where a URL leads that answers with redirects, found out before the load.
+//!
+//! Redirects are never followed under load: that would measure two requests as one. And nothing is
+//! asked of an address that the user did not name: a redirect to another host, port or scheme is
+//! refused by name.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use model::secret::mask_text;
+use url::Url;
+
+use crate::args::LoadArgs;
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::resolve::{Prepared, Shape};
+use crate::load::sent::{Sent, What};
+use crate::machine::environment;
+use crate::measure::execute::execute;
+use crate::secrets;
+use crate::terminal::live::Live;
+
+/// Redirects followed at most.
+const MOST_HOPS: u64 = 20;
+
+/// Where `sent` leads after at most `hops` redirects, and what the user should know of the way.
+///
+/// # Errors
+/// When it leads to another server, in circles, further than asked, or nowhere.
+pub fn follow(sent: Sent, args: &LoadArgs, hops: u64) -> Result<(Sent, Vec<String>), Failure> {
+    refuse(&sent, args, hops)?;
+    let (mut sent, mut notices) = (sent, Vec::new());
+    for hop in 0..=hops {
+        let Some((status, to)) = asked_once(&sent, args)? else { return Ok((sent, notices)) };
+        let from = sent.destination.url.clone();
+        let next = next_url(&from, status, to.as_deref())?;
+        if hop == hops {
+            return cannot_run(format!(
+                "--follow {hops}: {} still answers {status} and leads to {}; give a higher number, or \
+                 name the address",
+                shown(&from),
+                shown(&next)
+            ));
+        }
+        notices.push(format!(
+            "{} answered {status} and leads to {}: the load goes there",
+            shown(&from),
+            shown(&next)
+        ));
+        sent = Sent::of(next.as_str(), args)?;
+    }
+    Ok((sent, notices))
+}
+
+fn refuse(sent: &Sent, args: &LoadArgs, hops: u64) -> Result<(), Failure> {
+    if hops > MOST_HOPS {
+        return usage(format!("--follow {hops}: at most {MOST_HOPS} redirects are followed"));
+    }
+    if args.script.is_some() || matches!(sent.what, What::Workload(..)) {
+        return usage(
+            "--follow finds where one URL leads: name the addresses in the script or workload file",
+        );
+    }
+    if !matches!(sent.method.as_str(), "GET" | "HEAD") {
+        return usage(format!(
+            "--follow asks the URL before the load, which {} must not: name the address",
+            sent.method
+        ));
+    }
+    Ok(())
+}
+
+/// Asks once: the status of a redirect, and where it leads; none of any other answer.
+fn asked_once(sent: &Sent, args: &LoadArgs) -> Result<Option<(u16, Option<String>)>, Failure> {
+    let alone = LoadArgs {
+        follow: None,
+        expect_body_like: None,
+        threads: Some(1),
+        pace: None,
+        think: None,
+        warmup: None,
+        ramp: None,
+        max_inflight: None,
+        ..args.clone()
+    };
+    let prepared = Prepared::of(Sent::of(sent.destination.url.as_str(), &alone)?, &alone)?;
+    let shape = Shape { connections: 1, rate_per_s: None, duration_ns: None, requests: Some(1) };
+    let stop = Arc::new(AtomicBool::new(false));
+    let (launch, _) = prepared.level(shape, true, &stop)?;
+    let environment = environment::read(prepared.files);
+    let run = execute(&launch, environment, &mut Live::new(true, false))?;
+    let status = run.totals.statuses.keys().next().copied();
+    let Some(status) = status else {
+        let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();
+        return cannot_run(format!(
+            "--follow: {} did not answer: {}",
+            shown(&sent.destination.url),
+            mask_text(&why)
+        ));
+    };
+    let leads = matches!(status, 301 | 302 | 303 | 307 | 308);
+    Ok(leads.then_some((status, run.redirected_to)))
+}
+
+/// The address that a redirect leads to, on the same server.
+fn next_url(from: &Url, status: u16, to: Option<&str>) -> Result<Url, Failure> {
+    let Some(to) = to else {
+        return cannot_run(format!("{} answered {status} and named no address", shown(from)));
+    };
+    let Ok(mut next) = from.join(to) else {
+        return cannot_run(format!("{} answered {status} to an address that is none", shown(from)));
+    };
+    next.set_fragment(None);
+    let server = |url: &Url| {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        (url.scheme().to_owned(), host, url.port_or_known_default())
+    };
+    if server(from) != server(&next) {
+        return cannot_run(format!(
+            "{} answered {status} and leads to {}, another server: nothing is asked of an address that \
+             you did not name, so name that one if it is meant",
+            shown(from),
+            shown(&next)
+        ));
+    }
+    if next == *from {
+        return cannot_run(format!("{} answered {status} and leads to itself", shown(from)));
+    }
+    Ok(next)
+}
+
+fn shown(url: &Url) -> String {
+    secrets::mask_url(url.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_stay_on_their_server() {
+        let from = Url::parse("http://127.0.0.1:8080/a/b?c=d").unwrap();
+        for (to, next) in [
+            ("/login", "http://127.0.0.1:8080/login"),
+            ("c#top", "http://127.0.0.1:8080/a/c"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/"),
+            ("//127.0.0.1:8080/x", "http://127.0.0.1:8080/x"),
+        ] {
+            assert_eq!(next_url(&from, 302, Some(to)).unwrap().as_str(), next, "{to}");
+        }
+        for (to, needle) in [
+            (Some("http://127.0.0.1:8081/"), "another server"),
+            (Some("https://127.0.0.1:8080/"), "another server"),
+            (Some("http://example.test/"), "another server"),
+            (Some("http://[/"), "that is none"),
+            (Some(""), "itself"),
+            (None, "named no address"),
+        ] {
+            let error = next_url(&from, 301, to).unwrap_err().to_string();
+            assert!(error.contains(needle), "{to:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Objectives on the command line: read before anything is sent, judged when a result is there, and
+//! told to people and to CI systems. The rules are `verdict::objective`'s.
+
+use std::path::PathBuf;
+
+use model::{Run, Sweep};
+use verdict::objective::levels::holding;
+use verdict::objective::parse::parse_abort;
+use verdict::objective::{self, AbortWatch, Objective};
+
+use crate::args::{AbortArgs, Annotations, ObjectiveArgs};
+use crate::failure::{Failure, usage};
+use crate::load::sent::Sent;
+use crate::results::output::{Readers, write_file_for};
+
+/// What results are judged by, and where the rulings go.
+#[derive(Debug, Default)]
+pub struct Objectives {
+    list: Vec<Objective>,
+    junit: Option<PathBuf>,
+    annotations: Option<Annotations>,
+}
+
+impl Objectives {
+    /// Reads the flags.
+    ///
+    /// # Errors
+    /// When one is no objective; the message points at the column.
+    pub fn of(args: &ObjectiveArgs) -> Result<Self, Failure> {
+        let list = read("--slo", &args.slo)?;
+        Ok(Self { list, junit: args.junit.clone(), annotations: args.annotations })
+    }
+
+    /// These, or where there are none those that the workload file holds.
+    ///
+    /// # Errors
+    /// When one of the file's is no objective.
+    pub fn or_written(mut self, sent: &Sent) -> Result<Self, Failure> {
+        if self.list.is_empty() {
+            self.list = written(sent)?;
+        }
+        Ok(self)
+    }
+
+    /// As `--slo` takes them, presets by their names.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for asked in &self.list {
+            let name = match asked.preset {
+                Some((preset, _)) => preset.name().to_owned(),
+                None => asked.to_string(),
+            };
+            if names.last() != Some(&name) || asked.preset.is_none() {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// These, or where there are none those that were asked for when the run was made. Names that
+    /// this version does not know are passed over: nobody can mend them now.
+    pub fn or_kept(mut self, kept: &[String]) -> Self {
+        if self.list.is_empty() {
+            let known = kept.iter().filter_map(|text| objective::parse(text).ok());
+            self.list = known.flatten().collect();
+        }
+        self
+    }
+
+    /// Judges a run whose validity is known; without objectives it keeps the rulings it has.
+    pub fn judge(&self, run: &mut Run) {
+        if !self.list.is_empty() {
+            // A damaged histogram leaves its endpoint without figures, and the ruling says so.
+            let endpoints = objective::Endpoint::all_of(run).unwrap_or_default();
+            run.objectives = objective::judge(run, &endpoints, &self.list);
+        }
+    }
+
+    /// Tells CI systems of a run; whether that could be done.
+    pub fn tell(&self, run: &Run) -> bool {
+        if let Some(Annotations::Github) = self.annotations {
+            eprint!("{}", report::annotations::github(run));
+        }
+        self.write_junit(|| report::junit::run(run))
+    }
+
+    /// Tells CI systems of a sweep that was judged; whether that could be done.
+    pub fn tell_sweep(&self, sweep: &Sweep) -> bool {
+        let Some(holding) = holding(sweep) else { return true };
+        if let Some(Annotations::Github) = self.annotations {
+            eprint!("{}", report::annotations::github_of_sweep(sweep, &holding));
+        }
+        self.write_junit(|| report::junit::sweep(sweep, &holding))
+    }
+
+    fn write_junit(&self, xml: impl FnOnce() -> String) -> bool {
+        let Some(path) = &self.junit else { return true };
+        let written = write_file_for(Readers::Usual, path, xml().as_bytes());
+        if let Err(error) = &written {
+            eprintln!("plimsoll: cannot write {}: {error}", path.display());
+        }
+        written.is_ok()
+    }
+}
+
+/// Reads what `--slo` says, one flag after another.
+///
+/// # Errors
+/// When one is no objective; the message points at the column.
+pub fn read(named_by: &str, texts: &[String]) -> Result<Vec<Objective>, Failure> {
+    let mut list = Vec::new();
+    for text in texts {
+        match objective::parse(text) {
+            Ok(read) => list.extend(read),
+            Err(error) => return usage(format!("{named_by}: {error}")),
+        }
+    }
+    Ok(list)
+}
+
+/// The objectives that a workload file holds.
+///
+/// # Errors
+/// When one is no objective; the message names the file.
+pub fn written(sent: &Sent) -> Result<Vec<Objective>, Failure> {
+    let file = sent.workload().map(|(file, _)| file.path().display().to_string());
+    read(&format!("{}: objectives", file.unwrap_or_default()), &sent.objectives())
+}
+
+/// Reads the rules that end a run early.
+///
+/// # Errors
+/// When one is no rule, or speaks of a rate where none is asked for; the message points at the column.
+pub fn watch(args: &AbortArgs, open_loop: bool) -> Result<AbortWatch, Failure> {
+    let mut rules = Vec::new();
+    for text in &args.abort_on {
+        match parse_abort(text) {
+            Ok(rule) if !open_loop && rule.breach.metric == objective::Metric::Achieved => {
+                return usage(format!(
+                    "--abort-on '{text}': a closed loop asks for no rate; give one with -R"
+                ));
+            }
+            Ok(rule) => rules.push(rule),
+            Err(error) => return usage(format!("--abort-on: {error}")),
+        }
+    }
+    Ok(AbortWatch::new(rules))
+}

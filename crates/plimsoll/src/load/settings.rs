@@ -1,0 +1,242 @@
+//! What holds for a load, value by value, and where each value comes from: a flag, the workload file,
+//! or nothing said.
+//!
+//! Owns which of them wins. Does not own what a value means: plans are made of settings by
+//! [`crate::load::resolve`], and shown by [`crate::commands::plan`].
+
+use model::units::SECOND;
+use model::workload::{LoadSpec, Workload};
+use model::{Arrivals, Nanos, StatusRanges};
+
+use crate::args::{LoadArgs, ShapeArgs};
+use crate::failure::{Failure, usage};
+use crate::load::resolve::Shape;
+use crate::load::sent::Sent;
+
+/// The window when nothing says how long it is.
+pub const DEFAULT_DURATION: Nanos = 10 * SECOND;
+/// After this time an attempt has failed, unless told otherwise.
+const DEFAULT_TIMEOUT: Nanos = 30 * SECOND;
+/// Seed of every draw, unless told otherwise.
+const DEFAULT_SEED: u64 = 1;
+/// Connections, unless told otherwise.
+const DEFAULT_CONNECTIONS: u64 = 10;
+/// Connections at most of a workload in an open loop, unless told otherwise; they are opened when
+/// arrivals need them.
+const DEFAULT_CAP: u64 = 1_000;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// An environment variable that the workload file names.
+    Environment,
+    /// The workload file.
+    File,
+    /// Nothing was said.
+    Default,
+}
+
+/// A value with where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting<T> {
+    /// What holds.
+    pub value: T,
+    /// Who said so.
+    pub origin: Origin,
+}
+
+impl<T> Setting<T> {
+    /// The flag wins over the file, the file over the default.
+    pub fn of(flag: Option<T>, file: Option<T>, default: T) -> Self {
+        match (flag, file) {
+            (Some(value), _) => Self { value, origin: Origin::Flag },
+            (None, Some(value)) => Self { value, origin: Origin::File },
+            (None, None) => Self { value: default, origin: Origin::Default },
+        }
+    }
+}
+
+impl<T> Setting<Option<T>> {
+    /// The same, of a value that may be left out.
+    fn maybe(flag: Option<T>, file: Option<T>) -> Self {
+        Self::of(flag.map(Some), file.map(Some), None)
+    }
+}
+
+/// What all levels of a load have in common.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// After this time an attempt has failed.
+    pub timeout_ns: Setting<Nanos>,
+    /// Statuses that count as success, where an endpoint has none of its own.
+    pub success: Setting<StatusRanges>,
+    /// Time before the measured window.
+    pub warmup_ns: Setting<Nanos>,
+    /// Over this time load grows from nothing.
+    pub ramp_ns: Setting<Nanos>,
+    /// How arrivals of an open loop are spaced.
+    pub arrivals: Setting<Arrivals>,
+    /// Fixed step between the sends of one closed-loop user.
+    pub pace_ns: Setting<Option<Nanos>>,
+    /// Wait of a closed-loop user after an answer.
+    pub think_ns: Setting<Option<Nanos>>,
+    /// Seed of every draw.
+    pub seed: Setting<u64>,
+}
+
+impl Settings {
+    /// What flags and file come to.
+    pub fn of(args: &LoadArgs, file: Option<&Workload>) -> Self {
+        let load = file.map(|workload| &workload.load);
+        let time = |of: fn(&LoadSpec) -> Option<model::workload::Time>| {
+            load.and_then(of).map(|time| time.0)
+        };
+        let timeout = file.and_then(|workload| workload.timeout).map(|time| time.0);
+        let success = file.and_then(|workload| workload.success.clone());
+        let arrivals = load.and_then(|load| load.arrivals);
+        Self {
+            timeout_ns: Setting::of(args.timeout, timeout, DEFAULT_TIMEOUT),
+            success: Setting::of(args.success.clone(), success, StatusRanges::default()),
+            warmup_ns: Setting::of(args.warmup, time(|load| load.warmup), 0),
+            ramp_ns: Setting::of(args.ramp, time(|load| load.ramp), 0),
+            arrivals: Setting::of(args.arrivals, arrivals, Arrivals::Uniform),
+            pace_ns: Setting::maybe(args.pace, time(|load| load.pace)),
+            think_ns: Setting::maybe(args.think, time(|load| load.think)),
+            seed: Setting::of(args.seed, load.and_then(|load| load.seed), DEFAULT_SEED),
+        }
+    }
+}
+
+/// How much load for how long, of a single run.
+#[derive(Debug, Clone)]
+pub struct ShapeSettings {
+    /// Users in a closed loop, the cap in an open loop.
+    pub connections: Setting<u64>,
+    /// Arrivals per second; none in a closed loop.
+    pub rate_per_s: Setting<Option<f64>>,
+    /// The measured window; none where a count of requests ends the run.
+    pub duration_ns: Setting<Option<Nanos>>,
+    /// Requests at most.
+    pub requests: Setting<Option<u64>>,
+}
+
+impl ShapeSettings {
+    /// What flags and the file's load come to. A rate opens the loop; the flag `-c` caps its
+    /// connections then.
+    pub fn of(flags: &ShapeArgs, load: Option<&LoadSpec>) -> Self {
+        let count = |of: fn(&LoadSpec) -> Option<model::workload::Count>| {
+            load.and_then(of).map(|count| count.0)
+        };
+        let rate = load.and_then(|load| load.rate).map(|rate| rate.0);
+        let rate_per_s = Setting::maybe(flags.rate, rate);
+        let (own, default) = match (rate_per_s.value, load) {
+            (None, _) => (count(|load| load.concurrency), DEFAULT_CONNECTIONS),
+            (Some(_), None) => (None, DEFAULT_CONNECTIONS),
+            (Some(_), Some(_)) => (count(|load| load.connections), DEFAULT_CAP),
+        };
+        let requests = Setting::maybe(flags.requests, count(|load| load.requests));
+        let duration = load.and_then(|load| load.duration).map(|time| time.0);
+        let mut duration_ns = Setting::maybe(flags.duration, duration);
+        if duration_ns.origin != Origin::Flag && requests.origin == Origin::Flag {
+            duration_ns = Setting { value: None, origin: Origin::Flag };
+        } else if duration_ns.value.is_none() && requests.value.is_none() {
+            duration_ns.value = Some(DEFAULT_DURATION);
+        }
+        let connections = Setting::of(flags.connections, own, default);
+        Self { connections, rate_per_s, duration_ns, requests }
+    }
+
+    /// The same of what is sent. A workload's stages or trace leave no room for flags that say how
+    /// much.
+    ///
+    /// # Errors
+    /// When there are such flags all the same.
+    pub fn of_sent(flags: &ShapeArgs, sent: &Sent) -> Result<Self, Failure> {
+        let load = sent.workload().map(|(_, ready)| ready.compiled.load());
+        let open = load.is_some_and(|load| load.rate.is_some());
+        if sent.course().is_some() {
+            for (flag, given) in [
+                ("-R", flags.rate.is_some()),
+                ("-d", flags.duration.is_some()),
+                ("-c", flags.connections.is_some() && !open),
+            ] {
+                if given {
+                    return usage(format!(
+                        "{flag}: the stages or the trace in {} say how much load there is; --scale \
+                         multiplies it",
+                        sent.text
+                    ));
+                }
+            }
+        }
+        Ok(Self::of(flags, load))
+    }
+
+    /// The shape alone.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            connections: self.connections.value,
+            rate_per_s: self.rate_per_s.value,
+            duration_ns: self.duration_ns.value,
+            requests: self.requests.value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::workload::{Count, Rate, Time};
+
+    use super::*;
+
+    fn shape(flags: ShapeArgs, load: &LoadSpec) -> Shape {
+        ShapeSettings::of(&flags, Some(load)).shape()
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_the_file_over_defaults() {
+        let args = LoadArgs { timeout: Some(5), ..LoadArgs::without_flags() };
+        let mut file = Workload { timeout: Some(Time(7)), ..Workload::default() };
+        file.load.seed = Some(9);
+        let settings = Settings::of(&args, Some(&file));
+        assert_eq!(settings.timeout_ns, Setting { value: 5, origin: Origin::Flag });
+        assert_eq!(settings.seed, Setting { value: 9, origin: Origin::File });
+        assert_eq!(settings.warmup_ns, Setting { value: 0, origin: Origin::Default });
+        assert_eq!(settings.think_ns, Setting { value: None, origin: Origin::Default });
+    }
+
+    #[test]
+    fn a_rate_opens_the_loop_and_users_close_it() {
+        let closed = LoadSpec { concurrency: Some(Count(7)), ..LoadSpec::default() };
+        let open = LoadSpec { rate: Some(Rate(45.0)), ..LoadSpec::default() };
+        let of = |flags, load| {
+            let shape = shape(flags, load);
+            (shape.connections, shape.rate_per_s)
+        };
+        assert_eq!(of(ShapeArgs::default(), &closed), (7, None));
+        assert_eq!(of(ShapeArgs::default(), &open), (1_000, Some(45.0)));
+        let rate = ShapeArgs { rate: Some(9.0), ..ShapeArgs::default() };
+        assert_eq!(of(rate, &closed), (1_000, Some(9.0)));
+        let cap = ShapeArgs { connections: Some(3), ..ShapeArgs::default() };
+        assert_eq!(of(cap, &open), (3, Some(45.0)));
+        let plain = ShapeSettings::of(&ShapeArgs::default(), None).shape();
+        assert_eq!((plain.connections, plain.duration_ns), (10, Some(DEFAULT_DURATION)));
+    }
+
+    #[test]
+    fn a_count_ends_a_run_unless_a_duration_is_named_too() {
+        let load = LoadSpec { duration: Some(Time(60)), ..LoadSpec::default() };
+        let of = |flags, load: &LoadSpec| {
+            let shape = shape(flags, load);
+            (shape.duration_ns, shape.requests)
+        };
+        let count = ShapeArgs { requests: Some(5), ..ShapeArgs::default() };
+        assert_eq!(of(count, &load), (None, Some(5)));
+        let both = ShapeArgs { requests: Some(5), duration: Some(9), ..ShapeArgs::default() };
+        assert_eq!(of(both, &load), (Some(9), Some(5)));
+        let counted = LoadSpec { requests: Some(Count(4)), ..LoadSpec::default() };
+        assert_eq!(of(ShapeArgs::default(), &counted), (None, Some(4)));
+    }
+}

@@ -1,0 +1,113 @@
+//! TLS as flags and workload files ask for it.
+
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::TlsSettings;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
+
+use crate::args::{TlsArgs, TlsVersion};
+use crate::failure::{Failure, usage};
+use crate::load::sent::Sent;
+use crate::results::input;
+
+/// What a connection needs, and the name that is asked for.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    /// How TLS is spoken.
+    pub config: Arc<ClientConfig>,
+    /// Whom the certificate must name.
+    pub name: ServerName<'static>,
+    /// The same as text.
+    pub sni: String,
+    /// Whether the certificate goes unchecked.
+    pub insecure: bool,
+    /// Whether connections go on with the sessions of earlier ones.
+    pub resume: bool,
+}
+
+/// Bytes of a file of certificates or of a key at most: all public authorities take less than one.
+const MOST_PEM: u64 = 16 << 20;
+/// Records of TLS that a server begins with: an alert, and its part of a handshake.
+const FIRST_BYTES: [u8; 2] = [0x15, 0x16];
+/// How long a server is waited for that is asked whether it speaks TLS.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether TLS is spoken at an address (`127.0.0.1:8443`), found by beginning a handshake and leaving it. False where
+/// that cannot be told within two seconds.
+pub fn spoken_at(address: &str) -> bool {
+    address.parse().is_ok_and(|address| begins_a_handshake(address).unwrap_or(false))
+}
+
+fn begins_a_handshake(address: SocketAddr) -> io::Result<bool> {
+    let settings =
+        TlsSettings { insecure: true, tls12: true, tls13: true, ..TlsSettings::default() };
+    let config = engine::client_config(&settings).map_err(io::Error::other)?;
+    let mut client =
+        ClientConnection::new(config, address.ip().into()).map_err(io::Error::other)?;
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    client.write_tls(&mut stream)?;
+    let mut first = [0];
+    stream.read_exact(&mut first)?;
+    Ok(FIRST_BYTES.contains(&first[0]))
+}
+
+/// Reads what flags, or else the workload file, name.
+///
+/// # Errors
+/// When a file cannot be read or holds no certificate, and when the name is none.
+pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
+    let spec = sent.workload().and_then(|(file, _)| file.workload().tls.clone());
+    let spec = spec.unwrap_or_default();
+    let named = |flag: &str, given: &Option<PathBuf>, key: &str, written: Option<String>| {
+        if let Some(path) = given {
+            return Some((flag.to_owned(), path.display().to_string(), Ok(path.clone())));
+        }
+        let ((file, _), written) = (sent.workload()?, written?);
+        let place = file.allowed().place(&written);
+        Some((format!("{}: tls: {key}", file.path().display()), written, place))
+    };
+    let ca = bytes(named("--cacert", &args.cacert, "cacert", spec.cacert))?;
+    let insecure = args.insecure || spec.insecure;
+    let resume = args.tls_resume || spec.resume;
+    let settings = TlsSettings {
+        insecure,
+        resume,
+        system_roots: if insecure || ca.is_some() { Vec::new() } else { system_roots() },
+        ca,
+        cert: bytes(named("--cert", &args.cert, "cert", spec.cert))?,
+        key: bytes(named("--key", &args.key, "key", spec.key))?,
+        tls12: args.tls_min == TlsVersion::V1_2,
+        tls13: args.tls_max == TlsVersion::V1_3,
+    };
+    let config =
+        engine::client_config(&settings).map_err(|error| Failure::Usage(error.to_string()))?;
+    let host = || sent.destination.host.clone();
+    let sni = args.sni.clone().or(spec.sni).unwrap_or_else(host);
+    let Ok(name) = ServerName::try_from(sni.clone()) else {
+        return usage(format!("`{sni}` is not a name that TLS can ask for"));
+    };
+    Ok(Tls { config, name, sni, insecure, resume })
+}
+
+/// Who names a file, what it is called there, and where it lies.
+type Named = (String, String, Result<PathBuf, String>);
+
+/// A file's bytes; who named it is told when there are none.
+fn bytes(named: Option<Named>) -> Result<Option<Vec<u8>>, Failure> {
+    let Some((by, name, place)) = named else { return Ok(None) };
+    match place.and_then(|path| input::read_at_most(&path, MOST_PEM)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(why) => usage(format!("{by} {name}: {why}")),
+    }
+}
+
+fn system_roots() -> Vec<Vec<u8>> {
+    let found = rustls_native_certs::load_native_certs();
+    found.certs.iter().map(|certificate| certificate.to_vec()).collect()
+}

@@ -1,0 +1,245 @@
+//! Workload files: read, compiled, written.
+//!
+//! Owns the file's folder, what comes out of the environment, and where in the file something is
+//! wrong. The form is `import::workload`'s, the meaning `traffic`'s.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use import::workload::Document;
+use model::plan::DEFAULT_LANES;
+use model::quote::quote;
+use model::workload::Workload;
+use traffic::{Compiled, Inputs, Pools};
+
+use crate::args::LoadArgs;
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::allowed_files::AllowedFiles;
+use crate::load::settings::Settings;
+use crate::load::{pool_file, pool_index};
+use crate::results::input;
+use crate::results::output::{Readers, json, write_file_for};
+
+/// The schema's file, beside the workload file.
+pub const SCHEMA_FILE: &str = "plimsoll.workload-1.json";
+
+/// A workload file with what flags add to it.
+#[derive(Debug)]
+pub struct WorkloadFile {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    document: Document,
+    allowed: AllowedFiles,
+    workload: Workload,
+    settings: Settings,
+    keepalive: bool,
+    scale: f64,
+    reads_only: bool,
+    /// Its pools, once they are read: compiled anew for another level, it goes on where they are.
+    pools: OnceCell<Pools>,
+    /// The files that it names, as far as it was asked for them.
+    named: RefCell<BTreeSet<PathBuf>>,
+}
+
+/// A workload ready to be sent, with what it took out of the environment.
+#[derive(Debug)]
+pub struct Ready {
+    /// What is sent.
+    pub compiled: Compiled,
+    /// Names of the environment variables that it holds.
+    pub environment: BTreeSet<String>,
+}
+
+/// Whether what stands for a URL is a workload file's name.
+pub fn is_meant(text: &str) -> bool {
+    let path = Path::new(text);
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    // Behind a colon it is a host's port that was meant.
+    let named = matches!(ending, Some("yaml" | "yml" | "json")) && !text.contains(':');
+    !text.contains("://") && (named || path.is_file())
+}
+
+impl WorkloadFile {
+    /// Reads a file; flags win over what it says.
+    ///
+    /// # Errors
+    /// When it cannot be read, with all places where its form is wrong.
+    pub fn read(path: &Path, args: &LoadArgs) -> Result<Self, Failure> {
+        let name = path.display();
+        let bytes = match input::read(path) {
+            Ok(bytes) => bytes,
+            Err(why) => return usage(format!("{name}: {why}")),
+        };
+        let document = match Document::read(&bytes) {
+            Ok(document) => document,
+            Err(faults) => return wrong(path, faults.iter().map(ToString::to_string)),
+        };
+        let faults = faulty_objectives(&document);
+        if !faults.is_empty() {
+            return wrong(path, faults.into_iter());
+        }
+        let mut workload = document.workload().clone();
+        for given in &args.headers {
+            put_header(&mut workload, given)?;
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            bytes,
+            settings: Settings::of(args, Some(&workload)),
+            allowed: AllowedFiles::of(path, &args.allow_files)?,
+            document,
+            workload,
+            keepalive: !args.no_keepalive,
+            scale: args.scale.unwrap_or(1.0),
+            reads_only: args.reads_only,
+            pools: OnceCell::new(),
+            named: RefCell::default(),
+        })
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What it says, with the flags' header fields.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// What flags and file come to.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// A file that it names, which counts from its folder.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        let path = self.path.parent().unwrap_or(Path::new("")).join(name);
+        self.named.borrow_mut().insert(path.clone());
+        path
+    }
+
+    /// The files that it has named so far.
+    pub fn named(&self) -> BTreeSet<PathBuf> {
+        self.named.borrow().clone()
+    }
+
+    /// The files that it may read.
+    pub fn allowed(&self) -> &AllowedFiles {
+        &self.allowed
+    }
+
+    /// Works out what it means, `factor` times as much of it as `--scale` says.
+    ///
+    /// # Errors
+    /// All that is wrong with what it says, each with its place.
+    pub fn compile(&self, factor: f64) -> Result<Ready, Failure> {
+        let asked = RefCell::new(BTreeSet::new());
+        let env = |name: &str| {
+            asked.borrow_mut().insert(name.to_owned());
+            std::env::var(name).ok()
+        };
+        let read = Cell::new(0);
+        let file = |name: &str| self.allowed.read(name, &read);
+        let compiled = traffic::compile(
+            &self.workload,
+            &Inputs {
+                env: &env,
+                file: &file,
+                rows: &|name| pool_file::open(&self.allowed.place(name)?),
+                index: &|name, wanted| pool_index::index(&self.allowed.place(name)?, wanted),
+                pools: self.pools.get(),
+                seed: self.settings.seed.value,
+                lanes: DEFAULT_LANES,
+                keepalive: self.keepalive,
+                scale: self.scale * factor,
+                reads_only: self.reads_only,
+            },
+        );
+        match compiled {
+            Ok(compiled) => {
+                self.pools.get_or_init(|| compiled.pools().clone());
+                Ok(Ready { compiled, environment: asked.into_inner() })
+            }
+            Err(error) => wrong(
+                &self.path,
+                error.findings.iter().map(|finding| {
+                    let place = self.document.locate(&finding.path, finding.part.clone());
+                    format!("{place}: {}", finding.what)
+                }),
+            ),
+        }
+    }
+}
+
+/// The objectives that are none, each with its place.
+fn faulty_objectives(document: &Document) -> Vec<String> {
+    let Workload { objectives, endpoints, flows, .. } = document.workload();
+    let endpoints = endpoints.iter().map(|endpoint| &endpoint.objectives).enumerate();
+    let flows = flows.iter().map(|flow| &flow.objectives).enumerate();
+    let of_parts = endpoints.map(|(at, list)| (format!("endpoints/{at}/objectives"), list));
+    let of_flows = flows.map(|(at, list)| (format!("flows/{at}/objectives"), list));
+    let all =
+        std::iter::once(("objectives".to_owned(), objectives)).chain(of_parts).chain(of_flows);
+    let mut faults = Vec::new();
+    for (path, list) in all {
+        for (at, text) in list.iter().enumerate() {
+            let Err(error) = verdict::objective::parse(text) else { continue };
+            let start = text.char_indices().nth(error.column).map_or(text.len(), |(at, _)| at);
+            let place = document.locate(&format!("{path}/{at}"), Some(start..text.len()));
+            faults.push(format!("{place}: {}: {}", quote(text), error.message));
+        }
+    }
+    faults
+}
+
+/// A flag's header field takes the place of the file's of that name.
+fn put_header(workload: &mut Workload, given: &str) -> Result<(), Failure> {
+    let Some((name, value)) = given.split_once(':') else {
+        return usage(format!("-H '{given}' has no colon: write it as 'Name: value'"));
+    };
+    workload.headers.0.retain(|(other, _)| !other.eq_ignore_ascii_case(name.trim()));
+    // The command line has its own placeholders; what arrives here is meant as it is.
+    workload.headers.push(name.trim(), value.trim().replace("${", "$${"));
+    Ok(())
+}
+
+/// Everything that is wrong with a file, a line each, in the form that editors jump to.
+fn wrong<T>(path: &Path, faults: impl Iterator<Item = String>) -> Result<T, Failure> {
+    let lines: Vec<String> = faults.map(|fault| format!("{}:{fault}", path.display())).collect();
+    usage(lines.join("\n"))
+}
+
+/// The JSON Schema of workload files.
+pub fn schema() -> String {
+    json(&schemars::schema_for!(Workload)) + "\n"
+}
+
+/// Writes `yaml`, for these readers, below the line that names the schema, and the schema into the same
+/// folder.
+///
+/// # Errors
+/// When the file is there and may not be written over, or one of the two cannot be written.
+pub fn write(path: &Path, yaml: &str, over: bool, readers: Readers) -> Result<(), Failure> {
+    if path.exists() && !over {
+        let path = path.display();
+        return usage(format!("{path} is there already: --force writes over it, --out elsewhere"));
+    }
+    let text = format!("# yaml-language-server: $schema={SCHEMA_FILE}\n{yaml}");
+    let beside = path.with_file_name(SCHEMA_FILE);
+    let schema = schema();
+    for (path, bytes, readers) in
+        [(path, text.as_bytes(), readers), (&beside, schema.as_bytes(), Readers::Usual)]
+    {
+        if let Err(error) = write_file_for(readers, path, bytes) {
+            return cannot_run(format!("cannot write {}: {error}", path.display()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Runs one after another: the levels of a sweep, the steps of a search, the rounds of a comparison.
+//!
+//! Owns the rest between two of them, the live line's prefix, that what the user should know is told
+//! once, and that a script's hooks are called for each run. Does not own which run comes next, nor what
+//! becomes of it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use engine::Launch;
+use model::{Nanos, Run};
+use verdict::objective::AbortWatch;
+
+use crate::failure::Failure;
+use crate::load::resolve::{Prepared, Shape};
+use crate::load::script_run::Steps;
+use crate::machine::environment;
+use crate::measure::execute::execute_sampled;
+use crate::terminal::live::Live;
+use crate::terminal::signals::stopped;
+
+/// How often a rest looks for Ctrl-C.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Series {
+    /// Where progress is shown.
+    pub live: Live,
+    /// What ends a run early.
+    pub abort_on: AbortWatch,
+    stop: Arc<AtomicBool>,
+    told: HashSet<String>,
+}
+
+impl Series {
+    /// Before the first run. `stop` is raised by Ctrl-C.
+    pub fn new(live: Live, stop: Arc<AtomicBool>) -> Self {
+        Self { live, abort_on: AbortWatch::default(), stop, told: HashSet::new() }
+    }
+
+    /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
+    /// come to an end before the run did: then nothing more can be run, the run says why it was
+    /// `halted`, and the user has been told.
+    ///
+    /// # Errors
+    /// When it cannot be made in that shape, or not be carried out.
+    pub fn run(
+        &mut self,
+        prefix: String,
+        prepared: &Prepared,
+        shape: Shape,
+        adjust: impl FnOnce(Launch) -> Launch,
+    ) -> Result<Run, Failure> {
+        let (launch, notices) = prepared.level(shape, true, &self.stop)?;
+        for notice in notices {
+            if self.told.insert(notice.clone()) {
+                eprintln!("plimsoll: {notice}");
+            }
+        }
+        self.live.set_prefix(prefix);
+        let environment = environment::read(prepared.files);
+        let (abort_on, mut steps) = (self.abort_on.clone(), Steps::default());
+        let (launch, live) = (adjust(launch), &mut self.live);
+        let run = execute_sampled(&launch, environment, None, live, abort_on, &mut steps);
+        let mut run = run?;
+        if let Some(script) = &prepared.script {
+            script.flush();
+            if let Err(why) = script.end(&run, &steps) {
+                run.halted = Some(why.to_string());
+            }
+        }
+        if let Some(why) = &run.halted {
+            eprintln!("plimsoll: {why}; what was measured until then is kept");
+        }
+        Ok(run)
+    }
+
+    /// Leaves the server alone for a while; whether Ctrl-C stayed away.
+    pub fn rest(&self, rest_ns: Nanos) -> bool {
+        let until = Instant::now() + Duration::from_nanos(rest_ns);
+        while !self.stopped() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(LOOK_EVERY));
+        }
+        false
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub fn stopped(&self) -> bool {
+        stopped(&self.stop)
+    }
+}

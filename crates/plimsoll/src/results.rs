@@ -1,0 +1,9 @@
+//! The result folder and its files: written whole or not at all, by one command at a time, read within
+//! bounds, and taken up again only with consent.
+
+pub mod consent;
+pub mod input;
+pub mod journal;
+pub mod lock;
+pub mod output;
+pub mod user_folder;

@@ -1,0 +1,87 @@
+//! Files that were named on the command line, read whole and within bounds.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::commands::sweep::files::SWEEP_JSON;
+
+/// A run in a folder of its own.
+pub const RUN_JSON: &str = "run.json";
+/// Bytes of one file at most: a sweep of a thousand levels takes less.
+const LARGEST: u64 = 1 << 30;
+/// Bytes of a result in a folder at most.
+const LARGEST_STORED: u64 = 256 << 20;
+
+/// Reads a file.
+///
+/// # Errors
+/// A sentence without the file's name, when it cannot be read or is too large.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    read_at_most(path, LARGEST)
+}
+
+/// Reads a file of a result folder or of our own, of at most so many bytes. It may come from elsewhere: what is
+/// no regular file (a pipe that nobody writes to, a device) is not read.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("no regular file".to_owned());
+    }
+    read_at_most(path, most)
+}
+
+/// As [`read_plain`], of as many bytes as a result may have.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
+    read_plain(path, LARGEST_STORED)
+}
+
+/// Reads a file of `most` bytes at most. The bound holds for what has no length beforehand too, such as a
+/// pipe or a device.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let told = file.metadata().map_err(|error| error.to_string())?.len();
+    let mut bytes = Vec::new();
+    if told <= most {
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    }
+    if told > most || bytes.len() as u64 > most {
+        return Err(format!("more than {most} bytes, the most that is read into memory"));
+    }
+    Ok(bytes)
+}
+
+/// The result of ours that a folder holds; a path that is no folder is itself.
+pub fn in_folder(path: &Path) -> Option<PathBuf> {
+    if !path.is_dir() {
+        return Some(path.to_owned());
+    }
+    [SWEEP_JSON, RUN_JSON].map(|name| path.join(name)).into_iter().find(|file| file.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_refused_all_the_same() {
+        let endless = read_at_most(Path::new("/dev/zero"), 4096);
+        assert_eq!(
+            endless,
+            Err("more than 4096 bytes, the most that is read into memory".to_owned())
+        );
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), b"12345").unwrap();
+        assert_eq!(read_at_most(file.path(), 5), Ok(b"12345".to_vec()));
+        assert!(read_at_most(file.path(), 4).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! `run.journal`: what a run brought so far, a line an interval, so that nothing measured is lost to
+//! a kill, a crash or a full disk. The first line is the run's head, with the objectives that it was
+//! to be judged by.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Take, Write};
+use std::path::{Path, PathBuf};
+
+use model::{Interval, Run, RunBuilder, RunHead};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, cannot_run};
+use crate::results::output::{Readers, create_new};
+
+/// The journal's name in a result folder.
+pub const NAME: &str = "run.journal";
+/// Bytes of a line at most: an interval of a thousand endpoints takes less.
+const LONGEST_LINE: usize = 32 << 20;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    #[serde(flatten)]
+    run: RunHead,
+    /// As `--slo` takes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    objectives: Vec<String>,
+}
+
+/// What a journal holds.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The run, as far as it went, its validity judged.
+    pub run: Run,
+    /// The objectives that it was to be judged by, as `--slo` takes them.
+    pub objectives: Vec<String>,
+}
+
+/// A journal being written. After the first failure it says so once and stops; the run goes on.
+#[derive(Debug)]
+pub struct Journal {
+    file: Option<File>,
+    path: PathBuf,
+}
+
+impl Journal {
+    /// Begins a journal in `dir` of a run to be judged by `objectives`. Where that cannot be done it
+    /// says so; the run goes on.
+    pub fn create(dir: &Path, head: &RunHead, objectives: &[String]) -> Self {
+        let path = dir.join(NAME);
+        let mut journal = Self { file: None, path };
+        match create_new(&journal.path, Readers::Owner) {
+            Ok(file) => journal.file = Some(file),
+            Err(error) => journal.give_up(&error),
+        }
+        journal.write(&Head { run: head.clone(), objectives: objectives.to_vec() });
+        journal
+    }
+
+    /// Appends an interval.
+    pub fn append(&mut self, interval: &Interval) {
+        self.write(interval);
+    }
+
+    fn write(&mut self, line: &impl Serialize) {
+        let Some(file) = &mut self.file else { return };
+        let mut text = serde_json::to_vec(line).expect("plain data becomes JSON");
+        if text.len() > LONGEST_LINE {
+            return self.give_up(&io::Error::other("an interval is too large for a line of it"));
+        }
+        text.push(b'\n');
+        if let Err(error) = file.write_all(&text) {
+            self.give_up(&error);
+        }
+    }
+
+    fn give_up(&mut self, error: &io::Error) {
+        let path = self.path.display();
+        eprintln!("plimsoll: cannot write {path}: {error}; the run goes on without it");
+        self.file = None;
+    }
+}
+
+/// The command that a journal's run was started with, secrets masked.
+///
+/// # Errors
+/// As [`replay`].
+pub fn command(path: &Path) -> Result<Vec<String>, Failure> {
+    Ok(open(path)?.0.run.command)
+}
+
+/// The run that a journal holds: every whole line of it. A line that is none ends it; where others
+/// follow, that is said.
+///
+/// # Errors
+/// When the file cannot be read or does not begin as a journal does.
+pub fn replay(path: &Path) -> Result<Replayed, Failure> {
+    let (Head { run: head, objectives }, mut lines) = open(path)?;
+    let mut builder = RunBuilder::new(head);
+    while let Some(line) = lines.next() {
+        let interval: Result<Interval, String> = line.and_then(|line| read(&line));
+        match interval {
+            Ok(interval) => builder.add(&interval),
+            // The last line of a killed run may be cut short; what precedes it stands.
+            Err(_) if lines.next().is_none() => break,
+            Err(error) => {
+                let path = path.display();
+                eprintln!("plimsoll: {path} is damaged ({error}): what precedes the damage stands");
+                break;
+            }
+        }
+    }
+    Ok(Replayed { run: verdict::conclude(builder, true), objectives })
+}
+
+/// A journal's first line, and the lines behind it.
+fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), Failure> {
+    let wrong =
+        |what: String| Failure::CannotRun(format!("cannot read {}: {what}", path.display()));
+    let about = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    if !about.is_file() {
+        return Err(wrong("no regular file".to_owned()));
+    }
+    // What is written while we read is not waited for.
+    let file = File::open(path).map_err(|error| wrong(error.to_string()))?.take(about.len());
+    let mut lines = Lines { from: BufReader::new(file), most: LONGEST_LINE };
+    let begins_otherwise = |error: String| {
+        Failure::CannotRun(format!("{} does not begin as a journal does: {error}", path.display()))
+    };
+    match lines.next() {
+        Some(line) => {
+            let head = line.and_then(|line| read(&line)).map_err(begins_otherwise)?;
+            Ok((head, lines))
+        }
+        None => cannot_run(format!("{} is empty: nothing was measured yet", path.display())),
+    }
+}
+
+/// Lines of so many bytes at most, whatever a file holds.
+struct Lines<R> {
+    from: BufReader<R>,
+    most: usize,
+}
+
+impl<R: Read> Iterator for Lines<R> {
+    type Item = Result<Vec<u8>, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut line = Vec::new();
+        let most = self.most as u64 + 1;
+        match (&mut self.from).take(most).read_until(b'\n', &mut line) {
+            Err(error) => return Some(Err(error.to_string())),
+            Ok(0) => return None,
+            Ok(_) => {}
+        }
+        if line.pop_if(|last| *last == b'\n').is_none() && line.len() > self.most {
+            return Some(Err(format!("a line is longer than {} bytes", self.most)));
+        }
+        Some(Ok(line))
+    }
+}
+
+/// A line, if its figures are such as a run can have.
+fn read<T: serde::de::DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    import::within_reach(line)?;
+    serde_json::from_slice(line).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[u8], most: usize) -> Vec<Result<Vec<u8>, String>> {
+        Lines { from: BufReader::new(text), most }.take(5).collect()
+    }
+
+    #[test]
+    fn no_line_is_longer_than_the_bound() {
+        let told = || Err("a line is longer than 4 bytes".to_owned());
+        assert_eq!(lines(b"abcd\nab", 4), [Ok(b"abcd".to_vec()), Ok(b"ab".to_vec())]);
+        assert_eq!(lines(b"ab\nabcde\n", 4)[..2], [Ok(b"ab".to_vec()), told()]);
+        // What has no end takes no more memory than the bound.
+        assert_eq!(Lines { from: BufReader::new(io::repeat(0)), most: 4 }.next(), Some(told()));
+        assert!(lines(b"", 4).is_empty());
+    }
+}

@@ -1,0 +1,194 @@
+//! Results to standard output and to files. Files are written beside their final name and renamed,
+//! so that a kill or a full disk never leaves half of one in place of a whole one.
+//!
+//! Files of results are for their owner alone (0600): detectors of secrets find most of them, not all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process;
+
+use model::Run;
+use model::quote::is_obeyed;
+
+use crate::args::Format;
+use crate::failure::{Failure, cannot_run};
+use crate::terminal::screen;
+
+pub use crate::terminal::screen::style;
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner.
+    Owner,
+    /// Whom the umask allows.
+    Usual,
+}
+
+impl Readers {
+    const fn mode(self) -> u32 {
+        match self {
+            Self::Owner => 0o600,
+            Self::Usual => 0o666,
+        }
+    }
+}
+
+/// Makes a folder and what leads to it.
+///
+/// # Errors
+/// When it cannot be made or not be written to.
+pub fn make_folder(dir: &Path) -> Result<(), Failure> {
+    if let Err(error) = fs::create_dir_all(dir) {
+        return cannot_run(format!("cannot make the folder {}: {error}", dir.display()));
+    }
+    let probe = dir.join(format!(".plimsoll-probe.{}", process::id()));
+    match create_new(&probe, Readers::Owner).and_then(|_| fs::remove_file(&probe)) {
+        Ok(()) => Ok(()),
+        Err(error) => cannot_run(format!("cannot write to the folder {}: {error}", dir.display())),
+    }
+}
+
+/// Makes a file of this name: what lies there goes, and a link is never followed.
+///
+/// # Errors
+/// When it cannot be made, or somebody else was quicker.
+pub fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => OpenOptions::new().write(true).create_new(true).mode(readers.mode()).open(path),
+    }
+}
+
+/// Writes a whole file of results or leaves the old one.
+///
+/// # Errors
+/// When the disk is full or the folder not writable; no part of the new file is left.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_file_for(Readers::Owner, path, bytes)
+}
+
+/// As [`write_file`], for these readers.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_file_for(readers: Readers, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}.{}.partial", process::id()));
+    let written = create_new(&partial, readers)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // The write's own failure is what is told.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+/// Writes files into `dir` and tells in one line of those that could not be; whether all were.
+pub fn write_files<'a>(dir: &Path, files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> bool {
+    let mut failed = Vec::new();
+    let mut reason = None;
+    for (name, bytes) in files {
+        if let Err(error) = write_file(&dir.join(name), &bytes) {
+            failed.push(name);
+            reason.get_or_insert(error);
+        }
+    }
+    if let Some(reason) = &reason {
+        eprintln!("plimsoll: cannot write {} in {}: {reason}", failed.join(", "), dir.display());
+    }
+    reason.is_none()
+}
+
+/// Prints a run in the form asked for; whether it could be.
+pub fn print_run(run: &Run, format: Format, latency: bool) -> bool {
+    match format {
+        Format::Text if latency => {
+            let block = report::wrk::block(run, true);
+            print(&format!("{block}\n{}", report::text::detail(run, style())))
+        }
+        Format::Text => print(&report::text::run(run, style())),
+        Format::Wrk => {
+            let printed = print(&report::wrk::block(run, latency));
+            let style = screen::style_of_stderr();
+            let objectives = report::text::objectives::section(run, style).unwrap_or_default();
+            let verdict = report::text::validity(&run.validity, style);
+            screen::tell_styled(&(objectives + &verdict), style);
+            printed
+        }
+        Format::Json => print(&(json(run) + "\n")),
+    }
+}
+
+/// Writes a run's files; whether all could be.
+pub fn write_run(dir: &Path, run: &Run) -> bool {
+    let response = run.histogram("response").unwrap_or_default();
+    write_files(
+        dir,
+        [
+            ("run.json", (json(run) + "\n").into_bytes()),
+            ("latency.hgrm", report::hgrm::hgrm(&response).into_bytes()),
+            ("timeline.csv", report::timeline::timeline_csv(run).into_bytes()),
+            ("report.html", report::html::run(run).into_bytes()),
+        ],
+    )
+}
+
+/// Any of our results as JSON. What a terminal would obey stands in it as JSON's own escapes.
+pub fn json(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string_pretty(value).expect("plain data becomes JSON");
+    if !text.contains(is_obeyed) {
+        return text;
+    }
+    // All such characters are of the basic plane, and outside of strings there are none.
+    let escaped = |c: char| match is_obeyed(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
+/// Prints to standard output; whether that could be done. A reader that has gone (`| head`) is no
+/// failure; a full disk is one, and said.
+pub fn print(text: &str) -> bool {
+    match screen::print(text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("plimsoll: cannot write to standard output: {error}");
+            false
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn files_are_their_owners_and_no_link_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (victim, wanted) = (dir.path().join("victim"), dir.path().join("run.json"));
+        fs::write(&victim, "untouched").unwrap();
+        symlink(&victim, &wanted).unwrap();
+        let partial = dir.path().join(format!(".run.json.{}.partial", process::id()));
+        symlink(&victim, &partial).unwrap();
+        write_file(&wanted, b"{}").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"untouched");
+        let about = fs::symlink_metadata(&wanted).unwrap();
+        assert!(about.is_file() && about.mode() & 0o777 == 0o600, "{about:?}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn json_holds_nothing_that_a_terminal_obeys() {
+        let hostile = "\u{1b}[2J \u{9b}31m \u{202e} \u{7f} é";
+        let text = json(&hostile);
+        assert!(!text.contains(is_obeyed), "{text:?}");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), hostile);
+    }
+}

@@ -1,0 +1,45 @@
+//! Programs of others that a test needs. Where one is missing the test is left out and says so; where
+//! everything was to run, that is a failure.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::{env, io, thread};
+
+/// Set to anything, it says that no test may be left out. `cargo xtask test` sets it.
+pub const ALL: &str = "PLIMSOLL_TEST_ALL";
+
+/// Whether a program is there. Where it is not, standard error is told which test is left out, past what
+/// captures a test's own output: the test is to return then.
+///
+/// # Panics
+/// Where the program is missing and [`ALL`] is set.
+pub fn has(program: &str) -> bool {
+    let found = path(program).is_some();
+    if !found {
+        let thread = thread::current();
+        let test = thread.name().unwrap_or("a test");
+        assert!(env::var_os(ALL).is_none(), "{program} is not installed, and {ALL} is set");
+        let _ = writeln!(io::stderr(), "left out: {test} needs {program}, which is not installed");
+    }
+    found
+}
+
+/// Where a program is: some lie in folders that are not on every user's path.
+pub fn path(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_not_found() {
+        assert!(path("sh").is_some());
+        assert_eq!(path("no-program-has-this-name"), None);
+    }
+}
