@@ -58,13 +58,13 @@ impl Nginx {
         let path = folder.path().join("nginx.conf");
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         let log = folder.path().join("error.log");
-        let child = Command::new(program)
+        let child = Command::new(&program)
             .args(["-e", &log.to_string_lossy(), "-c", &path.to_string_lossy()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| format!("{program}: {error}"))?;
+            .map_err(|error| format!("{}: {error}", program.display()))?;
         let mut server =
             Self { child, address, tls_address, status_address, own_requests: 0, _folder: folder };
         server.wait_until_up(&log)?;
