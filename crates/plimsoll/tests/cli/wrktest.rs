@@ -10,9 +10,10 @@ use crate::harness::{Folder, PLIMSOLL, Target};
 fn the_founding_command_leaves_the_founding_files() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
-    folder
-        .plimsoll(&format!("wrktest -n api --levels 1,4,8 --duration 200ms {url}"))
-        .ok()
+    let ended = folder.plimsoll(&format!("wrktest -n api --levels 1,4,8 --duration 200ms {url}"));
+    // In so little time, and on a busy machine, the generator may have been the limit.
+    assert!([0, 98].contains(&ended.code), "{ended:#?}");
+    ended
         .prints("Now plot according to _output/wrk/api.dat")
         .prints("QPS graphic file is: _output/wrk/api_qps_ttlb.png")
         .prints("Success rate graphic file is: _output/wrk/api_successrate.png");
@@ -33,7 +34,7 @@ fn the_link_takes_the_scripts_arguments_and_the_environment() {
     let mut command = folder.command(&link, &format!("-n native -d out {url}"));
     let command = command.env("WRKTEST_LEVELS", "2,3").env("WRKTEST_DURATION", "150ms");
     let output = command.env("WRKTEST_TIMEOUT", "1s").output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!([Some(0), Some(98)].contains(&output.status.code()), "{output:?}");
     assert_eq!(folder.text("out/native.dat").lines().count(), 2);
 }
 

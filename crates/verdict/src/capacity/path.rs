@@ -207,7 +207,10 @@ fn find(search: &Search, estimate: &Estimate) -> Next {
     };
     let step = from_idle(search, Purpose::Search, middle, search.settings.step_ns);
     let known = search.highest_held().is_some();
-    if !(enough && known) && affords(search, &reserving(search, step, hold)) {
+    // While nothing has held there is nothing to confirm: what is left of the budget goes into looking.
+    let fits =
+        affords(search, &reserving(search, step, hold)) || !known && affords(search, &[step]);
+    if !(enough && known) && fits {
         return Next::Run(step);
     }
     if known && held_out >= MOST_HOLDS {
