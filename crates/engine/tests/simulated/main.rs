@@ -10,7 +10,8 @@
 //! * `paths`, `sources`: requests that differ, sessions, bursts, and sources that end the run.
 //! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
-//! * `presence`: servers that go away, told with their share of the time; healthy ones, never told so.
+//! * `presence`: servers that go away, told with their share of the time.
+//! * `healthy`: a thousand healthy servers, never said to be in trouble.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `edge`: whose time is whose, and answers that nobody asked for.
 //! * `users`: users who are never answered, and kinds of answers.
@@ -21,6 +22,7 @@ mod chaos;
 mod closed;
 mod edge;
 mod harness;
+mod healthy;
 mod open;
 mod pace;
 mod paths;

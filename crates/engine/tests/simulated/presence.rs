@@ -4,7 +4,6 @@ use model::units::{MILLISECOND, SECOND};
 use model::{Nanos, ReasonCode, Run, Verdict};
 use net::Close;
 use testkit::sim::World;
-use verdict::gone::gone;
 
 use crate::harness::{Load, Served, closed, drive, open};
 use crate::server::{OK, Reply, mortal, scripted};
@@ -302,56 +301,4 @@ fn a_restart_of_a_moment_is_a_note() {
     let run = judged(drive(&load, serve).run);
     let (consequence, text) = said(&run).expect("named");
     assert_eq!(consequence, Verdict::Valid, "{text}");
-}
-
-/// A healthy load of a seed: slow servers, few users, think times, long polling, lone failures, stalls.
-fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-    let mut draw = move || {
-        // SplitMix64.
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as f64 / u64::MAX as f64
-    };
-    let users = [1, 1, 2, 3, 8, 20][(draw() * 6.0) as usize];
-    let mean = [2e6, 1e7, 1e8, 1e9, 3e9][(draw() * 5.0) as usize];
-    let mut load = match draw() < 0.5 {
-        true => closed(users),
-        // At most 95 % of what so many connections can carry.
-        false => open((0.95 * f64::from(users) * 1e9 / mean).min(300.0), users),
-    };
-    load.seed = seed;
-    let closed_loop = load.plan.rate_per_s.is_none();
-    let think = closed_loop && draw() < 0.3;
-    let timeout = 30 * SECOND;
-    load = load.with(|plan| {
-        (plan.duration_ns, plan.timeout_ns) = (Some(10 * SECOND), timeout);
-        plan.think_ns = think.then_some(SECOND);
-        plan.seed = seed;
-    });
-    let failing = [0.0, 0.0, 0.01, 0.2][(draw() * 4.0) as usize];
-    let (spread, stall) = (draw() < 0.5, draw() < 0.2);
-    let serve = move |at: u64| {
-        let after = if spread { -mean * (1.0 - draw()).ln() } else { mean };
-        // A pause of the server: whoever comes in it waits until it is over.
-        let paused = stall && (4 * SECOND..4 * SECOND + 700 * MILLISECOND).contains(&at);
-        let rest = if paused { 4 * SECOND + 700 * MILLISECOND - at } else { 0 };
-        let reply = if draw() < failing { Reply::bytes(ERROR) } else { Reply::bytes(OK) };
-        Reply { after: after as Nanos + rest, ..reply }
-    };
-    (load, serve)
-}
-
-#[test]
-fn of_a_thousand_healthy_servers_none_is_gone() {
-    for seed in testkit::sim::seeds(0..1000) {
-        let (load, mut serve) = healthy(seed);
-        let outcome = drive(&load, |world| {
-            scripted(world, &load.request, move |asked| Some(serve(asked.at))).0
-        });
-        let found = gone(&outcome.run);
-        assert_eq!(found, None, "seed {seed}: {:?}\n{:?}", load.plan, outcome.run.presence);
-    }
 }
