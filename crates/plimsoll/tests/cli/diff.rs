@@ -59,7 +59,7 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
     let (folder, target) = (Folder::new(), Target::start());
     let sweep = |path: &str| {
         let url = target.url(path);
-        folder.plimsoll(&format!("sweep {url} --levels 2,4 -d 200ms --rest 0 -q")).ok()
+        folder.plimsoll(&format!("sweep {url} --levels 2,4 -d 200ms --rest 0 -q")).measured()
     };
     sweep("/healthz");
     folder.plimsoll("diff").refuses(2, "no two sweeps of one target");

@@ -269,7 +269,8 @@ fn an_index_is_made_once_and_anew_when_it_will_not_do() {
             folder.command(Path::new(PLIMSOLL), "run w.yaml -n 2000 -q --format json");
         let output = command.env("XDG_CACHE_HOME", folder.path()).output().expect("it starts");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && stderr.contains(told), "no `{told}`: {stderr}");
+        assert!([Some(0), Some(98)].contains(&output.status.code()), "{stderr}");
+        assert!(stderr.contains(told), "no `{told}`: {stderr}");
         let rows: BTreeSet<u64> = seen(&server).into_iter().collect();
         // Of 2,000 draws out of 20,000 rows, about 97 rows come again.
         assert!(rows.len() > 1_800 && rows.last() < Some(&20_000), "{} rows", rows.len());

@@ -29,7 +29,7 @@ fn results_that_are_damaged_or_newer() {
     let (folder, target) = (Folder::new(), Target::start());
     folder.put("good.dat", "200 100 1 100\n");
     let url = target.url("/healthz");
-    folder.plimsoll(&format!("sweep {url} --levels 1 -d 100ms -q --out out")).ok();
+    folder.plimsoll(&format!("sweep {url} --levels 1 -d 100ms -q --out out")).measured();
     let whole = folder.text("out/sweep.json");
     folder.put("cut.json", &whole[..whole.len() / 2]);
     folder.plimsoll("diff cut.json good.dat").refuses(1, "cut short");

@@ -136,7 +136,7 @@ fn one_command_at_a_time_writes_to_a_folder() {
     }
     first.kill().expect("it is there");
     first.wait().expect("it ends");
-    folder.plimsoll(&format!("run {url} -c 1 -n 1 --out out -q")).ok();
+    folder.plimsoll(&format!("run {url} -c 1 -n 1 --out out -q")).measured();
     assert!(!folder.path().join("out/.plimsoll.lock").exists());
 }
 
@@ -150,7 +150,7 @@ fn files_are_their_owner_s_and_links_in_a_folder_lead_nowhere() {
         symlink(&victim, folder.path().join("out").join(name)).expect("a link");
     }
     let line = format!("run {} -c 1 -n 5 --out out -q", target.url("/healthz"));
-    folder.plimsoll(&line).ok();
+    folder.plimsoll(&line).measured();
     assert_eq!(folder.text("victim"), "untouched");
     for (path, _) in files(&folder.path().join("out")) {
         let about = fs::symlink_metadata(&path).expect("a file");
@@ -239,7 +239,7 @@ fn samples_of_failed_answers_hold_no_secret_and_no_escape_sequence() {
 fn what_a_result_or_a_script_says_is_obeyed_by_no_terminal() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
-    folder.plimsoll(&format!("run {url} -c 1 -n 5 --out out -q")).ok();
+    folder.plimsoll(&format!("run {url} -c 1 -n 5 --out out -q")).measured();
     let mut run: Value = serde_json::from_str(&folder.text("out/run.json")).expect("JSON");
     let hostile = "\u{1b}]0;x\u{7}\u{9b}2J\u{202e}";
     run["halted"] = hostile.into();
@@ -273,7 +273,7 @@ fn what_a_result_or_a_script_says_is_obeyed_by_no_terminal() {
 #[test]
 fn a_journal_without_line_ends_is_read_within_bounds() {
     let (folder, target) = (Folder::new(), Target::start());
-    folder.plimsoll(&format!("run {} -c 1 -n 5 --out out -q", target.url("/healthz"))).ok();
+    folder.plimsoll(&format!("run {} -c 1 -n 5 --out out -q", target.url("/healthz"))).measured();
     fs::remove_file(folder.path().join("out/run.json")).expect("it is there");
     let journal = folder.path().join("out/run.journal");
     let file = fs::File::options().write(true).open(&journal).expect("it is there");

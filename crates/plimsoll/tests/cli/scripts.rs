@@ -25,7 +25,7 @@ fn same<T: PartialEq + std::fmt::Debug>(
     folder.put("x.lua", script.replace("PORT", &server.port.to_string()));
     let line = format!("-s x.lua {line} {}", server.url(path));
     let did = |program: &Path| {
-        let ended = folder.run(program, &line).ok();
+        let ended = folder.run(program, &line).measured();
         // Requests under way when the client left may still come.
         std::thread::sleep(Duration::from_millis(50));
         Did { came: server.take(), ended }
@@ -385,7 +385,7 @@ fn a_script_leaves_machine_output_alone_and_gets_its_arguments() {
     let script = "function init(args) print('init', args[0] ~= nil, unpack(args)) end
                   function done() print('done') end";
     let (_, ended) = ours(script, "-n 5 --format json -- one 2");
-    let ended = ended.ok();
+    let ended = ended.measured();
     let run: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON alone");
     assert_eq!(run["totals"]["requests"], 5);
     assert!(ended.stderr.contains("init\ttrue\tone\t2\n"), "{ended:#?}");

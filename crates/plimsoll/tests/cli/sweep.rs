@@ -37,7 +37,7 @@ fn a_sweep_leaves_every_file_and_names_two_levels() {
     let url = target.url("/queue?servers=4&mean=2ms&dist=det");
     folder
         .plimsoll(&format!("sweep {url} --levels 2,8,4 -d 300ms --rest 10ms --name api --out out"))
-        .ok()
+        .measured()
         .prints("Highest QPS:")
         .prints("Highest QPS, mean <= 500ms:")
         .prints("report: out/report.html");
@@ -84,7 +84,7 @@ fn a_kill_loses_the_running_level_and_resume_goes_on() {
     let kept = levels(&folder);
     assert!(!kept.is_empty() && kept.len() < MANY, "{kept:?}");
     let first = started_at(&folder);
-    folder.plimsoll("sweep --resume out").ok();
+    folder.plimsoll("sweep --resume out").measured();
     assert_eq!(levels(&folder), (1..=MANY).map(|level| level as f64).collect::<Vec<_>>());
     assert_eq!(started_at(&folder), first);
     folder.has(&FILES);
@@ -132,10 +132,10 @@ fn a_report_is_made_anew_from_the_folder() {
     let table = folder.text("out/api.dat");
     let old = ["api.dat", "api_qps_ttlb.svg", "report.html"];
     old.iter().for_each(|name| fs::remove_file(folder.path().join("out").join(name)).unwrap());
-    folder.plimsoll("report out").ok().prints("Highest QPS:");
+    folder.plimsoll("report out").measured().prints("Highest QPS:");
     folder.has(&FILES);
     assert_eq!(folder.text("out/api.dat"), table);
-    let printed = folder.plimsoll("report out --format json").ok().stdout;
+    let printed = folder.plimsoll("report out --format json").measured().stdout;
     assert_eq!(printed, folder.text("out/sweep.json"));
     let refused = folder.plimsoll("report out --format wrk");
     assert_eq!(refused.code, 2, "{refused:#?}");
@@ -153,7 +153,7 @@ fn one_processor_is_said_to_be_shared() {
 #[test]
 fn without_a_url_the_capacity_found_stands_beside_the_true_one() {
     let folder = Folder::new();
-    let ended = folder.plimsoll("sweep --levels 16 -d 500ms -q").ok();
+    let ended = folder.plimsoll("sweep --levels 16 -d 500ms -q").measured();
     assert!(ended.stdout.contains("true capacity 8,000/s"), "{ended:#?}");
     let report = ended.stdout.lines().find_map(|line| line.strip_prefix("report: ")).unwrap();
     assert!(report.starts_with("plimsoll-out/apiserver/20"), "{report}");
@@ -191,7 +191,7 @@ fn a_level_beyond_the_ports_ends_the_sweep_and_is_no_error() {
         "sweep {} --levels 2,60k --source 127.0.0.1 -d 200ms --rest 0 --name api --out out",
         target.url("/healthz")
     );
-    let ended = folder.plimsoll(&line).ok().prints("60,000 connections could not be run");
+    let ended = folder.plimsoll(&line).measured().prints("60,000 connections could not be run");
     assert!(ended.stderr.contains("more local ports"), "{ended:#?}");
     assert_eq!(levels(&folder), [2.0]);
 }

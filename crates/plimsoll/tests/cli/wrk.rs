@@ -29,7 +29,7 @@ fn the_block_has_wrks_shape() {
     let (folder, target) = (Folder::new(), Target::start());
     let link = folder.link("wrk");
     let url = target.url("/status/404");
-    let ours = folder.run(&link, &format!("-t2 -c4 -d1s --latency {url}")).ok();
+    let ours = folder.run(&link, &format!("-t2 -c4 -d1s --latency {url}")).measured();
     let wanted = [
         "N threads and N connections",
         "Thread Stats Avg Stdev Max +/- Stdev",
@@ -68,7 +68,7 @@ fn a_script_written_for_wrk_reads_ours() {
     let url = format!("http://{}/healthz", nginx.addr());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/founding.sh");
     let line = |wrk: &Path| {
-        let ended = folder.run(&script, &format!("{} 8 {url}", wrk.display())).ok();
+        let ended = folder.run(&script, &format!("{} 8 {url}", wrk.display())).measured();
         let numbers = ended.stdout.split_whitespace().map(|n| n.parse().expect("a number"));
         numbers.collect::<Vec<f64>>()
     };
@@ -114,6 +114,7 @@ fn the_block_is_printed_after_ctrl_c() {
 fn threads_far_above_the_processors_run() {
     let (folder, target) = (Folder::new(), Target::start());
     let link = folder.link("wrk");
-    let ended = folder.run(&link, &format!("-t144 -c288 -d1s {}", target.url("/healthz"))).ok();
+    let ended =
+        folder.run(&link, &format!("-t144 -c288 -d1s {}", target.url("/healthz"))).measured();
     assert!(ended.stdout.contains("144 threads and 288 connections"), "{ended:#?}");
 }

@@ -81,7 +81,7 @@ fn redirecting(to: &str) -> Vec<u8> {
 #[test]
 fn redirects_are_told_and_not_followed() {
     let peer = answering(&[&redirecting("/login?from=a")]);
-    let run = load(&url(&peer), "-c 2 -n 20").ends(0);
+    let run = load(&url(&peer), "-c 2 -n 20").done();
     assert_eq!(run.redirected_to.as_deref(), Some("/login?from=a"));
     let told = run.validity.reasons.iter().find(|reason| reason.code.name() == "redirected");
     assert!(told.is_some_and(|reason| reason.text.contains("/login?from=a")), "{:?}", run.validity);
@@ -97,7 +97,7 @@ fn following_finds_where_a_url_leads_and_loads_that() {
     let peer = Peer::start_each(vec![script(&first), script(&first), script(then)]);
     let loaded = load(&url(&peer), "-c 1 -n 5 --follow 3");
     let told = loaded.ended.stderr.clone();
-    let run = loaded.ends(0);
+    let run = loaded.done();
     assert!(told.contains("answered 302 and leads to") && run.plan.url.ends_with("/b"), "{told}");
     assert_eq!(run.totals.statuses.keys().copied().collect::<Vec<_>>(), [200]);
 }

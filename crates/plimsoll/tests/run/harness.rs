@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use model::Run;
+use model::{ReasonCode, Run, Verdict};
 use target::{Options, Server};
 
 /// The program under test.
@@ -109,11 +109,43 @@ impl Loaded {
         succeeded.into_iter().chain(failed).collect()
     }
 
-    /// Asserts an exit code.
+    /// Asserts that it ran to its end, and that nothing but what else this machine does makes its result doubtful.
     #[track_caller]
-    pub fn ends(self, code: i32) -> Run {
-        assert_eq!(self.ended.code, code, "{:#?}", self.ended);
+    pub fn done(self) -> Run {
+        assert_eq!(self.ended.code, i32::from(verdict::exit_code(&self.run)), "{:#?}", self.ended);
+        for reason in &self.run.validity.reasons {
+            let told = reason.consequence != Verdict::Valid;
+            assert!(
+                !told || OF_THE_MACHINE.contains(&reason.code),
+                "{reason:?}: {:#?}",
+                self.ended
+            );
+        }
         self.run
+    }
+}
+
+/// What is told of a run when other programs take the processors: no test can rule it out.
+const OF_THE_MACHINE: [ReasonCode; 11] = [
+    ReasonCode::AchievedBelowOffered,
+    ReasonCode::BusyNeighbour,
+    ReasonCode::ClockJumped,
+    ReasonCode::Dips,
+    ReasonCode::GeneratorPaused,
+    ReasonCode::LateSends,
+    ReasonCode::MemoryShort,
+    ReasonCode::ObservedLate,
+    ReasonCode::SharedCores,
+    ReasonCode::Throttled,
+    ReasonCode::WorkersSaturated,
+];
+
+impl Ended {
+    /// Asserts that a measurement ran to its end: 0, or 98 where what else this machine does makes it doubtful.
+    #[track_caller]
+    pub fn measured(self) -> Self {
+        assert!([0, 98].contains(&self.code), "{self:#?}");
+        self
     }
 }
 

@@ -129,7 +129,7 @@ fn certificates_are_checked_unless_told_otherwise() {
     let cacert = format!("--cacert {}", identity.cert.display());
     for io in interfaces() {
         for flags in ["--insecure", &cacert, &format!("{cacert} --tls-max 1.2")] {
-            let run = load(&healthz, &format!("-c 4 -t 2 -n 200 --io {io} {flags}")).ends(0);
+            let run = load(&healthz, &format!("-c 4 -t 2 -n 200 --io {io} {flags}")).done();
             assert_eq!((run.totals.attempts, run.totals.succeeded), (200, 200), "{io} {flags}");
             assert_eq!(run.tls_ns.count, 4, "{io} {flags}");
         }
@@ -194,7 +194,7 @@ fn nginx_speaks_tls_with_us() {
     for io in interfaces() {
         let before = nginx.requests().expect("its counters");
         let run =
-            load(&format!("https://{address}/"), &format!("-k -c 10 -n 1000 --io {io}")).ends(0);
+            load(&format!("https://{address}/"), &format!("-k -c 10 -n 1000 --io {io}")).done();
         let seen = nginx.requests().expect("its counters") - before;
         assert_eq!((run.totals.succeeded, seen), (1000, 1000), "{io}");
     }
@@ -220,7 +220,7 @@ fn a_key_of_another_certificate_is_said() {
     plimsoll(&format!("run {} -k {pair}", https(&server, "/healthz")))
         .refuses(2, "--key is not the key of the first certificate in --cert");
     let pair = format!("--cert {} --key {}", ours.cert.display(), ours.key.display());
-    load(&https(&server, "/healthz"), &format!("-k -n 10 -c 1 {pair}")).ends(0);
+    load(&https(&server, "/healthz"), &format!("-k -n 10 -c 1 {pair}")).done();
 }
 
 #[test]

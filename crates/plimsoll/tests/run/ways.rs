@@ -17,7 +17,7 @@ fn ipv6_and_its_brackets() {
         let port = server.addr().port();
         let url = format!("http://[::1]:{port}/healthz");
         for flags in ["", "--source ::1"] {
-            let run = load(&url, &format!("-c 3 -n 100 --io {io} {flags}")).ends(0);
+            let run = load(&url, &format!("-c 3 -n 100 --io {io} {flags}")).done();
             assert_eq!(run.totals.succeeded, 100, "{io} {flags}");
             assert_eq!(run.plan.addresses, [format!("[::1]:{port}")]);
         }
@@ -83,7 +83,7 @@ fn one_request(wait_for: usize) -> (SocketAddr, thread::JoinHandle<String>) {
 fn connect_to_leaves_host_and_path_alone() {
     let (address, heard) = one_request(0);
     let flags = format!("-c 1 -n 1 --connect-to {address} -H X-Tried:yes");
-    let run = load("http://api.example.test:81/users?page=2", &flags).ends(0);
+    let run = load("http://api.example.test:81/users?page=2", &flags).done();
     assert_eq!(run.totals.succeeded, 1);
     let heard = heard.join().expect("no panic");
     assert!(heard.starts_with("GET /users?page=2 HTTP/1.1\r\n"), "{heard}");
