@@ -7,13 +7,14 @@
 pub mod address;
 pub mod allowed_files;
 pub mod cursors;
-pub mod follow;
+pub mod input;
 pub mod objectives;
+pub mod plan;
 pub mod pool_file;
 pub mod pool_index;
-pub mod resolve;
+pub mod prepared;
 pub mod script_run;
-pub mod sent;
 pub mod settings;
+pub mod shape;
 pub mod tls;
 pub mod workload_file;

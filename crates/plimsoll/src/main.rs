@@ -6,6 +6,8 @@
 mod terminal;
 
 mod args;
+mod built_in_api;
+mod clock;
 mod commands;
 mod failure;
 mod load;
@@ -13,6 +15,7 @@ mod machine;
 mod measure;
 mod results;
 mod secrets;
+mod user_folder;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -1,9 +1,12 @@
 //! The result folder and its files: written whole or not at all, by one command at a time, read within
 //! bounds, and taken up again only with consent.
 
+pub mod charts;
 pub mod consent;
+pub mod deliver;
+pub mod folder;
 pub mod input;
 pub mod journal;
 pub mod lock;
 pub mod output;
-pub mod user_folder;
+pub mod sweep_files;

@@ -3,8 +3,6 @@
 //! Owns the command: which loads, in which order, on which processors. Keeping the result, and putting
 //! it beside later runs, is [`store`]'s.
 
-pub mod store;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -17,11 +15,14 @@ use verdict::exit::INTERRUPTED;
 use verdict::figures::{grouped, percent, rate};
 
 use crate::args::{CalibrateArgs, LoadArgs, TextOrJson};
-use crate::commands::sweep::demo::BuiltIn;
+use crate::built_in_api::BuiltIn;
+use crate::clock::now_rfc3339;
 use crate::failure::{Failure, cannot_run, usage};
-use crate::load::resolve::{Prepared, Shape};
+use crate::load::shape::Shape;
+use crate::machine::calibrations;
 use crate::machine::environment;
-use crate::measure::execute::{execute, now_rfc3339};
+use crate::measure::execute::execute;
+use crate::measure::prepare_url;
 use crate::results::output;
 use crate::terminal::live::Live;
 use crate::terminal::signals::{stop_on_signal, stopped};
@@ -72,7 +73,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         closed: measured.iter().map(|(shared, run)| closed_ceiling(run, *shared)).collect(),
         open: runs.iter().map(lateness).collect(),
     };
-    let kept = store::save(&calibration)?;
+    let kept = calibrations::save(&calibration)?;
     tell_doubts(|code| {
         let all = measured.iter().map(|(_, run)| run).chain(&runs);
         all.flat_map(|run| &run.validity.reasons).any(|reason| reason.code == code)
@@ -142,7 +143,7 @@ impl Bench {
 
     fn run(&mut self, workers: u64, rate_per_s: Option<f64>) -> Result<Run, Failure> {
         let load = LoadArgs { threads: Some(workers), ..self.load.clone() };
-        let prepared = Prepared::new(&self.url, &load)?;
+        let prepared = prepare_url(&self.url, &load)?;
         let shape = Shape {
             connections: CONNECTIONS_A_WORKER * workers,
             rate_per_s,

@@ -2,11 +2,11 @@
 //!
 //! Owns the command: flags to settings, runs to judgements, files and words. Which step comes next
 //! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::measure::execute`]'s. Data
-//! flows from [`mod@course`] (steps one after another) into [`files`] after every step.
+//! flows from [`runner`] (steps one after another) into [`files`] after every step.
 
-mod course;
 mod files;
 mod resume;
+mod runner;
 
 use std::path::{Path, PathBuf};
 
@@ -18,22 +18,22 @@ use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES
 use verdict::objective::FOR_A_COURSE;
 
 use crate::args::{CapacityArgs, CapacityFormat};
-use crate::commands::sweep;
-use crate::commands::sweep::demo::BuiltIn;
+use crate::built_in_api::BuiltIn;
+use crate::clock::now_rfc3339;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
+use crate::load::input::LoadInput;
 use crate::load::objectives;
-use crate::load::resolve::Prepared;
-use crate::load::sent::Sent;
 use crate::load::settings::{Origin, Setting};
-use crate::measure::execute::now_rfc3339;
+use crate::measure::prepare;
 use crate::results::consent;
+use crate::results::folder::{folder_name, unused};
 use crate::results::output;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 
-use course::{Course, End};
 use files::Files;
+use runner::{End, SearchRunner};
 
 /// The whole search, unless told otherwise.
 const BUDGET: Nanos = 300 * SECOND;
@@ -60,26 +60,26 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let dir = folder(args)?;
     let built_in = if built_in { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
-    let mut sent = Sent::of(url, &args.load)?;
-    settings.arriving = sent.arriving();
-    settings.arrivals = arrivals(&mut sent, settings.kind, Arrivals::Poisson);
-    let asked = asked(args, &sent, &settings)?;
+    let mut input = LoadInput::of(url, &args.load)?;
+    settings.arriving = input.arriving();
+    settings.arrivals = arrivals(&mut input, settings.kind, Arrivals::Poisson);
+    let asked = asked(args, &input, &settings)?;
     let record = empty(url, settings, asked.names());
-    let course = course(sent, args, settings, asked)?;
+    let runner = runner(input, args, settings, asked)?;
     let files = Files::new(&dir)?;
-    consent::keep(&dir, &course.prepared.sent, &args.load);
-    if cursors::begin(&dir, &course.prepared.sent)? {
+    consent::keep(&dir, runner.prepared.input.files(&args.load));
+    if cursors::begin(&dir, &runner.prepared.input)? {
         // What is killed in its first step goes on too.
         files.write_record(&record);
     }
-    carry_out(&course, record, &files, args.format, built_in.as_ref())
+    carry_out(&runner, record, &files, args.format, built_in.as_ref())
 }
 
 /// How the arrivals of a search are spaced: as flag or file say, else by `default`. Users do not come
 /// evenly, so unlike a run a search sends at random unless told otherwise: evenly spaced arrivals
 /// would find a capacity that users never get.
-fn arrivals(sent: &mut Sent, kind: LevelKind, default: Arrivals) -> Option<Arrivals> {
-    let told = &mut sent.settings.arrivals;
+fn arrivals(input: &mut LoadInput, kind: LevelKind, default: Arrivals) -> Option<Arrivals> {
+    let told = &mut input.settings.arrivals;
     if told.origin == Origin::Default {
         *told = Setting { value: default, origin: Origin::Default };
     }
@@ -87,9 +87,9 @@ fn arrivals(sent: &mut Sent, kind: LevelKind, default: Arrivals) -> Option<Arriv
 }
 
 /// What `--slo` says, or else the workload file.
-fn asked(args: &CapacityArgs, sent: &Sent, settings: &Settings) -> Result<Asked, Failure> {
+fn asked(args: &CapacityArgs, input: &LoadInput, settings: &Settings) -> Result<Asked, Failure> {
     let flags = objectives::read("--slo", &args.slo)?;
-    let asked = Asked::of(if flags.is_empty() { objectives::written(sent)? } else { flags });
+    let asked = Asked::of(if flags.is_empty() { objectives::written(input)? } else { flags });
     if asked.wants_a_course() && settings.hold_ns < FOR_A_COURSE {
         return usage(format!(
             "--slo stable: dips are told from {} on: give --hold {0}, or a longer --budget",
@@ -99,16 +99,16 @@ fn asked(args: &CapacityArgs, sent: &Sent, settings: &Settings) -> Result<Asked,
     Ok(asked)
 }
 
-fn course(
-    sent: Sent,
+fn runner(
+    input: LoadInput,
     args: &CapacityArgs,
     settings: Settings,
     asked: Asked,
-) -> Result<Course, Failure> {
-    let mut prepared = Prepared::of(sent, &args.load)?;
+) -> Result<SearchRunner, Failure> {
+    let mut prepared = prepare(input, &args.load)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    Ok(Course { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
+    Ok(SearchRunner { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
 }
 
 /// What the flags mean.
@@ -176,22 +176,22 @@ fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySear
 
 /// Runs the steps, writes and prints what they came to, and says how the command ends.
 fn carry_out(
-    course: &Course,
+    runner: &SearchRunner,
     mut record: CapacitySearch,
     files: &Files,
     format: CapacityFormat,
     built_in: Option<&BuiltIn>,
 ) -> Result<u8, Failure> {
-    let end = course.run(&mut record, files)?;
+    let end = runner.run(&mut record, files)?;
     let search = verdict::capacity::Search::of_record(&record);
     let ending = match end {
         End::Over(ending) => Some(ending),
         End::Interrupted | End::Halted => None,
     };
     let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
-    record.load_line = line(&search, &course.asked, &record, run.as_ref());
+    record.load_line = line(&search, &runner.asked, &record, run.as_ref());
     let throughput =
-        record.load_line.as_ref().map(|line| course.asked.throughput(line)).unwrap_or_default();
+        record.load_line.as_ref().map(|line| runner.asked.throughput(line)).unwrap_or_default();
     let mut reading = words::read(&search, ending);
     if let Some(line) = &record.load_line
         && let Some(short) = words::throughput(&throughput, line)
@@ -258,8 +258,6 @@ fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
             dir.display()
         )),
         Some(dir) => Ok(dir.clone()),
-        None => {
-            Ok(sweep::unused(&Path::new("plimsoll-out").join("capacity"), &sweep::folder_name()))
-        }
+        None => Ok(unused(&Path::new("plimsoll-out").join("capacity"), &folder_name())),
     }
 }

@@ -15,11 +15,12 @@ use verdict::comparison::{Word, likeness, rounds as judged};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 
 use crate::args::{CompareArgs, CompareFormat, ShapeArgs};
-use crate::commands::sweep::{folder_name, unused};
 use crate::failure::{Failure, usage};
-use crate::load::resolve::{Prepared, Shape};
-use crate::load::sent::Sent;
-use crate::load::settings::{DEFAULT_DURATION, ShapeSettings};
+use crate::load::input::LoadInput;
+use crate::load::settings::DEFAULT_DURATION;
+use crate::load::shape::Shape;
+use crate::measure::prepare_url;
+use crate::results::folder::{folder_name, unused};
 use crate::results::input;
 use crate::results::output;
 use crate::terminal::signals::stop_on_signal;
@@ -38,7 +39,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     refuse(args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let contestants = contestants(args, baseline.is_some())?;
-    let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.sent)?;
+    let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.input)?;
     let files = Files::new(folder(args)?)?;
     let mut rounds = Rounds::new(contestants, shape, args, stop_on_signal()?);
     for round in 0..args.rounds {
@@ -91,7 +92,7 @@ fn read_baseline(path: &Path) -> Result<Run, Failure> {
 }
 
 /// What was asked for, else what the baseline had, else what a workload file says, else the defaults.
-fn shape(args: &CompareArgs, baseline: Option<&Run>, sent: &Sent) -> Result<Shape, Failure> {
+fn shape(args: &CompareArgs, baseline: Option<&Run>, input: &LoadInput) -> Result<Shape, Failure> {
     let plan = baseline.map(|run| &run.plan);
     let flags = ShapeArgs {
         connections: args.connections.or(plan.map(|plan| u64::from(plan.connections))),
@@ -99,7 +100,7 @@ fn shape(args: &CompareArgs, baseline: Option<&Run>, sent: &Sent) -> Result<Shap
         rate: args.rate.or(plan.and_then(|plan| plan.rate_per_s)),
         requests: None,
     };
-    let shape = ShapeSettings::of_sent(&flags, sent)?.shape();
+    let shape = input.shape(&flags)?.shape();
     let duration_ns = Some(shape.duration_ns.unwrap_or(DEFAULT_DURATION));
     Ok(Shape { duration_ns, requests: None, ..shape })
 }
@@ -107,7 +108,7 @@ fn shape(args: &CompareArgs, baseline: Option<&Run>, sent: &Sent) -> Result<Shap
 fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>, Failure> {
     let letters: &[&'static str] = if has_baseline { &["B"] } else { &["A", "B"] };
     let contestant = |(url, letter): (&String, &&'static str)| {
-        let mut prepared = Prepared::new(url, &args.load)?;
+        let mut prepared = prepare_url(url, &args.load)?;
         prepared.print_for_people(args.format == CompareFormat::Text);
         Ok(Contestant { letter, prepared })
     };

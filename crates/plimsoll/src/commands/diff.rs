@@ -19,9 +19,10 @@ use verdict::exit::{COULD_NOT_RUN, DONE, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::figures::level;
 
 use crate::args::{DiffArgs, TableFormat};
-use crate::commands::sweep::files::{SWEEP_JSON, drawn};
 use crate::failure::{Failure, usage};
+use crate::results::charts::drawn;
 use crate::results::input::RUN_JSON;
+use crate::results::input::SWEEP_JSON;
 use crate::results::output;
 use crate::secrets;
 

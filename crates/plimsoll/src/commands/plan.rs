@@ -8,12 +8,11 @@ use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
 use crate::args::{PlanArgs, TextOrJson};
-use crate::commands::run::refuse_contradictions;
+use crate::clock::now_unix_ns;
 use crate::failure::{Failure, usage};
-use crate::load::resolve::{self, Shape};
-use crate::load::sent::{Course, Sent, What};
+use crate::load::input::{LoadInput, LoadProfile, Requests};
 use crate::load::settings::{Origin, Setting, ShapeSettings};
-use crate::measure::execute::now_unix_ns;
+use crate::load::shape::Shape;
 use crate::results::output;
 use crate::secrets;
 
@@ -28,11 +27,11 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     if args.samples > MOST_SAMPLES {
         return usage(format!("--samples: at most {MOST_SAMPLES}"));
     }
-    let sent = Sent::of(&args.url, &args.load)?;
-    let shape = ShapeSettings::of_sent(&args.shape, &sent)?;
-    resolve::check_shape(shape.shape())?;
-    refuse_contradictions(&sent.settings, shape.shape())?;
-    let preview = preview(args, &sent, &shape);
+    let input = LoadInput::of(&args.url, &args.load)?;
+    let shape = input.shape(&args.shape)?;
+    shape.shape().check()?;
+    input.settings.check(shape.shape())?;
+    let preview = preview(args, &input, &shape);
     let printed = output::print(&match args.format {
         TextOrJson::Text => text(&preview, output::style()),
         TextOrJson::Json => output::json(&preview) + "\n",
@@ -40,8 +39,8 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     Ok(if printed { DONE } else { COULD_NOT_RUN })
 }
 
-fn preview(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Preview {
-    let (mix, environment, writes) = match sent.workload() {
+fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview {
+    let (mix, environment, writes) = match input.workload() {
         None => (Mix::default(), BTreeSet::new(), None),
         Some((_, ready)) => {
             let compiled = &ready.compiled;
@@ -55,8 +54,8 @@ fn preview(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Preview {
     };
     Preview {
         schema: SCHEMA.to_owned(),
-        settings: settings(args, sent, shape),
-        requests: samples(sent, &mix, args.samples),
+        settings: settings(args, input, shape),
+        requests: samples(input, &mix, args.samples),
         mix,
         writes,
         environment: environment.into_iter().collect(),
@@ -73,13 +72,13 @@ fn requests(shape: Shape) -> Option<f64> {
     }
 }
 
-fn samples(sent: &Sent, mix: &Mix, count: u64) -> Vec<Request> {
-    match &sent.what {
-        What::One { request, .. } => {
+fn samples(input: &LoadInput, mix: &Mix, count: u64) -> Vec<Request> {
+    match &input.requests {
+        Requests::One { request, .. } => {
             let text = secrets::mask_request(&shown(request));
             vec![Request { endpoint: String::new(), text }]
         }
-        What::Workload(_, ready) => {
+        Requests::Workload(_, ready) => {
             let of = |endpoint: u32| mix.endpoints.get(endpoint as usize).map(|e| e.name.clone());
             let samples = ready.compiled.sample(count as u32, now_unix_ns());
             let each = samples.into_iter().map(|sample| Request {
@@ -91,26 +90,26 @@ fn samples(sent: &Sent, mix: &Mix, count: u64) -> Vec<Request> {
     }
 }
 
-fn settings(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Vec<Line> {
-    let settings = &sent.settings;
+fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Line> {
+    let settings = &input.settings;
     let mut lines = Vec::new();
     let mut tell = |name: &str, value: String, origin: Origin| {
         lines.push(Line { name: name.to_owned(), value, origin: name_of(origin) });
     };
-    if let Some((file, _)) = sent.workload() {
+    if let Some((file, _)) = input.workload() {
         tell("workload", file.path().display().to_string(), Origin::Flag);
     }
-    let url = secrets::mask_url(sent.destination.url.as_str());
-    tell("target", url, sent.named_by);
+    let url = secrets::mask_url(input.destination.url.as_str());
+    tell("target", url, input.named_by);
     if let Some(factor) = args.load.scale {
-        let before = sent.workload().map(|(file, _)| before_scale(&file.workload().load));
+        let before = input.workload().map(|(file, _)| before_scale(&file.workload().load));
         let before = before.flatten().map(|load| format!(", {load} before")).unwrap_or_default();
         tell("scale", format!("{factor}{before}"), Origin::Flag);
     }
     if let Some(like) = &args.load.expect_body_like {
         tell("expected body", like.clone(), Origin::Flag);
     }
-    if let Some(Course { stages, recorded }) = sent.course() {
+    if let Some(LoadProfile { stages, recorded }) = input.profile() {
         let what = recorded.map_or_else(
             || format!("{} stages", stages.len()),
             |dues| format!("a trace of {} arrivals", dues.len()),
@@ -152,8 +151,8 @@ fn settings(args: &PlanArgs, sent: &Sent, shape: &ShapeSettings) -> Vec<Line> {
     tell("time-out", exact_duration(settings.timeout_ns.value), settings.timeout_ns.origin);
     tell("success", settings.success.value.to_string(), settings.success.origin);
     tell("seed", settings.seed.value.to_string(), settings.seed.origin);
-    for (name, value) in &sent.headers {
-        tell("header", format!("{name}: {value}"), origin_of_header(args, sent, name));
+    for (name, value) in &input.headers {
+        tell("header", format!("{name}: {value}"), origin_of_header(args, input, name));
     }
     lines
 }
@@ -164,11 +163,11 @@ fn before_scale(load: &model::workload::LoadSpec) -> Option<String> {
     rate.or_else(|| load.concurrency.map(|users| format!("{users} users")))
 }
 
-fn origin_of_header(args: &PlanArgs, sent: &Sent, name: &str) -> Origin {
+fn origin_of_header(args: &PlanArgs, input: &LoadInput, name: &str) -> Origin {
     let named = |text: &String| {
         text.split_once(':').is_some_and(|(given, _)| given.trim().eq_ignore_ascii_case(name))
     };
-    match sent.workload() {
+    match input.workload() {
         Some(_) if !args.load.headers.iter().any(named) => Origin::File,
         _ => Origin::Flag,
     }

@@ -7,15 +7,16 @@ use import::ResultError;
 use model::Run;
 
 use crate::args::{Format, ReportArgs};
-use crate::commands::run;
 use crate::commands::sweep;
-use crate::commands::sweep::files::{Files, SWEEP_JSON};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::objectives::Objectives;
+use crate::results::deliver::deliver;
 use crate::results::input;
+use crate::results::input::SWEEP_JSON;
 use crate::results::journal::{self, Replayed};
 use crate::results::lock::Lock;
 use crate::results::output;
+use crate::results::sweep_files::SweepFiles;
 
 /// Runs the command; the exit code.
 ///
@@ -33,7 +34,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     objectives.judge(&mut run);
     let lock = locked(dir);
     let out = lock.as_ref().map(|_| dir.as_path());
-    let code = run::deliver(&run, args.format, false, out, |_| false)?;
+    let code = deliver(&run, args.format, false, out, |_| false)?;
     let told = objectives.tell(&run);
     Ok(if (lock.is_some() && told) || code != 0 { code } else { 1 })
 }
@@ -98,7 +99,7 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         objectives.judge(&mut held.run);
     }
     let lock = locked(dir);
-    let files = lock.map(|lock| Files::of_locked(dir, &sweep.name, lock)).transpose()?;
+    let files = lock.map(|lock| SweepFiles::of_locked(dir, &sweep.name, lock)).transpose()?;
     match format {
         Format::Text => sweep::conclude(&sweep),
         Format::Json => drop(output::print(&(output::json(&sweep) + "\n"))),

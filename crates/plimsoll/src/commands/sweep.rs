@@ -2,14 +2,12 @@
 //!
 //! Owns the command: which levels, where to, where the files go, what is said at the end. A level's
 //! run is [`crate::measure::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
-//! tables and charts `report`'s. Data flows from [`mod@course`] (levels one after another, also for
+//! tables and charts `report`'s. Data flows from [`runner`] (levels one after another, also for
 //! [`crate::commands::wrktest`]) into [`files`] after every level.
 
-pub mod course;
-pub mod demo;
-pub mod files;
 pub mod levels;
 mod resume;
+pub mod runner;
 
 use std::path::{Path, PathBuf};
 
@@ -18,21 +16,23 @@ use model::{Curve, LevelKind, Nanos, Sweep};
 use verdict::exit::COULD_NOT_RUN;
 
 use crate::args::SweepArgs;
+use crate::built_in_api::BuiltIn;
+use crate::clock::now_rfc3339;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
+use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
-use crate::load::resolve::Prepared;
-use crate::load::sent::Sent;
 use crate::load::settings::DEFAULT_DURATION;
-use crate::measure::execute::now_rfc3339;
+use crate::measure::prepare;
 use crate::results::consent;
+use crate::results::folder::{folder_name, unused};
+use crate::results::input::SWEEP_JSON;
 use crate::results::output;
+use crate::results::sweep_files::SweepFiles;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 
-use course::Course;
-use demo::BuiltIn;
-use files::Files;
+use runner::SweepRunner;
 
 /// Window of a level of the built-in API.
 const BUILT_IN_DURATION: u64 = 2 * SECOND;
@@ -55,30 +55,30 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
     let built_in = if args.url.is_none() { Some(BuiltIn::start()?) } else { None };
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
-    let sent = Sent::of(url, &args.load)?;
-    let objectives = objectives.or_written(&sent)?;
-    let course = course(sent, args, objectives, built_in.is_some())?;
+    let input = LoadInput::of(url, &args.load)?;
+    let objectives = objectives.or_written(&input)?;
+    let runner = runner(input, args, objectives, built_in.is_some())?;
     let sweep = empty(&args.name, url, levels::kind(args), args.objective);
     let folder = folder(args)?;
-    let files = Files::of_sweep(&folder, &args.name)?;
-    consent::keep(&folder, &course.prepared.sent, &args.load);
-    if cursors::begin(&folder, &course.prepared.sent)? {
+    let files = SweepFiles::of_sweep(&folder, &args.name)?;
+    consent::keep(&folder, runner.prepared.input.files(&args.load));
+    if cursors::begin(&folder, &runner.prepared.input)? {
         files.write_json(&sweep);
     }
-    carry_out(&course, ladder, sweep, &files, built_in.as_ref())
+    carry_out(&runner, ladder, sweep, &files, built_in.as_ref())
 }
 
 /// The levels to go, the load and its pace, from the flags.
-fn course(
-    sent: Sent,
+fn runner(
+    input: LoadInput,
     args: &SweepArgs,
     objectives: Objectives,
     built_in: bool,
-) -> Result<Course, Failure> {
+) -> Result<SweepRunner, Failure> {
     let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
-    let prepared = Prepared::of(sent, &args.load)?;
+    let prepared = prepare(input, &args.load)?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    Ok(Course {
+    Ok(SweepRunner {
         prepared,
         kind: levels::kind(args),
         connections: args.connections,
@@ -109,19 +109,19 @@ pub fn empty(name: &str, url: &str, kind: LevelKind, objective_mean_ns: Nanos) -
 
 /// Runs the levels, prints what they came to, and says how the command ends.
 fn carry_out(
-    course: &Course,
+    runner: &SweepRunner,
     ladder: verdict::Ladder,
     mut sweep: Sweep,
-    files: &Files,
+    files: &SweepFiles,
     built_in: Option<&BuiltIn>,
 ) -> Result<u8, Failure> {
-    let end = course.run(ladder, &mut sweep, files)?;
+    let end = runner.run(ladder, &mut sweep, files)?;
     conclude(&sweep);
     if let Some(built_in) = built_in {
         output::print(&built_in.compare(&sweep));
     }
     output::print(&format!("report: {}\n", files.report().display()));
-    let told = course.objectives.tell_sweep(&sweep);
+    let told = runner.objectives.tell_sweep(&sweep);
     let code = end.exit_code(&sweep);
     Ok(if told || code != 0 { code } else { COULD_NOT_RUN })
 }
@@ -147,7 +147,7 @@ pub fn conclude(sweep: &Sweep) {
 /// The folder asked for, or one of its own under `plimsoll-out`.
 fn folder(args: &SweepArgs) -> Result<PathBuf, Failure> {
     match &args.out {
-        Some(dir) if dir.join(files::SWEEP_JSON).exists() => usage(format!(
+        Some(dir) if dir.join(SWEEP_JSON).exists() => usage(format!(
             "{} holds a sweep already: go on with it by --resume {0}, or name another folder",
             dir.display()
         )),
@@ -156,42 +156,14 @@ fn folder(args: &SweepArgs) -> Result<PathBuf, Failure> {
     }
 }
 
-/// `20261121-074500`, in UTC.
-pub fn folder_name() -> String {
-    jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
-}
-
-/// `parent/name`, or the first of `parent/name-2`, `-3` ... that does not exist.
-pub fn unused(parent: &Path, name: &str) -> PathBuf {
-    let numbered = (2..).map(|n| parent.join(format!("{name}-{n}")));
-    let mut candidates = std::iter::once(parent.join(name)).chain(numbered);
-    candidates.find(|dir| !dir.exists()).expect("some number is free")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_of_results_is_never_used_twice() {
-        let dir = tempfile::tempdir().unwrap();
-        for wanted in ["now", "now-2", "now-3"] {
-            let found = unused(dir.path(), "now");
-            assert_eq!(found, dir.path().join(wanted));
-            std::fs::create_dir(found).unwrap();
-        }
-    }
-
-    #[test]
-    fn folders_are_named_by_date_and_time() {
-        let name = folder_name();
-        assert_eq!((name.len(), name.as_bytes()[8]), (15, b'-'), "{name}");
-    }
-
-    #[test]
     fn an_interrupted_sweep_says_so_whatever_it_has() {
         let sweep = empty("api", "http://127.0.0.1/", LevelKind::Concurrency, 1);
-        assert_eq!(course::End::Interrupted.exit_code(&sweep), 130);
-        assert_eq!(course::End::Complete { written: false }.exit_code(&sweep), 98);
+        assert_eq!(runner::End::Interrupted.exit_code(&sweep), 130);
+        assert_eq!(runner::End::Complete { written: false }.exit_code(&sweep), 98);
     }
 }

@@ -14,10 +14,12 @@ use verdict::objective::AbortWatch;
 
 use crate::args::{LoadArgs, TlsArgs};
 use crate::failure::{Failure, usage};
-use crate::load::resolve::{Prepared, Shape, Shortage};
+use crate::load::prepared::Shortage;
 use crate::load::script_run::{ScriptRun, Steps};
+use crate::load::shape::Shape;
 use crate::machine::environment;
 use crate::measure::execute::execute_sampled;
+use crate::measure::prepare_url;
 use crate::results::output;
 use crate::terminal::live::Live;
 use crate::terminal::screen;
@@ -105,7 +107,7 @@ fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
     if args.connections < args.threads {
         return usage("number of connections must be >= threads");
     }
-    let mut prepared = Prepared::new(url, &load(args))?;
+    let mut prepared = prepare_url(url, &load(args))?;
     prepared.shortage = Shortage::Counted;
     let stop = stop_on_signal()?;
     let shape = Shape {

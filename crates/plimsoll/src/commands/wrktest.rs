@@ -14,13 +14,13 @@ use verdict::objective::AbortWatch;
 use crate::args::DEFAULT_MARGIN;
 use crate::args::{LoadArgs, WrktestArgs, WrktestCommand};
 use crate::commands::diff::Compared;
-use crate::commands::sweep::course::Course;
-use crate::commands::sweep::files::Files;
+use crate::commands::sweep::runner::SweepRunner;
 use crate::commands::sweep::{conclude, empty, levels};
 use crate::failure::{Failure, usage};
 use crate::load::objectives::Objectives;
-use crate::load::resolve::Prepared;
+use crate::measure::prepare_url;
 use crate::results::output;
+use crate::results::sweep_files::SweepFiles;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 
@@ -55,8 +55,8 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         timeout: Some(args.timeout),
         ..LoadArgs::without_flags()
     };
-    let course = Course {
-        prepared: Prepared::new(url, &load)?,
+    let runner = SweepRunner {
+        prepared: prepare_url(url, &load)?,
         kind: LevelKind::Concurrency,
         connections: 0,
         duration_ns: args.duration,
@@ -66,8 +66,8 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         objectives: Objectives::default(),
         abort_on: AbortWatch::default(),
     };
-    course.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    let files = Files::of_job(&args.dir, &args.name)?;
+    runner.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+    let files = SweepFiles::of_job(&args.dir, &args.name)?;
     eprintln!(
         "Running like wrk -t{threads} -d{} -T{} --latency -c LEVEL {}",
         exact_duration(args.duration),
@@ -75,7 +75,7 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         secrets::mask_url(url)
     );
     let mut sweep = empty(&args.name, url, LevelKind::Concurrency, OBJECTIVE_NS);
-    let end = course.run(ladder, &mut sweep, &files)?;
+    let end = runner.run(ladder, &mut sweep, &files)?;
     conclude(&sweep);
     close(&files.named(".dat"), &files.named("_qps_ttlb.png"), &files.named("_successrate.png"));
     output::print(&format!("report: {}\n", files.report().display()));

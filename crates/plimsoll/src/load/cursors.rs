@@ -18,8 +18,8 @@ use sha2::{Digest, Sha256};
 use traffic::{Keep, Lots, RECORD_BYTES};
 
 use crate::failure::{Failure, cannot_run, usage};
+use crate::load::input::LoadInput;
 use crate::load::pool_file::Stamp;
-use crate::load::sent::Sent;
 use crate::load::workload_file::{Ready, WorkloadFile};
 use crate::results::input;
 use crate::results::output::write_file;
@@ -71,8 +71,8 @@ struct FileHead {
 ///
 /// # Errors
 /// When the folder knows of pools that are in use, or the file cannot be written.
-pub fn begin(dir: &Path, sent: &Sent) -> Result<bool, Failure> {
-    let Some((file, ready)) = sent.workload() else { return Ok(false) };
+pub fn begin(dir: &Path, input: &LoadInput) -> Result<bool, Failure> {
+    let Some((file, ready)) = input.workload() else { return Ok(false) };
     let head = head(file, ready)?;
     let path = dir.join(NAME);
     if !head.pools.is_empty() && path.exists() {
@@ -93,8 +93,8 @@ pub fn begin(dir: &Path, sent: &Sent) -> Result<bool, Failure> {
 /// # Errors
 /// When the workload or a pool's file is not what it was, or the file is missing, damaged or cannot be
 /// written.
-pub fn go_on(dir: &Path, sent: &Sent) -> Result<(), Failure> {
-    let Some((file, ready)) = sent.workload() else { return Ok(()) };
+pub fn go_on(dir: &Path, input: &LoadInput) -> Result<(), Failure> {
+    let Some((file, ready)) = input.workload() else { return Ok(()) };
     let now = head(file, ready)?;
     if now.pools.is_empty() {
         return Ok(());

@@ -10,7 +10,7 @@ use verdict::objective::{self, AbortWatch, Objective};
 
 use crate::args::{AbortArgs, Annotations, ObjectiveArgs};
 use crate::failure::{Failure, usage};
-use crate::load::sent::Sent;
+use crate::load::input::LoadInput;
 use crate::results::output::{Readers, write_file_for};
 
 /// What results are judged by, and where the rulings go.
@@ -35,9 +35,9 @@ impl Objectives {
     ///
     /// # Errors
     /// When one of the file's is no objective.
-    pub fn or_written(mut self, sent: &Sent) -> Result<Self, Failure> {
+    pub fn or_written(mut self, input: &LoadInput) -> Result<Self, Failure> {
         if self.list.is_empty() {
-            self.list = written(sent)?;
+            self.list = written(input)?;
         }
         Ok(self)
     }
@@ -122,9 +122,9 @@ pub fn read(named_by: &str, texts: &[String]) -> Result<Vec<Objective>, Failure>
 ///
 /// # Errors
 /// When one is no objective; the message names the file.
-pub fn written(sent: &Sent) -> Result<Vec<Objective>, Failure> {
-    let file = sent.workload().map(|(file, _)| file.path().display().to_string());
-    read(&format!("{}: objectives", file.unwrap_or_default()), &sent.objectives())
+pub fn written(input: &LoadInput) -> Result<Vec<Objective>, Failure> {
+    let file = input.workload().map(|(file, _)| file.path().display().to_string());
+    read(&format!("{}: objectives", file.unwrap_or_default()), &input.objectives())
 }
 
 /// Reads the rules that end a run early.

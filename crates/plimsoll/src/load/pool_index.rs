@@ -17,9 +17,9 @@ use traffic::{IndexHead, Indexing, RowFile, RowIndex};
 
 use crate::load::pool_file::Stamp;
 use crate::results::output::{Readers, create_new, make_folder};
-use crate::results::user_folder;
 use crate::terminal::live::Live;
 use crate::terminal::signals::{stop_at_once, stop_on_signal, stopped};
+use crate::user_folder;
 
 const SCHEMA: &str = "plimsoll.index/1";
 /// The head's room at the file's beginning; entries follow.

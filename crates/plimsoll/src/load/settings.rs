@@ -1,17 +1,15 @@
 //! What holds for a load, value by value, and where each value comes from: a flag, the workload file,
 //! or nothing said.
 //!
-//! Owns which of them wins. Does not own what a value means: plans are made of settings by
-//! [`crate::load::resolve`], and shown by [`crate::commands::plan`].
+//! Owns which of them wins, and what no load can have. Plans are made of settings by [`plan`](super::plan).
 
-use model::units::SECOND;
+use model::units::{SECOND, exact_duration};
 use model::workload::{LoadSpec, Workload};
 use model::{Arrivals, Nanos, StatusRanges};
 
 use crate::args::{LoadArgs, ShapeArgs};
 use crate::failure::{Failure, usage};
-use crate::load::resolve::Shape;
-use crate::load::sent::Sent;
+use crate::load::shape::Shape;
 
 /// The window when nothing says how long it is.
 pub const DEFAULT_DURATION: Nanos = 10 * SECOND;
@@ -107,6 +105,38 @@ impl Settings {
             seed: Setting::of(args.seed, load.and_then(|load| load.seed), DEFAULT_SEED),
         }
     }
+
+    /// What a kind of loop has no use for.
+    ///
+    /// # Errors
+    /// When it was asked for all the same.
+    pub fn check(&self, shape: Shape) -> Result<(), Failure> {
+        let open = shape.rate_per_s.is_some();
+        if open && (self.pace_ns.value.is_some() || self.think_ns.value.is_some()) {
+            return usage("--pace and --think belong to a closed loop: leave -R out, or them");
+        }
+        if !open && self.arrivals.origin != Origin::Default {
+            return usage("--arrivals belongs to an open loop: give its rate with -R");
+        }
+        self.check_ramp(shape)
+    }
+
+    /// A load that never reaches its level would be reported as one of that level.
+    ///
+    /// # Errors
+    /// When the ramp does not end inside of the window.
+    pub fn check_ramp(&self, shape: Shape) -> Result<(), Failure> {
+        let (ramp_ns, warmup_ns) = (self.ramp_ns.value, self.warmup_ns.value);
+        match shape.duration_ns.map(|window_ns| warmup_ns + window_ns) {
+            Some(lasts_ns) if ramp_ns > lasts_ns => usage(format!(
+                "--ramp {} is longer than warm-up and window, {} together: the load would never reach its \
+                 level",
+                exact_duration(ramp_ns),
+                exact_duration(lasts_ns)
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// How much load for how long, of a single run.
@@ -146,32 +176,6 @@ impl ShapeSettings {
         }
         let connections = Setting::of(flags.connections, own, default);
         Self { connections, rate_per_s, duration_ns, requests }
-    }
-
-    /// The same of what is sent. A workload's stages or trace leave no room for flags that say how
-    /// much.
-    ///
-    /// # Errors
-    /// When there are such flags all the same.
-    pub fn of_sent(flags: &ShapeArgs, sent: &Sent) -> Result<Self, Failure> {
-        let load = sent.workload().map(|(_, ready)| ready.compiled.load());
-        let open = load.is_some_and(|load| load.rate.is_some());
-        if sent.course().is_some() {
-            for (flag, given) in [
-                ("-R", flags.rate.is_some()),
-                ("-d", flags.duration.is_some()),
-                ("-c", flags.connections.is_some() && !open),
-            ] {
-                if given {
-                    return usage(format!(
-                        "{flag}: the stages or the trace in {} say how much load there is; --scale \
-                         multiplies it",
-                        sent.text
-                    ));
-                }
-            }
-        }
-        Ok(Self::of(flags, load))
     }
 
     /// The shape alone.

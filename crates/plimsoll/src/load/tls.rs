@@ -12,7 +12,7 @@ use rustls::{ClientConfig, ClientConnection};
 
 use crate::args::{TlsArgs, TlsVersion};
 use crate::failure::{Failure, usage};
-use crate::load::sent::Sent;
+use crate::load::input::LoadInput;
 use crate::results::input;
 
 /// What a connection needs, and the name that is asked for.
@@ -61,14 +61,14 @@ fn begins_a_handshake(address: SocketAddr) -> io::Result<bool> {
 ///
 /// # Errors
 /// When a file cannot be read or holds no certificate, and when the name is none.
-pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
-    let spec = sent.workload().and_then(|(file, _)| file.workload().tls.clone());
+pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
+    let spec = input.workload().and_then(|(file, _)| file.workload().tls.clone());
     let spec = spec.unwrap_or_default();
     let named = |flag: &str, given: &Option<PathBuf>, key: &str, written: Option<String>| {
         if let Some(path) = given {
             return Some((flag.to_owned(), path.display().to_string(), Ok(path.clone())));
         }
-        let ((file, _), written) = (sent.workload()?, written?);
+        let ((file, _), written) = (input.workload()?, written?);
         let place = file.allowed().place(&written);
         Some((format!("{}: tls: {key}", file.path().display()), written, place))
     };
@@ -87,7 +87,7 @@ pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
     };
     let config =
         engine::client_config(&settings).map_err(|error| Failure::Usage(error.to_string()))?;
-    let host = || sent.destination.host.clone();
+    let host = || input.destination.host.clone();
     let sni = args.sni.clone().or(spec.sni).unwrap_or_else(host);
     let Ok(name) = ServerName::try_from(sni.clone()) else {
         return usage(format!("`{sni}` is not a name that TLS can ask for"));

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use report::chart::OtherFont;
 
-use crate::results::user_folder;
+use crate::user_folder;
 
 /// Entries of folders looked at most, files read, folders deep, and bytes of a file: a bound for folders that
 /// somebody put something else into, or links that lead round. The largest fonts in use, those of Chinese, have 20 to

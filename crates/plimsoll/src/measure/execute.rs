@@ -7,9 +7,10 @@ use engine::{Launch, Progress};
 use model::{Environment, Run, RunBuilder, RunHead};
 use verdict::objective::AbortWatch;
 
-use crate::commands::calibrate::store;
+use crate::clock::now_rfc3339;
 use crate::failure::Failure;
 use crate::load::script_run::Steps;
+use crate::machine::calibrations;
 use crate::machine::watch::Watch;
 use crate::results::journal::Journal;
 use crate::secrets::{self, Echoes};
@@ -107,19 +108,7 @@ fn carry_out(
     run.aborted = aborted;
     let halted = outcome.halted.map(|halt| halt.to_string());
     run.halted = halted.map(|why| echoes.as_ref().map_or(why.clone(), |echoes| echoes.mask(&why)));
-    store::compare(&mut run);
+    calibrations::compare(&mut run);
     run.validity = verdict::judge(&run);
     Ok(run)
-}
-
-/// The time in nanoseconds since 1970, in UTC.
-pub fn now_unix_ns() -> i64 {
-    i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
-}
-
-/// The time, to the second, in UTC.
-pub fn now_rfc3339() -> String {
-    jiff::Timestamp::now()
-        .round(jiff::Unit::Second)
-        .map_or_else(|_| String::new(), |t| t.to_string())
 }

@@ -15,8 +15,9 @@ use model::{Nanos, Run};
 use verdict::objective::AbortWatch;
 
 use crate::failure::Failure;
-use crate::load::resolve::{Prepared, Shape};
+use crate::load::prepared::Prepared;
 use crate::load::script_run::Steps;
+use crate::load::shape::Shape;
 use crate::machine::environment;
 use crate::measure::execute::execute_sampled;
 use crate::terminal::live::Live;

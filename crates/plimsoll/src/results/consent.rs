@@ -15,13 +15,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::args::LoadArgs;
 use crate::failure::{Failure, usage};
-use crate::load::sent::Sent;
 use crate::results::input;
 use crate::results::output;
-use crate::results::user_folder;
 use crate::secrets;
+use crate::user_folder;
 
 const SCHEMA: &str = "plimsoll.begun/1";
 /// Bytes of a record at most.
@@ -55,8 +53,8 @@ struct Named {
     content: Option<String>,
 }
 
-/// Records that the command that runs now began `dir`. Where that cannot be done, `--resume` asks for the command.
-pub fn keep(dir: &Path, sent: &Sent, args: &LoadArgs) {
+/// Records that the command that runs now began `dir`, and that it uses these files. Where that cannot be done, `--resume` asks for the command.
+pub fn keep(dir: &Path, files: BTreeSet<PathBuf>) {
     let (Some(path), Ok(folder), Ok(working_folder)) =
         (place(dir), dir.canonicalize(), std::env::current_dir())
     else {
@@ -68,7 +66,7 @@ pub fn keep(dir: &Path, sent: &Sent, args: &LoadArgs) {
         folder,
         command: secrets::command(),
         working_folder,
-        files: files(sent, args).into_iter().map(named).collect(),
+        files: files.into_iter().map(named).collect(),
     };
     let Some(kept) = path.parent() else { return };
     if output::make_folder(kept).is_ok()
@@ -124,18 +122,6 @@ fn told(command: &[String]) -> String {
         Some((at, _)) => format!("{}...", &shell[..at]),
         None => shell,
     }
-}
-
-/// Whatever is read, run or sent, as it was named.
-fn files(sent: &Sent, args: &LoadArgs) -> BTreeSet<PathBuf> {
-    let tls = &args.tls;
-    let named = [&args.script, &args.body_file, &tls.cacert, &tls.cert, &tls.key];
-    let mut files: BTreeSet<PathBuf> = named.into_iter().flatten().cloned().collect();
-    if let Some((file, _)) = sent.workload() {
-        files.insert(file.path().to_owned());
-        files.extend(file.named());
-    }
-    files
 }
 
 /// Where the record of a folder is.

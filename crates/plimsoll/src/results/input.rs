@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::commands::sweep::files::SWEEP_JSON;
-
 /// A run in a folder of its own.
 pub const RUN_JSON: &str = "run.json";
+/// A sweep in a folder of its own.
+pub const SWEEP_JSON: &str = "sweep.json";
 /// Bytes of one file at most: a sweep of a thousand levels takes less.
 const LARGEST: u64 = 1 << 30;
 /// Bytes of a result in a folder at most.

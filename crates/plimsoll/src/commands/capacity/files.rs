@@ -7,8 +7,8 @@ use model::Run;
 use model::capacity::{CapacitySearch, SearchStep, Step};
 use verdict::capacity::Reading;
 
-use crate::commands::sweep::files::drawn;
 use crate::failure::Failure;
+use crate::results::charts::drawn;
 use crate::results::input;
 use crate::results::lock::Lock;
 use crate::results::output::{json, make_folder, write_files};

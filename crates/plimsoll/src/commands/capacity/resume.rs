@@ -7,11 +7,11 @@ use model::capacity::CapacitySearch;
 use verdict::capacity::Search;
 
 use super::files::{Files, SEARCH_JSON};
-use super::{arrivals, carry_out, course, settings};
+use super::{arrivals, carry_out, runner, settings};
 use crate::args::{CapacityArgs, Cli, Command};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::cursors;
-use crate::load::sent::Sent;
+use crate::load::input::LoadInput;
 use crate::results::consent;
 use crate::results::input;
 use crate::results::lock::Lock;
@@ -48,10 +48,10 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
             record.settings.connections
         ));
     }
-    let mut sent = Sent::of(&url, &args.load)?;
+    let mut input = LoadInput::of(&url, &args.load)?;
     // Searches of before it was kept sent evenly unless told otherwise.
     let was = record.settings.arrivals;
-    let now = arrivals(&mut sent, wanted.kind, was.unwrap_or_default());
+    let now = arrivals(&mut input, wanted.kind, was.unwrap_or_default());
     if was.is_some_and(|was| now != Some(was)) {
         return usage(format!(
             "{} was searched with {} arrivals: give the same --arrivals",
@@ -60,7 +60,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         ));
     }
     record.settings.arrivals = now;
-    let asked = super::asked(&args, &sent, &record.settings)?;
+    let asked = super::asked(&args, &input, &record.settings)?;
     if asked.names() != record.objectives {
         return usage(format!(
             "{} was searched for {}: give the same --slo",
@@ -73,17 +73,17 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     }
     record.outcome = None;
     // Searches of before they kept it have requests there.
-    record.settings.arriving = sent.arriving();
+    record.settings.arriving = input.arriving();
     Search::look_again(&mut record.steps);
-    let course = course(sent, &args, record.settings, asked)?;
+    let runner = runner(input, &args, record.settings, asked)?;
     let files = match lock {
         Some(lock) => Files::of_locked(dir, lock)?,
         None => Files::new(dir)?,
     };
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);
-    cursors::go_on(dir, &course.prepared.sent)?;
-    carry_out(&course, record, &files, args.format, None)
+    cursors::go_on(dir, &runner.prepared.input)?;
+    carry_out(&runner, record, &files, args.format, None)
 }
 
 fn load(dir: &Path) -> Result<CapacitySearch, Failure> {

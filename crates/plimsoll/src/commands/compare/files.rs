@@ -8,9 +8,9 @@ use serde::Serialize;
 use verdict::Comparison;
 use verdict::comparison::Word;
 
-use crate::commands::sweep::files::drawn;
+use crate::clock::now_rfc3339;
 use crate::failure::Failure;
-use crate::measure::execute::now_rfc3339;
+use crate::results::charts::drawn;
 use crate::results::lock::Lock;
 use crate::results::output::{json, make_folder, write_files};
 use crate::secrets;

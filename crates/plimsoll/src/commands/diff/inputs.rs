@@ -8,8 +8,8 @@ use import::Kind;
 use model::{Curve, Run};
 
 use crate::args::DEFAULT_NAME;
-use crate::commands::sweep::files::SWEEP_JSON;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::results::input::SWEEP_JSON;
 use crate::results::input::{self, RUN_JSON};
 
 /// Longest part of a file's name, in bytes, well below what file systems take.

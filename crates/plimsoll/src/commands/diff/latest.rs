@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::commands::sweep::files::SWEEP_JSON;
 use crate::failure::{Failure, usage};
 use crate::results::input;
+use crate::results::input::SWEEP_JSON;
 
 /// What of a stored sweep says which it is.
 #[derive(Debug, Clone, Deserialize)]

@@ -6,11 +6,11 @@ use clap::Parser;
 
 use super::{Folder, carry_out};
 use crate::args::{Cli, Command, RunArgs};
-use crate::commands::sweep::unused;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
-use crate::load::sent::Sent;
+use crate::load::input::LoadInput;
 use crate::results::consent;
+use crate::results::folder::unused;
 use crate::results::journal;
 use crate::results::lock::Lock;
 use crate::results::output::make_folder;
@@ -25,19 +25,19 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
         Some(_) => given.clone(),
         None => own_args(dir, given)?,
     };
-    let sent = Sent::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
+    let input = LoadInput::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
     let has_unique =
-        sent.workload().is_some_and(|(_, ready)| ready.compiled.pools().unique().next().is_some());
+        input.workload().is_some_and(|(_, ready)| ready.compiled.pools().unique().next().is_some());
     if !has_unique {
         return usage(format!(
             "--resume goes on with pools of order `unique`, and {} has none: run it anew",
-            sent.text
+            input.text
         ));
     }
-    carry_out(&args, sent, |sent| {
+    carry_out(&args, input, |input| {
         // Where there is no folder, what is missing in it is told below.
         let lock = dir.is_dir().then(|| Lock::of_folder(dir)).transpose()?;
-        cursors::go_on(dir, sent)?;
+        cursors::go_on(dir, input)?;
         let own = unused(dir, "resumed");
         make_folder(&own)?;
         eprintln!("plimsoll: results go to {}", own.display());

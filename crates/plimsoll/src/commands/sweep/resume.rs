@@ -6,16 +6,17 @@ use clap::Parser;
 use model::{LevelKind, Plan, Sweep};
 use verdict::Step;
 
-use super::files::{Files, SWEEP_JSON};
-use super::{carry_out, course, levels};
+use super::{carry_out, levels, runner};
 use crate::args::{Cli, Command, SweepArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::cursors;
+use crate::load::input::LoadInput;
 use crate::load::objectives::Objectives;
-use crate::load::sent::Sent;
 use crate::results::consent;
 use crate::results::input;
+use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
+use crate::results::sweep_files::SweepFiles;
 use crate::secrets;
 use crate::terminal::live::Live;
 
@@ -53,22 +54,22 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
     sweep.objective_mean_ns = args.objective;
     sweep.ended = None;
     let ladder = levels::ladder(&args)?;
-    let sent = Sent::of(&url, &args.load)?;
-    let objectives = Objectives::of(&args.objectives)?.or_written(&sent)?;
+    let input = LoadInput::of(&url, &args.load)?;
+    let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     sweep.levels.iter_mut().for_each(|held| objectives.judge(&mut held.run));
-    let course = course(sent, &args, objectives, false)?;
+    let runner = runner(input, &args, objectives, false)?;
     if let (Some(held), Step::Run(level)) = (sweep.levels.first(), ladder.next()) {
-        let (launch, _) = course.prepared.level(course.shape(level), true, &course.stop)?;
+        let (launch, _) = runner.prepared.level(runner.shape(level), true, &runner.stop)?;
         same_load(dir, &held.run.plan, &launch.plan)?;
     }
     let files = match lock {
-        Some(lock) => Files::of_locked(dir, &sweep.name, lock)?,
-        None => Files::of_sweep(dir, &sweep.name)?,
+        Some(lock) => SweepFiles::of_locked(dir, &sweep.name, lock)?,
+        None => SweepFiles::of_sweep(dir, &sweep.name)?,
     };
     let kept = format!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);
-    cursors::go_on(dir, &course.prepared.sent)?;
-    carry_out(&course, ladder, sweep, &files, None)
+    cursors::go_on(dir, &runner.prepared.input)?;
+    carry_out(&runner, ladder, sweep, &files, None)
 }
 
 fn load(dir: &Path) -> Result<Sweep, Failure> {

@@ -1,9 +1,10 @@
 //! What a load sends: one request that a URL and flags describe, or what a workload file holds.
 //!
-//! Owns telling the two apart, and what a plan says of them. When something is sent is
-//! [`crate::load::resolve`]'s; how workloads are read, [`crate::load::workload_file`]'s.
+//! Owns telling the two apart, and what a plan says of them. How much is sent, and when, is the [`shape`](super::shape)'s
+//! and the [`plan`](super::plan)'s; how workloads are read, [`workload_file`]'s.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::plan::EXPECT_FIRST;
@@ -12,19 +13,18 @@ use model::{Arriving, Mix, Nanos};
 use traffic::{Always, BodyLike, Expect, Supply};
 use wire::RequestParts;
 
-use crate::args::LoadArgs;
+use crate::args::{LoadArgs, ShapeArgs};
 use crate::failure::{Failure, usage};
 use crate::load::address::Destination;
-use crate::load::resolve::refuse_contradictions;
 use crate::load::script_run::SiteParts;
-use crate::load::settings::{Origin, Settings};
+use crate::load::settings::{Origin, Settings, ShapeSettings};
 use crate::load::workload_file::{self, Ready, WorkloadFile};
 use crate::results::input;
 use crate::secrets;
 
-/// See the module.
+/// What a load sends, as the command line or a workload file has it.
 #[derive(Debug)]
-pub struct Sent {
+pub struct LoadInput {
     /// As it was named: a URL, or a file.
     pub text: String,
     /// Where to.
@@ -40,12 +40,12 @@ pub struct Sent {
     /// Length of the body of a single request.
     pub body_bytes: u64,
     /// What it is.
-    pub what: What,
+    pub requests: Requests,
 }
 
 /// One request or many.
 #[derive(Debug)]
-pub enum What {
+pub enum Requests {
     /// The same request again and again.
     One {
         /// Its bytes.
@@ -61,7 +61,7 @@ pub enum What {
 
 /// What a load follows instead of a steady height. One of the two is there.
 #[derive(Debug, Clone, Default)]
-pub struct Course {
+pub struct LoadProfile {
     /// One after another.
     pub stages: Vec<Stage>,
     /// When arrivals are due, nanoseconds since the run's start.
@@ -70,7 +70,7 @@ pub struct Course {
 
 /// What is sent at one level.
 #[derive(Debug)]
-pub struct Portion {
+pub struct LevelInput {
     /// Makes what workers send.
     pub supply: Arc<dyn Supply>,
     /// The endpoints and flows.
@@ -79,7 +79,7 @@ pub struct Portion {
     pub connections: u64,
 }
 
-impl Sent {
+impl LoadInput {
     /// What a URL or a workload file's name, with flags, comes to.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Sent {
             method: method.clone(),
             headers: headers.iter().map(|(name, value)| masked(name, value)).collect(),
             body_bytes: body.as_ref().map_or(0, |body| body.len() as u64),
-            what: What::One { request, supply, parts: SiteParts { method, headers, body } },
+            requests: Requests::One { request, supply, parts: SiteParts { method, headers, body } },
         })
     }
 
@@ -144,25 +144,51 @@ impl Sent {
             method: String::new(),
             headers: file.workload().headers.iter().map(|(n, value)| masked(n, value)).collect(),
             body_bytes: 0,
-            what: What::Workload(Box::new(file), Box::new(ready)),
+            requests: Requests::Workload(Box::new(file), Box::new(ready)),
         })
     }
 
     /// The workload file, if it is one.
     pub fn workload(&self) -> Option<(&WorkloadFile, &Ready)> {
-        match &self.what {
-            What::One { .. } => None,
-            What::Workload(file, ready) => Some((file, ready)),
+        match &self.requests {
+            Requests::One { .. } => None,
+            Requests::Workload(file, ready) => Some((file, ready)),
         }
     }
 
-    /// The course that a workload file gives the load, instead of a steady height: stages, or when
+    /// The profile that a workload file gives the load, instead of a steady height: stages, or when
     /// recorded arrivals are due.
-    pub fn course(&self) -> Option<Course> {
+    pub fn profile(&self) -> Option<LoadProfile> {
         let (_, ready) = self.workload()?;
         let stages = ready.compiled.load().stages.clone();
-        let course = Course { stages, recorded: ready.compiled.recorded() };
-        (!course.stages.is_empty() || course.recorded.is_some()).then_some(course)
+        let profile = LoadProfile { stages, recorded: ready.compiled.recorded() };
+        (!profile.stages.is_empty() || profile.recorded.is_some()).then_some(profile)
+    }
+
+    /// How much load for how long, as flags and a workload file's load come to. Stages or a trace leave no room for
+    /// flags that say how much.
+    ///
+    /// # Errors
+    /// When there are such flags all the same.
+    pub fn shape(&self, flags: &ShapeArgs) -> Result<ShapeSettings, Failure> {
+        let load = self.workload().map(|(_, ready)| ready.compiled.load());
+        let open = load.is_some_and(|load| load.rate.is_some());
+        if self.profile().is_some() {
+            for (flag, given) in [
+                ("-R", flags.rate.is_some()),
+                ("-d", flags.duration.is_some()),
+                ("-c", flags.connections.is_some() && !open),
+            ] {
+                if given {
+                    return usage(format!(
+                        "{flag}: the stages or the trace in {} say how much load there is; --scale \
+                         multiplies it",
+                        self.text
+                    ));
+                }
+            }
+        }
+        Ok(ShapeSettings::of(flags, load))
     }
 
     /// The objectives that a workload file holds, as `--slo` takes them: those of an endpoint or a flow
@@ -178,11 +204,23 @@ impl Sent {
         file.workload().objectives.iter().cloned().chain(of_parts).collect()
     }
 
+    /// Whatever is read, run or sent, as it was named.
+    pub fn files(&self, args: &LoadArgs) -> BTreeSet<PathBuf> {
+        let tls = &args.tls;
+        let named = [&args.script, &args.body_file, &tls.cacert, &tls.cert, &tls.key];
+        let mut files: BTreeSet<PathBuf> = named.into_iter().flatten().cloned().collect();
+        if let Some((file, _)) = self.workload() {
+            files.insert(file.path().to_owned());
+            files.extend(file.named());
+        }
+        files
+    }
+
     /// What a rate of this load counts.
     pub fn arriving(&self) -> Arriving {
-        match &self.what {
-            What::One { .. } => Arriving::Requests,
-            What::Workload(_, ready) => ready.compiled.mix().arriving(),
+        match &self.requests {
+            Requests::One { .. } => Arriving::Requests,
+            Requests::Workload(_, ready) => ready.compiled.mix().arriving(),
         }
     }
 
@@ -191,12 +229,12 @@ impl Sent {
     ///
     /// # Errors
     /// When a workload cannot be divided so.
-    pub fn portion(&self, connections: u64, unix_ns: i64) -> Result<Portion, Failure> {
-        let (file, ready) = match &self.what {
-            What::One { supply, .. } => {
-                return Ok(Portion { supply: supply.clone(), mix: Mix::default(), connections });
+    pub fn at_level(&self, connections: u64, unix_ns: i64) -> Result<LevelInput, Failure> {
+        let (file, ready) = match &self.requests {
+            Requests::One { supply, .. } => {
+                return Ok(LevelInput { supply: supply.clone(), mix: Mix::default(), connections });
             }
-            What::Workload(file, ready) => (file, ready),
+            Requests::Workload(file, ready) => (file, ready),
         };
         let own = own_connections(ready.compiled.mix());
         let again = match own {
@@ -206,7 +244,7 @@ impl Sent {
             _ => None,
         };
         let compiled = again.as_ref().unwrap_or(&ready.compiled);
-        Ok(Portion {
+        Ok(LevelInput {
             supply: compiled.supply(unix_ns),
             mix: compiled.mix().clone(),
             connections: own_connections(compiled.mix()).unwrap_or(connections),
@@ -219,6 +257,32 @@ fn own_connections(mix: &Mix) -> Option<u64> {
     let of_endpoints = mix.endpoints.iter().map(|endpoint| endpoint.connections);
     let own = of_endpoints.chain(mix.flows.iter().map(|flow| flow.connections));
     own.flatten().map(u64::from).reduce(|sum, more| sum + more)
+}
+
+/// What flags contradict each other.
+fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
+    if args.timeout == Some(0) {
+        return usage("-T 0: a time-out must be above zero");
+    }
+    if args.pipeline == 0 || args.pipeline > 1024 {
+        return usage(format!("--pipeline {}: from 1 to 1024", args.pipeline));
+    }
+    if args.pipeline > 1 && args.no_keepalive {
+        return usage("--pipeline needs connections that live: leave --no-keepalive out");
+    }
+    if args.pipeline > 1 && (args.pace.is_some() || args.think.is_some()) {
+        return usage("--pace and --think send one request at a time: leave --pipeline out");
+    }
+    if args.max_inflight == Some(0) {
+        return usage("--max-inflight 0 would send nothing");
+    }
+    if args.tls.tls_min > args.tls.tls_max {
+        return usage("--tls-min is above --tls-max: no version is left");
+    }
+    if args.threads == Some(0) {
+        return usage("-t 0: at least one worker is needed");
+    }
+    Ok(())
 }
 
 /// What sends the request, and checks the answers where it was asked for.

@@ -9,16 +9,17 @@ use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{Ladder, Outcome, Step, exit_code_of_sweep, gone_for_good};
 
-use super::files::Files;
 use crate::failure::Failure;
 use crate::load::objectives::Objectives;
-use crate::load::resolve::{Prepared, Shape};
+use crate::load::prepared::Prepared;
+use crate::load::shape::Shape;
 use crate::measure::series::Series;
+use crate::results::sweep_files::SweepFiles;
 use crate::terminal::live::Live;
 
 /// What all levels have in common.
 #[derive(Debug)]
-pub struct Course {
+pub struct SweepRunner {
     /// Where to, and what is sent.
     pub prepared: Prepared,
     /// What the levels are.
@@ -65,7 +66,7 @@ impl End {
     }
 }
 
-impl Course {
+impl SweepRunner {
     /// Runs what the ladder asks for into `sweep`, whose levels so far it is fed with first, and
     /// writes the files after each level.
     ///
@@ -75,7 +76,7 @@ impl Course {
         &self,
         mut ladder: Ladder,
         sweep: &mut Sweep,
-        files: &Files,
+        files: &SweepFiles,
     ) -> Result<End, Failure> {
         sweep.levels.iter().for_each(|held| ladder.feed(held.level, Outcome::of(&held.run)));
         let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
@@ -141,13 +142,13 @@ impl Course {
     }
 }
 
-fn end(sweep: &mut Sweep, files: &Files, reason: String) -> End {
+fn end(sweep: &mut Sweep, files: &SweepFiles, reason: String) -> End {
     sweep.ended = Some(reason);
     End::Complete { written: files.write(sweep) }
 }
 
 /// An interrupted sweep stays open: `--resume` goes on with it.
-fn interrupted(sweep: &Sweep, files: &Files) -> End {
+fn interrupted(sweep: &Sweep, files: &SweepFiles) -> End {
     if !sweep.levels.is_empty() {
         files.write(sweep);
     }

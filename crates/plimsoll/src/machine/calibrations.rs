@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use model::{Calibration, Ceiling, Environment, Io, Run};
 
 use crate::failure::{Failure, cannot_run};
-use crate::results::{output, user_folder};
+use crate::results::output;
+use crate::user_folder;
 
 /// Bodies and answers up to this many bytes count as small.
 const SMALL_BYTES: f64 = 4096.0;

@@ -3,21 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use model::{Curve, Sweep};
-use report::chart::{Chart, Theme};
 
 use crate::failure::{Failure, usage};
-use crate::machine::fonts;
+use crate::results::charts::drawn;
+use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
 use crate::results::output::{json, make_folder, write_files};
 
-/// The sweep itself in a folder of its own.
-pub const SWEEP_JSON: &str = "sweep.json";
-/// Pixels a unit of a chart takes in PNG.
-pub const PNG_SCALE: f32 = 2.0;
-
 /// Where a sweep's results go.
 #[derive(Debug)]
-pub struct Files {
+pub struct SweepFiles {
     dir: PathBuf,
     name: String,
     json: String,
@@ -25,7 +20,7 @@ pub struct Files {
     _lock: Lock,
 }
 
-impl Files {
+impl SweepFiles {
     /// A folder that holds this sweep alone.
     ///
     /// # Errors
@@ -35,10 +30,10 @@ impl Files {
         Self::of_locked(dir, name, Lock::of_folder(dir)?)
     }
 
-    /// As [`Files::of_sweep`], of a folder that is there and locked.
+    /// As [`SweepFiles::of_sweep`], of a folder that is there and locked.
     ///
     /// # Errors
-    /// As [`Files::of_sweep`].
+    /// As [`SweepFiles::of_sweep`].
     pub fn of_locked(dir: &Path, name: &str, lock: Lock) -> Result<Self, Failure> {
         check_name(name)?;
         make_folder(dir)?;
@@ -49,7 +44,7 @@ impl Files {
     /// A folder where the results of several jobs lie side by side, as wrktest.sh leaves them.
     ///
     /// # Errors
-    /// As [`Files::of_sweep`].
+    /// As [`SweepFiles::of_sweep`].
     pub fn of_job(dir: &Path, name: &str) -> Result<Self, Failure> {
         check_name(name)?;
         make_folder(dir)?;
@@ -118,16 +113,4 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return usage(format!("`{name}` is no name for files: leave out slashes and a first dot"));
     }
     Ok(())
-}
-
-/// A chart as SVG and PNG under the name `stem`.
-pub fn drawn(stem: &str, chart: &Chart) -> Vec<(String, Vec<u8>)> {
-    let svg = chart.to_svg(Theme::Standalone);
-    let png = chart.to_png(PNG_SCALE, &fonts::having);
-    let mut files = vec![(format!("{stem}.svg"), svg.into_bytes())];
-    match png {
-        Ok(png) => files.push((format!("{stem}.png"), png)),
-        Err(error) => eprintln!("plimsoll: cannot draw {stem}.png: {error}"),
-    }
-    files
 }

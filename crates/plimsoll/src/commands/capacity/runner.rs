@@ -15,7 +15,8 @@ use verdict::objective::Endpoint;
 
 use super::files::Files;
 use crate::failure::{Failure, usage};
-use crate::load::resolve::{Prepared, Shape};
+use crate::load::prepared::Prepared;
+use crate::load::shape::Shape;
 use crate::measure::series::Series;
 use crate::terminal::live::Live;
 
@@ -24,7 +25,7 @@ const IDLE_PACE: Nanos = 50 * MILLISECOND;
 
 /// What all steps have in common.
 #[derive(Debug)]
-pub struct Course {
+pub struct SearchRunner {
     /// Where to, and what is sent.
     pub prepared: Prepared,
     /// How the search is set up.
@@ -49,7 +50,7 @@ pub enum End {
     Over(Ending),
 }
 
-impl Course {
+impl SearchRunner {
     /// Runs the steps that follow those of `record`, into it, and writes it after each.
     ///
     /// # Errors

@@ -12,8 +12,9 @@ use url::Url;
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
-use crate::load::resolve::{Prepared, Shape};
-use crate::load::sent::{Sent, What};
+use crate::load::input::{LoadInput, Requests};
+use crate::load::prepared::Prepared;
+use crate::load::shape::Shape;
 use crate::machine::environment;
 use crate::measure::execute::execute;
 use crate::secrets;
@@ -26,12 +27,16 @@ const MOST_HOPS: u64 = 20;
 ///
 /// # Errors
 /// When it leads to another server, in circles, further than asked, or nowhere.
-pub fn follow(sent: Sent, args: &LoadArgs, hops: u64) -> Result<(Sent, Vec<String>), Failure> {
-    refuse(&sent, args, hops)?;
-    let (mut sent, mut notices) = (sent, Vec::new());
+pub fn follow(
+    input: LoadInput,
+    args: &LoadArgs,
+    hops: u64,
+) -> Result<(LoadInput, Vec<String>), Failure> {
+    refuse(&input, args, hops)?;
+    let (mut input, mut notices) = (input, Vec::new());
     for hop in 0..=hops {
-        let Some((status, to)) = asked_once(&sent, args)? else { return Ok((sent, notices)) };
-        let from = sent.destination.url.clone();
+        let Some((status, to)) = asked_once(&input, args)? else { return Ok((input, notices)) };
+        let from = input.destination.url.clone();
         let next = next_url(&from, status, to.as_deref())?;
         if hop == hops {
             return cannot_run(format!(
@@ -46,31 +51,34 @@ pub fn follow(sent: Sent, args: &LoadArgs, hops: u64) -> Result<(Sent, Vec<Strin
             shown(&from),
             shown(&next)
         ));
-        sent = Sent::of(next.as_str(), args)?;
+        input = LoadInput::of(next.as_str(), args)?;
     }
-    Ok((sent, notices))
+    Ok((input, notices))
 }
 
-fn refuse(sent: &Sent, args: &LoadArgs, hops: u64) -> Result<(), Failure> {
+fn refuse(input: &LoadInput, args: &LoadArgs, hops: u64) -> Result<(), Failure> {
     if hops > MOST_HOPS {
         return usage(format!("--follow {hops}: at most {MOST_HOPS} redirects are followed"));
     }
-    if args.script.is_some() || matches!(sent.what, What::Workload(..)) {
+    if args.script.is_some() || matches!(input.requests, Requests::Workload(..)) {
         return usage(
             "--follow finds where one URL leads: name the addresses in the script or workload file",
         );
     }
-    if !matches!(sent.method.as_str(), "GET" | "HEAD") {
+    if !matches!(input.method.as_str(), "GET" | "HEAD") {
         return usage(format!(
             "--follow asks the URL before the load, which {} must not: name the address",
-            sent.method
+            input.method
         ));
     }
     Ok(())
 }
 
 /// Asks once: the status of a redirect, and where it leads; none of any other answer.
-fn asked_once(sent: &Sent, args: &LoadArgs) -> Result<Option<(u16, Option<String>)>, Failure> {
+fn asked_once(
+    input: &LoadInput,
+    args: &LoadArgs,
+) -> Result<Option<(u16, Option<String>)>, Failure> {
     let alone = LoadArgs {
         follow: None,
         expect_body_like: None,
@@ -82,7 +90,7 @@ fn asked_once(sent: &Sent, args: &LoadArgs) -> Result<Option<(u16, Option<String
         max_inflight: None,
         ..args.clone()
     };
-    let prepared = Prepared::of(Sent::of(sent.destination.url.as_str(), &alone)?, &alone)?;
+    let prepared = Prepared::of(LoadInput::of(input.destination.url.as_str(), &alone)?, &alone)?;
     let shape = Shape { connections: 1, rate_per_s: None, duration_ns: None, requests: Some(1) };
     let stop = Arc::new(AtomicBool::new(false));
     let (launch, _) = prepared.level(shape, true, &stop)?;
@@ -93,7 +101,7 @@ fn asked_once(sent: &Sent, args: &LoadArgs) -> Result<Option<(u16, Option<String
         let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();
         return cannot_run(format!(
             "--follow: {} did not answer: {}",
-            shown(&sent.destination.url),
+            shown(&input.destination.url),
             mask_text(&why)
         ));
     };

@@ -1,0 +1,206 @@
+//! A load that is ready to be carried out: its host resolved, its files read. Each level's plan, and what the engine needs
+//! for it, are made from it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::Launch;
+use net::limits::{self, FileLimit};
+
+use crate::args::{IoArg, LoadArgs};
+use crate::clock::now_unix_ns;
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::address;
+use crate::load::input::{LevelInput, LoadInput, Requests};
+use crate::load::script_run::{Begun, ScriptRun};
+use crate::load::shape::{MOST_THREADS, Shape, threads};
+use crate::load::tls::{self, Tls};
+
+/// What becomes of a level for which files or ports would not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortage {
+    /// It is refused before it starts, and what would do is said.
+    Refused,
+    /// It runs, and connections that cannot be opened count as connect errors.
+    Counted,
+}
+
+/// A load looked up and read once: destination, addresses, request, TLS. Levels are made from it.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) args: LoadArgs,
+    /// Where to, and what.
+    pub input: LoadInput,
+    pub(super) addresses: Vec<SocketAddr>,
+    /// The script that makes the requests instead.
+    pub script: Option<ScriptRun>,
+    /// Whether the load follows the profile that a workload file gives it: stages, or a trace.
+    pub follows_profile: bool,
+    pub(super) tls: Option<Tls>,
+    /// Open files allowed.
+    pub files: FileLimit,
+    pub(super) io: net::Io,
+    /// What becomes of connections for which files or ports would not do.
+    pub shortage: Shortage,
+    /// What the user should know and that is no failure.
+    pub notices: Vec<String>,
+}
+
+impl Prepared {
+    /// Resolves the host of what is sent.
+    ///
+    /// # Errors
+    /// On whatever is wrong with TLS files or the way to the server.
+    pub fn of(input: LoadInput, args: &LoadArgs) -> Result<Self, Failure> {
+        let destination = &input.destination;
+        let tls = if destination.tls { Some(tls::read(&args.tls, &input)?) } else { None };
+        let reached = destination.addresses(args.connect_to.as_deref(), &args.source)?;
+        let script = match &input.requests {
+            Requests::One { parts, .. } => {
+                ScriptRun::of(&input.text, args, destination, parts.clone())?
+            }
+            Requests::Workload(..) => None,
+        };
+        Ok(Self {
+            args: args.clone(),
+            addresses: reached.addresses,
+            script,
+            follows_profile: false,
+            tls,
+            files: limits::raise_file_limit(),
+            io: choose_io(args.io)?,
+            shortage: Shortage::Refused,
+            notices: proxy_notice(destination.tls).into_iter().chain(reached.notices).collect(),
+            input,
+        })
+    }
+
+    /// Standard output is for people, or for a machine: then a script prints to standard error.
+    pub fn print_for_people(&mut self, people: bool) {
+        if let Some(script) = self.script.as_mut().filter(|_| !people) {
+            script.print_to_stderr();
+        }
+    }
+
+    /// The plan of one level, and what carries it out. Threads given are clamped to the connections
+    /// when `clamp`, and refused above them otherwise.
+    ///
+    /// # Errors
+    /// When the shape makes no sense, or files or ports would not do.
+    pub fn level(
+        &self,
+        shape: Shape,
+        clamp: bool,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(Launch, Vec<String>), Failure> {
+        let mut notices = Vec::new();
+        shape.check()?;
+        if self.input.profile().is_some() && !self.follows_profile {
+            return usage(format!(
+                "{}: its stages or its trace say how much load there is, and so does this command: run \
+                 it, or take a file without them",
+                self.input.text
+            ));
+        }
+        self.input.settings.check_ramp(shape)?;
+        let at_level = self.input.at_level(shape.connections, now_unix_ns())?;
+        let shape = Shape { connections: at_level.connections, ..shape };
+        shape.check()?;
+        let routes = address::routes(&self.addresses, &self.args.source, shape.connections)?;
+        if let Some(short) = address::ports_short(&routes, shape.connections) {
+            match self.shortage {
+                Shortage::Refused => return cannot_run(short),
+                Shortage::Counted => notices.push(short),
+            }
+        }
+        let mut wanted = threads(self.args.threads, shape.connections, clamp)?;
+        if let Some(asked) = self.args.threads.filter(|&asked| asked > wanted && !clamp) {
+            notices
+                .push(format!("{wanted} workers instead of {asked}: there are that many at most"));
+        }
+        if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < wanted) {
+            notices
+                .push(format!("{cap} workers instead of {wanted}: --max-inflight {cap} is shared"));
+            wanted = cap;
+        }
+        let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
+        let LevelInput { supply, mix, .. } = at_level;
+        let begun = match &self.script {
+            Some(script) => script.begin(threads as u32, &self.addresses, stop)?,
+            None => Begun::without_script(supply),
+        };
+        let plan = self.plan(shape, threads, &routes, mix, begun.burst);
+        let launch = Launch {
+            own_files: shape.connections > self.files.connections_per_table(),
+            plan: Arc::new(plan),
+            sources: begun.sources,
+            routes: routes.into(),
+            destinations: begun.destinations,
+            stuck: begun.stuck,
+            tls: self.tls.as_ref().map(|tls| (tls.config.clone(), tls.name.clone())),
+            io: self.io,
+            stop: stop.clone(),
+        };
+        Ok((launch, notices))
+    }
+
+    /// Workers enough that each one's file table holds its connections.
+    fn enough_tables(
+        &self,
+        threads: u64,
+        connections: u64,
+        notices: &mut Vec<String>,
+    ) -> Result<u64, Failure> {
+        let a_table = self.files.connections_per_table().max(1);
+        let needed = connections.div_ceil(a_table);
+        if needed <= threads {
+            return Ok(threads);
+        }
+        if needed > MOST_THREADS {
+            let short = format!(
+                "{connections} connections need more open files than the limit of {} a process allows: \
+                 `ulimit -Hn {}` would do",
+                self.files.hard,
+                connections / 64 + 64
+            );
+            if self.shortage == Shortage::Refused {
+                return cannot_run(short);
+            }
+            notices.push(short);
+            return Ok(threads);
+        }
+        notices.push(format!(
+            "{needed} workers instead of {threads}: one may open {} files, and {connections} \
+             connections need more",
+            self.files.soft
+        ));
+        Ok(needed)
+    }
+}
+
+fn choose_io(asked: IoArg) -> Result<net::Io, Failure> {
+    match asked {
+        IoArg::Epoll => Ok(net::Io::Epoll),
+        IoArg::Auto if !net::uring_works() => Ok(net::Io::Epoll),
+        IoArg::Uring if !net::uring_works() => cannot_run(
+            "--io uring: io_uring is not available here (Linux 6.1 or newer is needed, and containers \
+             commonly forbid it); use --io epoll",
+        ),
+        IoArg::Auto | IoArg::Uring => Ok(net::Io::Uring),
+    }
+}
+
+/// A proxy that the environment asks for would be what is measured; it is left out, and said.
+fn proxy_notice(tls: bool) -> Vec<String> {
+    let names: &[&str] = if tls {
+        &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+    } else {
+        &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
+    };
+    let set =
+        names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    set.map(|name| format!("{name} is set and ignored: requests go straight to the server"))
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,87 @@
+//! How much load there is, for how long: what differs between the levels of a sweep, and which of it makes no load.
+
+use model::Nanos;
+use net::limits;
+
+use crate::failure::{Failure, usage};
+
+/// The most connections one run may hold: what two workers' worth of source addresses can carry.
+const MOST_CONNECTIONS: u64 = 1_000_000;
+/// Worker threads of one run at most.
+pub const MOST_THREADS: u64 = 512;
+/// What differs between the levels of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// Connections: users, or the cap in an open loop.
+    pub connections: u64,
+    /// Arrivals per second; `None` closes the loop.
+    pub rate_per_s: Option<f64>,
+    /// The measured window.
+    pub duration_ns: Option<Nanos>,
+    /// Requests at most.
+    pub requests: Option<u64>,
+}
+
+impl Shape {
+    /// What makes no load.
+    ///
+    /// # Errors
+    /// On the first thing that makes none.
+    pub fn check(self) -> Result<(), Failure> {
+        if self.connections == 0 {
+            return usage("-c 0: at least one connection is needed");
+        }
+        if self.connections > MOST_CONNECTIONS {
+            return usage(format!(
+                "-c {}: at most {MOST_CONNECTIONS} connections",
+                self.connections
+            ));
+        }
+        if self.duration_ns == Some(0) {
+            return usage("-d 0: the window must last some time");
+        }
+        if self.requests == Some(0) {
+            return usage("-n 0: at least one request is needed");
+        }
+        if self.rate_per_s.is_some() && self.requests.is_some_and(|n| n > 50_000_000) {
+            return usage("-n with -R counts to 50 M at most: give a duration (-d) instead");
+        }
+        Ok(())
+    }
+}
+
+/// Workers for so many connections: those asked for, or one for each allowed processor.
+///
+/// # Errors
+/// When more were asked for than have something to do, unless `clamp`.
+pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64, Failure> {
+    let allowed = limits::allowed_cpus().len() as u64;
+    match asked {
+        None => Ok(allowed.min(connections).max(1)),
+        Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
+        Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
+        Some(threads) => usage(format!(
+            "-t {threads} is above -c {connections}: a worker without a connection has nothing to do"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_no_more_workers_than_connections_nor_than_most() {
+        for (asked, connections, clamp, workers) in [
+            (Some(2), 10, false, Some(2)),
+            (Some(600), 1000, false, Some(MOST_THREADS)),
+            (Some(1000), 600, true, Some(MOST_THREADS)),
+            (Some(20), 10, true, Some(10)),
+            (Some(20), 10, false, None),
+            (None, 1, false, Some(1)),
+        ] {
+            let made = threads(asked, connections, clamp).ok();
+            assert_eq!(made, workers, "{asked:?} of {connections}, {clamp}");
+        }
+    }
+}

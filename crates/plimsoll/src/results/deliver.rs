@@ -1,0 +1,51 @@
+//! The end of a command that made or read one run: printed, written, and turned into an exit code.
+
+use std::path::Path;
+
+use model::Run;
+
+use crate::args::Format;
+use crate::failure::{Failure, cannot_run};
+use crate::results::output;
+
+/// Prints a run, writes its files, and says how the command ends. `speaks_tls` tells whether TLS is spoken at an address.
+///
+/// # Errors
+/// When nothing was answered because the URL's scheme is not what the server speaks. Never because of
+/// a file that cannot be written: the result is printed all the same.
+pub fn deliver(
+    run: &Run,
+    format: Format,
+    latency: bool,
+    out: Option<&Path>,
+    speaks_tls: fn(&str) -> bool,
+) -> Result<u8, Failure> {
+    let printed = output::print_run(run, format, latency);
+    let written = out.is_none_or(|dir| output::write_run(dir, run));
+    if let Some(advice) = other_scheme(run) {
+        return cannot_run(advice);
+    }
+    // Many servers answer a request in the clear on a port of TLS, in the clear.
+    if run.plan.tls.is_none() && run.totals.statuses.keys().eq(&[400]) {
+        if run.plan.addresses.first().is_some_and(|address| speaks_tls(address)) {
+            return cannot_run(format!("{}: {}", run.plan.url, engine::SPEAKS_TLS));
+        }
+        eprintln!(
+            "plimsoll: every answer was 400: if the server speaks TLS on this port, use https://"
+        );
+    }
+    if let Some(why) = &run.halted {
+        eprintln!("plimsoll: {why}; the result is that of the run so far");
+    }
+    let code = verdict::exit_code(run);
+    Ok(if printed && written || code != 0 { code } else { 1 })
+}
+
+/// What to do when nothing was answered because one side spoke TLS and the other did not.
+fn other_scheme(run: &Run) -> Option<String> {
+    let samples = run.totals.error_samples.values();
+    let told = samples.map(String::as_str).find(|sample| {
+        [engine::SPEAKS_NO_TLS, engine::SPEAKS_TLS].contains(sample) && run.totals.requests == 0
+    })?;
+    Some(format!("{}: {told}", run.plan.url))
+}
