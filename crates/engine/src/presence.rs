@@ -82,7 +82,7 @@ impl Watch {
             self.tally.waited |= PresenceTally::slots(self.start, since, until);
         }
         if now.saturating_sub(self.looked) > NOT_RUNNING {
-            self.tally.served |= PresenceTally::slots(self.start, since, until);
+            self.tally.unseen |= PresenceTally::slots(self.start, since, until);
         }
         if std::mem::take(&mut self.served) {
             self.tally.served |= PresenceTally::slot(self.start, until);
@@ -206,7 +206,7 @@ mod tests {
         watch.look(450 * MILLISECOND, true);
         let tally = watch.take(SECOND / 2, SECOND / 2);
         let blind = PresenceTally::slots(0, 50 * MILLISECOND, 400 * MILLISECOND);
-        assert_eq!(tally.served, blind);
+        assert_eq!((tally.served, tally.unseen), (0, blind));
         assert_eq!(tally.waited, PresenceTally::slots(0, 0, SECOND / 2 - 1));
     }
 

@@ -15,8 +15,15 @@ use model::quote::quote;
 const MOST: u64 = 1 << 55;
 /// Parts of a result whose numbers are no measurements: a seed is any number, limits of a machine may be
 /// none, and sets are bits.
-const UNBOUNDED: [&str; 6] =
-    ["environment", "seed", "memory_available_bytes", "served_set", "waited_set", "failed_set"];
+const UNBOUNDED: [&str; 7] = [
+    "environment",
+    "seed",
+    "memory_available_bytes",
+    "served_set",
+    "unseen_set",
+    "waited_set",
+    "failed_set",
+];
 /// Items of a list at most, by its field's name: at least twice as many as this program writes.
 const LISTS: [(&str, u64); 6] = [
     ("blocks", 128),

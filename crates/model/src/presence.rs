@@ -32,9 +32,11 @@ pub struct PresenceTally {
     /// Time that users spent on answers that failed.
     pub failing_ns: Nanos,
     /// Slots in which the server served somebody: a part of an answer came that is no server error.
-    /// Slots in which the generator itself did not run count as such, since nothing is known of them.
     #[serde(rename = "served_set")]
     pub served: u64,
+    /// Slots in which the generator itself did not run: nothing is known of them.
+    #[serde(rename = "unseen_set")]
+    pub unseen: u64,
     /// Slots in which somebody waited.
     #[serde(rename = "waited_set")]
     pub waited: u64,
@@ -63,6 +65,7 @@ impl PresenceTally {
         self.cut_ns = self.cut_ns.saturating_add(other.cut_ns);
         self.failing_ns = self.failing_ns.saturating_add(other.failing_ns);
         self.served |= other.served;
+        self.unseen |= other.unseen;
         self.waited |= other.waited;
         self.failed |= other.failed;
     }
@@ -90,6 +93,9 @@ pub struct Silence {
     pub from_ns: Nanos,
     /// When it ended, likewise: the last instant that somebody waited in vain, or the window's end.
     pub to_ns: Nanos,
+    /// Of it, the time in which the generator itself did not run: nothing is known of it.
+    #[serde(default)]
+    pub unseen_ns: Nanos,
     /// When the last attempt failed in it; absent where none did: it was a long wait.
     pub last_failed_ns: Option<Nanos>,
     /// In how many slots of 16.8 ms an attempt failed.
@@ -99,9 +105,9 @@ pub struct Silence {
 }
 
 impl Silence {
-    /// Its length.
+    /// Its length, as far as it was seen.
     pub const fn duration_ns(&self) -> Nanos {
-        self.to_ns.saturating_sub(self.from_ns)
+        self.to_ns.saturating_sub(self.from_ns).saturating_sub(self.unseen_ns)
     }
 }
 
@@ -126,6 +132,8 @@ pub struct Presence {
 pub(crate) struct PresenceSums {
     sums: PresenceTally,
     open: Option<Silence>,
+    /// Unseen time since the open silence was last seen to go on.
+    unseen_ns: Nanos,
     silences: Vec<Silence>,
     window_end_ns: Nanos,
 }
@@ -150,6 +158,8 @@ impl PresenceSums {
             let bit = 1 << slot;
             if presence.served & bit != 0 {
                 self.served();
+            } else if presence.unseen & bit != 0 {
+                self.unseen_ns = self.unseen_ns.saturating_add(1 << SLOT_BITS);
             } else if u64::from(slot) < slots && (presence.waited | presence.failed) & bit != 0 {
                 let from = start_ns.saturating_add(u64::from(slot) << SLOT_BITS);
                 let to = from.saturating_add(1 << SLOT_BITS).min(end_ns);
@@ -159,7 +169,12 @@ impl PresenceSums {
     }
 
     fn in_vain(&mut self, from_ns: Nanos, to_ns: Nanos, failed: bool) {
-        let silence = self.open.get_or_insert(Silence { from_ns, ..Silence::default() });
+        let unseen_ns = std::mem::take(&mut self.unseen_ns);
+        match &mut self.open {
+            Some(silence) => silence.unseen_ns = silence.unseen_ns.saturating_add(unseen_ns),
+            none => *none = Some(Silence { from_ns, ..Silence::default() }),
+        }
+        let Some(silence) = &mut self.open else { return };
         silence.to_ns = to_ns;
         if failed {
             silence.last_failed_ns = Some(to_ns);
@@ -168,6 +183,7 @@ impl PresenceSums {
     }
 
     fn served(&mut self) {
+        self.unseen_ns = 0;
         if let Some(silence) = self.open.take() {
             self.keep(Silence { ended: true, ..silence });
         }
@@ -255,6 +271,7 @@ mod tests {
         let whole = Silence {
             from_ns: SECOND,
             to_ns: 2 * SECOND + 2 * SLOT,
+            unseen_ns: 0,
             last_failed_ns: Some(SECOND + 3 * SLOT),
             failed_slots: 2,
             ended: true,
@@ -265,6 +282,24 @@ mod tests {
         assert_eq!(to_the_end.silences, [last]);
         let drained = [window(0, served), window(1, dead), interval(2, Phase::Drain, back)];
         assert_eq!(presence(&drained).silences, [Silence { ended: true, ..last }]);
+    }
+
+    #[test]
+    fn what_the_generator_did_not_see_neither_ends_a_silence_nor_lengthens_it() {
+        let all = u64::MAX;
+        let served = PresenceTally { served: all, waited: all, ..Default::default() };
+        let unseen = PresenceTally { waited: all, failed: all, unseen: 0b1111 << 30, ..served };
+        let unseen = PresenceTally { served: 0, ..unseen };
+        let window = |index, presence| interval(index, Phase::Window, presence);
+        let mut pausing = unseen;
+        pausing.unseen = all;
+        let all_of_it = [window(0, served), window(1, unseen), interval(2, Phase::Drain, pausing)];
+        let found = presence(&all_of_it).silences;
+        let [silence] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((silence.from_ns, silence.to_ns, silence.ended), (SECOND, 2 * SECOND, false));
+        assert_eq!(silence.unseen_ns, 4 * SLOT);
+        let back = presence(&[window(0, served), window(1, pausing), window(2, served)]).silences;
+        assert_eq!(back, [], "nothing is known of it");
     }
 
     #[test]

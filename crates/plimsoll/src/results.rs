@@ -9,4 +9,5 @@ pub mod input;
 pub mod journal;
 pub mod lock;
 pub mod output;
+pub mod resume;
 pub mod sweep_files;

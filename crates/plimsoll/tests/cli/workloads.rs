@@ -137,9 +137,10 @@ fn sessions_are_run_and_their_checks_hold() {
     let ended = with_password(&folder, "run -q shop.yaml -R 50 -d 1s --format json");
     let run = json(&ended);
     let attempts = run["totals"]["attempts"].as_u64().unwrap();
-    // Fifty sessions of three requests; the last ones may be in the middle.
-    assert!((140..=150).contains(&attempts), "{attempts} attempts: {run:#}");
-    assert_eq!(run["totals"]["succeeded"], attempts, "{run:#}");
+    // Fifty sessions of three requests; the last ones may be in the middle, or were not sent for want of time.
+    let (succeeded, unsent) = (&run["totals"]["succeeded"], &run["totals"]["unsent"]);
+    assert!((50..=150).contains(&attempts), "{attempts} attempts: {run:#}");
+    assert_eq!(succeeded.as_u64().unwrap() + unsent.as_u64().unwrap(), attempts, "{run:#}");
     assert_eq!(run["plan"]["mix"]["flows"][0]["name"], "visit");
     let objectives = run["objectives"].as_array().unwrap();
     assert!(objectives.iter().any(|held| held["objective"] == "success>=99%"), "{objectives:#?}");
@@ -148,7 +149,8 @@ fn sessions_are_run_and_their_checks_hold() {
         folder.command(Path::new(PLIMSOLL), "run -q shop.yaml -R 50 -d 1s --format json");
     let output = command.env("SHOP_PASSWORD", "guess").output().unwrap();
     let run: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(run["totals"]["statuses"]["401"], run["totals"]["attempts"], "{run:#}");
+    let statuses = run["totals"]["statuses"].as_object().unwrap();
+    assert!(statuses.keys().eq(["401"]) && statuses["401"] == run["totals"]["requests"], "{run:#}");
     assert_eq!(run["totals"]["attempts"], 50, "{run:#}");
 }
 

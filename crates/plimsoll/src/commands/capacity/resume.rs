@@ -2,19 +2,18 @@
 
 use std::path::Path;
 
-use clap::Parser;
 use model::capacity::CapacitySearch;
 use verdict::capacity::Search;
 
 use super::files::{Files, SEARCH_JSON};
 use super::{arrivals, carry_out, runner, settings};
-use crate::args::{CapacityArgs, Cli, Command};
-use crate::failure::{Failure, cannot_run, usage};
+use crate::args::CapacityArgs;
+use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
-use crate::results::consent;
 use crate::results::input;
 use crate::results::lock::Lock;
+use crate::results::resume::own_args;
 use crate::secrets;
 use crate::terminal::live::Live;
 
@@ -28,7 +27,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     let mut record = load(dir)?;
     let args = match &given.url {
         Some(_) => given.clone(),
-        None => own_args(dir, &record, given)?,
+        None => own_args(dir, &record.command, given)?,
     };
     let url = args.url.clone().unwrap_or_default();
     if secrets::mask_url(&url) != record.url {
@@ -97,52 +96,4 @@ fn load(dir: &Path) -> Result<CapacitySearch, Failure> {
     })?;
     import::load_search(&bytes)
         .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
-}
-
-/// The flags that the search was started with.
-fn own_args(
-    dir: &Path,
-    record: &CapacitySearch,
-    given: &CapacityArgs,
-) -> Result<CapacityArgs, Failure> {
-    let plain = ["plimsoll", "capacity", "--resume", &dir.to_string_lossy()].map(str::to_owned);
-    let plain = parse(&plain).map(|plain| CapacityArgs {
-        quiet: given.quiet,
-        budget: given.budget,
-        format: given.format,
-        ..plain
-    });
-    if plain.as_ref() != Some(given) {
-        return usage(
-            "--resume DIR goes on as the search was started, but for --budget, --format and --quiet; \
-             to give other flags, give the URL and all flags",
-        );
-    }
-    if record.command.iter().any(|arg| arg.contains("***")) {
-        return usage(
-            "the search's command held a secret, which is not stored: give the URL and all flags again",
-        );
-    }
-    match parse(&consent::command(dir, &record.command)?) {
-        Some(args) if args.url.is_some() => Ok(CapacityArgs {
-            budget: given.budget.or(args.budget),
-            format: given.format,
-            quiet: given.quiet || args.quiet,
-            ..args
-        }),
-        Some(_) => cannot_run(format!(
-            "{} is a search of the built-in API, which ended with it: start a new one",
-            dir.display()
-        )),
-        None => {
-            usage("how this search was started cannot be told: give the URL and all flags again")
-        }
-    }
-}
-
-fn parse(command: &[String]) -> Option<CapacityArgs> {
-    match Cli::try_parse_from(command).ok()?.command {
-        Command::Capacity(args) => Some(*args),
-        _ => None,
-    }
 }

@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use clap::Parser;
-
 use super::{Folder, carry_out};
-use crate::args::{Cli, Command, RunArgs};
+use crate::args::RunArgs;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
-use crate::results::consent;
+use crate::results;
 use crate::results::folder::unused;
 use crate::results::journal;
 use crate::results::lock::Lock;
@@ -47,43 +45,12 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
 
 /// The flags that the run was started with.
 fn own_args(dir: &Path, given: &RunArgs) -> Result<RunArgs, Failure> {
-    let plain = ["plimsoll", "run", "--resume", &dir.to_string_lossy()].map(str::to_owned);
-    let plain = parse(&plain).map(|plain| RunArgs {
-        quiet: given.quiet,
-        format: given.format,
-        latency: given.latency,
-        ..plain
-    });
-    if plain.as_ref() != Some(given) {
-        return usage(
-            "--resume DIR goes on as the run was started, but for --format, -L and --quiet; to give \
-             other flags, give the workload file and all flags",
-        );
-    }
-    let path = dir.join(journal::NAME);
-    let again = "give the workload file and all flags again";
-    let command = journal::command(&path).map_err(|failure| {
-        Failure::Usage(format!("--resume {}: {failure}; {again}", dir.display()))
+    let command = journal::command(&dir.join(journal::NAME)).map_err(|failure| {
+        Failure::Usage(format!(
+            "--resume {}: {failure}; give the workload file and all flags again",
+            dir.display()
+        ))
     })?;
-    if command.iter().any(|arg| arg.contains("***")) {
-        return usage(format!("the run's command held a secret, which is not stored: {again}"));
-    }
-    match parse(&consent::command(dir, &command)?) {
-        Some(args) if args.url.is_some() => Ok(RunArgs {
-            out: None,
-            resume: Some(dir.to_owned()),
-            quiet: given.quiet || args.quiet,
-            format: given.format,
-            latency: given.latency,
-            ..args
-        }),
-        _ => usage(format!("how this run was started cannot be told: {again}")),
-    }
-}
-
-fn parse(command: &[String]) -> Option<RunArgs> {
-    match Cli::try_parse_from(command).ok()?.command {
-        Command::Run(args) => Some(*args),
-        _ => None,
-    }
+    let args = results::resume::own_args(dir, &command, given)?;
+    Ok(RunArgs { out: None, resume: Some(dir.to_owned()), ..args })
 }

@@ -2,20 +2,19 @@
 
 use std::path::Path;
 
-use clap::Parser;
 use model::{LevelKind, Plan, Sweep};
 use verdict::Step;
 
 use super::{carry_out, levels, runner};
-use crate::args::{Cli, Command, SweepArgs};
-use crate::failure::{Failure, cannot_run, usage};
+use crate::args::SweepArgs;
+use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::Objectives;
-use crate::results::consent;
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
+use crate::results::resume::own_args;
 use crate::results::sweep_files::SweepFiles;
 use crate::secrets;
 use crate::terminal::live::Live;
@@ -28,11 +27,10 @@ use crate::terminal::live::Live;
 pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
     let lock = if dir.is_dir() { Some(Lock::of_folder(dir)?) } else { None };
     let mut sweep = load(dir)?;
-    let mut args = match &given.url {
+    let args = match &given.url {
         Some(_) => given.clone(),
-        None => own_args(dir, &sweep, given)?,
+        None => own_args(dir, &sweep.command, given)?,
     };
-    args.quiet |= given.quiet;
     let url = args.url.clone().unwrap_or_default();
     if secrets::mask_url(&url) != sweep.url {
         return usage(format!(
@@ -83,40 +81,6 @@ fn load(dir: &Path) -> Result<Sweep, Failure> {
     })?;
     import::load_sweep(&bytes)
         .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
-}
-
-/// The flags that the sweep was started with.
-fn own_args(dir: &Path, sweep: &Sweep, given: &SweepArgs) -> Result<SweepArgs, Failure> {
-    let plain = ["plimsoll", "sweep", "--resume", &dir.to_string_lossy()].map(str::to_owned);
-    let plain = parse(&plain).map(|plain| SweepArgs { quiet: given.quiet, ..plain });
-    if plain.as_ref() != Some(given) {
-        return usage(
-            "--resume DIR alone goes on as the sweep was started; to give other flags, give the URL \
-             and all flags",
-        );
-    }
-    if sweep.command.iter().any(|arg| arg.contains("***")) {
-        return usage(
-            "the sweep's command held a secret, which is not stored: give the URL and all flags again",
-        );
-    }
-    match parse(&consent::command(dir, &sweep.command)?) {
-        Some(args) if args.url.is_some() => Ok(args),
-        Some(_) => cannot_run(format!(
-            "{} is a sweep of the built-in API, which ended with it: start a new one",
-            dir.display()
-        )),
-        None => {
-            usage("how this sweep was started cannot be told: give the URL and all flags again")
-        }
-    }
-}
-
-fn parse(command: &[String]) -> Option<SweepArgs> {
-    match Cli::try_parse_from(command).ok()?.command {
-        Command::Sweep(args) => Some(*args),
-        _ => None,
-    }
 }
 
 /// Levels of one curve must differ in nothing but the level.

@@ -11,6 +11,7 @@ fn dead(run: &mut Run, failed_slots: u32) {
     run.totals.error_samples.insert("connect".into(), "Connection refused".into());
     run.rates.available_ratio = Some(0.6);
     let silence = Silence {
+        unseen_ns: 0,
         from_ns: 6 * SECOND,
         to_ns: 10 * SECOND,
         last_failed_ns: Some(10 * SECOND),
