@@ -64,6 +64,12 @@ impl Ended {
         assert!(clear && self.stderr.contains(needle), "no single line with `{needle}`: {self:#?}");
         assert_eq!(self.code, code, "{self:#?}");
     }
+
+    /// As `refuses` with 1, where a run was made first: 98 if what else this machine does makes its result doubtful.
+    #[track_caller]
+    pub fn refuses_after_a_run(&self, needle: &str) {
+        self.refuses(if self.code == 98 { 98 } else { 1 }, needle);
+    }
 }
 
 /// A run with its result.

@@ -142,7 +142,7 @@ fn a_result_is_printed_although_a_file_cannot_be_written() {
     let server = server();
     let nowhere = ["--slo", "max<50s", "--junit", "/nowhere/report.xml"];
     let ended = run(&url(&server, "/healthz"), &nowhere);
-    ended.refuses(1, "cannot write /nowhere/report.xml");
+    ended.refuses_after_a_run("cannot write /nowhere/report.xml");
     assert!(ended.stdout.contains("Objectives"), "{ended:#?}");
 }
 
