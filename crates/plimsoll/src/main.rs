@@ -7,13 +7,12 @@ mod terminal;
 
 mod args;
 mod built_in_api;
-mod clock;
 mod commands;
 mod failure;
 mod load;
 mod machine;
-mod measure;
 mod results;
+mod runs;
 mod secrets;
 mod user_folder;
 

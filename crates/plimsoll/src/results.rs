@@ -6,7 +6,6 @@ pub mod consent;
 pub mod deliver;
 pub mod folder;
 pub mod input;
-pub mod journal;
 pub mod lock;
 pub mod output;
 pub mod resume;

@@ -31,11 +31,16 @@ const PLACES: &[Place] = &[
     Place { name: "target", pure: false, may_use: &["model", "wire", "net"] },
     Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
     Place {
+        name: "measure",
+        pure: false,
+        may_use: &["model", "net", "import", "verdict", "engine"],
+    },
+    Place {
         name: "plimsoll",
         pure: false,
         may_use: &[
             "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
-            "target",
+            "measure", "target",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },

@@ -16,16 +16,16 @@ use verdict::figures::{grouped, percent, rate};
 
 use crate::args::{CalibrateArgs, LoadArgs, TextOrJson};
 use crate::built_in_api::BuiltIn;
-use crate::clock::now_rfc3339;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::shape::Shape;
 use crate::machine::calibrations;
-use crate::machine::environment;
-use crate::measure::execute::execute;
-use crate::measure::prepare_url;
 use crate::results::output;
+use crate::runs::execute::execute;
+use crate::runs::prepare_url;
 use crate::terminal::live::Live;
 use crate::terminal::signals::{stop_on_signal, stopped};
+use measure::clock::now_rfc3339;
+use measure::machine;
 
 /// Connections for each worker: enough to keep it busy, few enough for its caches.
 const CONNECTIONS_A_WORKER: u64 = 64;
@@ -151,7 +151,7 @@ impl Bench {
             requests: None,
         };
         let (launch, _) = prepared.level(shape, true, &self.stop)?;
-        let run = execute(&launch, environment::read(prepared.files), &mut self.live)?;
+        let run = execute(&launch, machine::environment(prepared.files), &mut self.live)?;
         if run.totals.succeeded == 0 && !run.interrupted {
             return cannot_run(
                 "the built-in API answered nothing: this machine cannot be calibrated",

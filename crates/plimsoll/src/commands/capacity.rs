@@ -1,7 +1,7 @@
 //! `plimsoll capacity`: the highest rate, or concurrency, that holds the objectives.
 //!
 //! Owns the command: flags to settings, runs to judgements, files and words. Which step comes next
-//! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::measure::execute`]'s. Data
+//! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::runs::execute`]'s. Data
 //! flows from [`runner`] (steps one after another) into [`files`] after every step.
 
 mod files;
@@ -19,18 +19,18 @@ use verdict::objective::FOR_A_COURSE;
 
 use crate::args::{CapacityArgs, CapacityFormat};
 use crate::built_in_api::BuiltIn;
-use crate::clock::now_rfc3339;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives;
 use crate::load::settings::{Origin, Setting};
-use crate::measure::prepare;
 use crate::results::consent;
 use crate::results::folder::{folder_name, unused};
 use crate::results::output;
+use crate::runs::prepare;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
+use measure::clock::now_rfc3339;
 
 use files::Files;
 use runner::{End, SearchRunner};

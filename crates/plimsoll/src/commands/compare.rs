@@ -1,7 +1,7 @@
 //! `plimsoll compare`: is one server faster than another, or than it was?
 //!
 //! Owns the command: which runs in which order, what is kept, how it ends. A run is
-//! [`crate::measure::execute`]'s, the judgement `verdict::comparison`'s, table, picture and page `report`'s.
+//! [`crate::runs::execute`]'s, the judgement `verdict::comparison`'s, table, picture and page `report`'s.
 //! Runs flow from [`rounds`] into [`files`] after every round.
 
 pub mod files;
@@ -19,10 +19,10 @@ use crate::failure::{Failure, usage};
 use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
-use crate::measure::prepare_url;
 use crate::results::folder::{folder_name, unused};
 use crate::results::input;
 use crate::results::output;
+use crate::runs::prepare_url;
 use crate::terminal::signals::stop_on_signal;
 
 use files::Files;

@@ -8,13 +8,13 @@ use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
 use crate::args::{PlanArgs, TextOrJson};
-use crate::clock::now_unix_ns;
 use crate::failure::{Failure, usage};
 use crate::load::input::{LoadInput, LoadProfile, Requests};
 use crate::load::settings::{Origin, Setting, ShapeSettings};
 use crate::load::shape::Shape;
 use crate::results::output;
 use crate::secrets;
+use measure::clock::now_unix_ns;
 
 /// Requests shown at most.
 const MOST_SAMPLES: u64 = 10_000;

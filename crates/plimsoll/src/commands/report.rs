@@ -13,10 +13,10 @@ use crate::load::objectives::Objectives;
 use crate::results::deliver::deliver;
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
-use crate::results::journal::{self, Replayed};
 use crate::results::lock::Lock;
 use crate::results::output;
 use crate::results::sweep_files::SweepFiles;
+use measure::journal::{self, Replayed};
 
 /// Runs the command; the exit code.
 ///
@@ -28,7 +28,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     if dir.join(SWEEP_JSON).exists() {
         return report_sweep(dir, args.format, &objectives);
     }
-    let Replayed { mut run, objectives: kept } = of_folder(dir)?;
+    let Replayed { mut run, objectives: kept, .. } = of_folder(dir)?;
     let objectives = objectives.or_kept(&kept);
     judge_anew(&mut run, &dir.display().to_string());
     objectives.judge(&mut run);
@@ -65,9 +65,9 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     if finished.exists() {
         let bytes = input::read_result(&finished).map_err(|why| unreadable(&finished, &why))?;
         match import::load_run(&bytes) {
-            Ok(run) => Ok(Replayed { run, objectives: Vec::new() }),
+            Ok(run) => Ok(Replayed { run, objectives: Vec::new(), damage: None }),
             Err(error @ ResultError::CutShort { .. }) => {
-                let made = journal::replay(&journal);
+                let made = replayed(&journal);
                 if made.is_ok() {
                     let (name, from) = (finished.display(), journal::NAME);
                     eprintln!("plimsoll: {name} was cut short: made anew from {from}");
@@ -77,7 +77,7 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
             Err(error) => Err(unreadable(&finished, &error)),
         }
     } else if journal.exists() {
-        journal::replay(&journal)
+        replayed(&journal)
     } else {
         cannot_run(format!(
             "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run --out` or \
@@ -86,6 +86,16 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
             journal::NAME
         ))
     }
+}
+
+/// The run that a journal holds; damage is told.
+fn replayed(path: &Path) -> Result<Replayed, Failure> {
+    let made = journal::replay(path).map_err(|error| Failure::CannotRun(error.to_string()))?;
+    if let Some(damage) = &made.damage {
+        let path = path.display();
+        eprintln!("plimsoll: {path} is damaged ({damage}): what precedes the damage stands");
+    }
+    Ok(made)
 }
 
 fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u8, Failure> {

@@ -1,7 +1,7 @@
 //! `plimsoll run`: one load.
 //!
 //! Owns the command: from flags to what is printed, the files, and the exit code. Carrying the load out is
-//! [`crate::measure::execute`]'s, going on with the pools of an earlier run [`mod@resume`]'s.
+//! [`crate::runs::execute`]'s, going on with the pools of an earlier run [`mod@resume`]'s.
 
 mod resume;
 
@@ -15,15 +15,15 @@ use crate::load::objectives::{Objectives, watch};
 use crate::load::script_run::{ScriptRun, Steps};
 use crate::load::shape::threads;
 use crate::load::tls;
-use crate::machine::environment;
-use crate::measure::execute::{JournalIn, execute_sampled};
-use crate::measure::prepare;
 use crate::results::consent;
 use crate::results::deliver::deliver;
 use crate::results::lock::Lock;
 use crate::results::output;
+use crate::runs::execute::{JournalIn, execute_sampled};
+use crate::runs::prepare;
 use crate::terminal::live::Live;
 use crate::terminal::signals::stop_on_signal;
+use measure::machine;
 
 /// Runs the command; the exit code.
 ///
@@ -82,7 +82,7 @@ fn carry_out(
     }
     let folder = folder(&prepared.input)?;
     let mut live = Live::new(args.quiet, shape.rate_per_s.is_some());
-    let environment = environment::read(prepared.files);
+    let environment = machine::environment(prepared.files);
     let mut steps = Steps::default();
     let made = folder.made.as_deref();
     let journal = made.map(|dir| JournalIn { dir, objectives: objectives.names() });

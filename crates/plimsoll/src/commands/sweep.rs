@@ -1,7 +1,7 @@
 //! `plimsoll sweep`: one load after another, and the curve they make.
 //!
 //! Owns the command: which levels, where to, where the files go, what is said at the end. A level's
-//! run is [`crate::measure::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
+//! run is [`crate::runs::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
 //! tables and charts `report`'s. Data flows from [`runner`] (levels one after another, also for
 //! [`crate::commands::wrktest`]) into [`files`] after every level.
 
@@ -17,20 +17,20 @@ use verdict::exit::COULD_NOT_RUN;
 
 use crate::args::SweepArgs;
 use crate::built_in_api::BuiltIn;
-use crate::clock::now_rfc3339;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::settings::DEFAULT_DURATION;
-use crate::measure::prepare;
 use crate::results::consent;
 use crate::results::folder::{folder_name, unused};
 use crate::results::input::SWEEP_JSON;
 use crate::results::output;
 use crate::results::sweep_files::SweepFiles;
+use crate::runs::prepare;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
+use measure::clock::now_rfc3339;
 
 use runner::SweepRunner;
 

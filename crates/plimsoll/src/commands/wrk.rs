@@ -17,13 +17,13 @@ use crate::failure::{Failure, usage};
 use crate::load::prepared::Shortage;
 use crate::load::script_run::{ScriptRun, Steps};
 use crate::load::shape::Shape;
-use crate::machine::environment;
-use crate::measure::execute::execute_sampled;
-use crate::measure::prepare_url;
 use crate::results::output;
+use crate::runs::execute::execute_sampled;
+use crate::runs::prepare_url;
 use crate::terminal::live::Live;
 use crate::terminal::screen;
 use crate::terminal::signals::stop_on_signal;
+use measure::machine;
 
 /// wrk's exit code for whatever kept it from running.
 const FAILED: u8 = 1;
@@ -118,7 +118,7 @@ fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
     };
     let (launch, notices) = prepared.level(shape, false, &stop)?;
     prepared.notices.iter().chain(&notices).for_each(|notice| eprintln!("wrk: {notice}"));
-    let environment = environment::read(prepared.files);
+    let environment = machine::environment(prepared.files);
     let (mut live, mut steps) = (Live::new(true, false), Steps::default());
     let watch = AbortWatch::default();
     let run = execute_sampled(&launch, environment, None, &mut live, watch, &mut steps)?;

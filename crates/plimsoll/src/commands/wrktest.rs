@@ -18,9 +18,9 @@ use crate::commands::sweep::runner::SweepRunner;
 use crate::commands::sweep::{conclude, empty, levels};
 use crate::failure::{Failure, usage};
 use crate::load::objectives::Objectives;
-use crate::measure::prepare_url;
 use crate::results::output;
 use crate::results::sweep_files::SweepFiles;
+use crate::runs::prepare_url;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 

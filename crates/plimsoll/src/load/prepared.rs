@@ -9,13 +9,13 @@ use engine::Launch;
 use net::limits::{self, FileLimit};
 
 use crate::args::{IoArg, LoadArgs};
-use crate::clock::now_unix_ns;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::address;
 use crate::load::input::{LevelInput, LoadInput, Requests};
 use crate::load::script_run::{Begun, ScriptRun};
 use crate::load::shape::{MOST_THREADS, Shape, threads};
 use crate::load::tls::{self, Tls};
+use measure::clock::now_unix_ns;
 
 /// What becomes of a level for which files or ports would not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::now_rfc3339;
 use crate::failure::{Failure, cannot_run};
 use crate::secrets;
+use measure::clock::now_rfc3339;
 
 /// The lock's file; of a job in a folder that it shares with others, behind the job's name.
 const NAME: &str = "plimsoll.lock";

@@ -17,7 +17,7 @@ use super::files::Files;
 use crate::failure::{Failure, usage};
 use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
-use crate::measure::series::Series;
+use crate::runs::series::Series;
 use crate::terminal::live::Live;
 
 /// Step between the sends of the one connection that looks at the idle server.

@@ -8,12 +8,12 @@ use serde::Serialize;
 use verdict::Comparison;
 use verdict::comparison::Word;
 
-use crate::clock::now_rfc3339;
 use crate::failure::Failure;
 use crate::results::charts::drawn;
 use crate::results::lock::Lock;
 use crate::results::output::{json, make_folder, write_files};
 use crate::secrets;
+use measure::clock::now_rfc3339;
 
 /// The comparison in its folder.
 pub const COMPARE_JSON: &str = "compare.json";

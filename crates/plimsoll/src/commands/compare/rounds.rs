@@ -11,8 +11,8 @@ use crate::args::CompareArgs;
 use crate::failure::Failure;
 use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
-use crate::measure::series::Series;
 use crate::results::output;
+use crate::runs::series::Series;
 use crate::terminal::live::Live;
 
 /// One of the servers.

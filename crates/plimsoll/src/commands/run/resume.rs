@@ -9,9 +9,9 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::results;
 use crate::results::folder::unused;
-use crate::results::journal;
 use crate::results::lock::Lock;
 use crate::results::output::make_folder;
+use measure::journal;
 
 /// Makes a run with the pools of the one in `dir`: by the flags given, or by its own command where only
 /// the folder was named. Its results go to a folder of its own inside of `dir`.

@@ -13,8 +13,8 @@ use crate::failure::Failure;
 use crate::load::objectives::Objectives;
 use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
-use crate::measure::series::Series;
 use crate::results::sweep_files::SweepFiles;
+use crate::runs::series::Series;
 use crate::terminal::live::Live;
 
 /// What all levels have in common.

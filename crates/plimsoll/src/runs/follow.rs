@@ -15,10 +15,10 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::{LoadInput, Requests};
 use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
-use crate::machine::environment;
-use crate::measure::execute::execute;
+use crate::runs::execute::execute;
 use crate::secrets;
 use crate::terminal::live::Live;
+use measure::machine;
 
 /// Redirects followed at most.
 const MOST_HOPS: u64 = 20;
@@ -94,7 +94,7 @@ fn asked_once(
     let shape = Shape { connections: 1, rate_per_s: None, duration_ns: None, requests: Some(1) };
     let stop = Arc::new(AtomicBool::new(false));
     let (launch, _) = prepared.level(shape, true, &stop)?;
-    let environment = environment::read(prepared.files);
+    let environment = machine::environment(prepared.files);
     let run = execute(&launch, environment, &mut Live::new(true, false))?;
     let status = run.totals.statuses.keys().next().copied();
     let Some(status) = status else {

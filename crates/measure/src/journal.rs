@@ -2,6 +2,7 @@
 //! a kill, a crash or a full disk. The first line is the run's head, with the objectives that it was
 //! to be judged by.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Take, Write};
 use std::path::{Path, PathBuf};
@@ -9,8 +10,7 @@ use std::path::{Path, PathBuf};
 use model::{Interval, Run, RunBuilder, RunHead};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, cannot_run};
-use crate::results::output::{Readers, create_new};
+use crate::files::{Readers, create_new};
 
 /// The journal's name in a result folder.
 pub const NAME: &str = "run.journal";
@@ -34,50 +34,69 @@ pub struct Replayed {
     pub run: Run,
     /// The objectives that it was to be judged by, as `--slo` takes them.
     pub objectives: Vec<String>,
+    /// What is wrong with a line that others follow: what precedes it stands.
+    pub damage: Option<String>,
 }
 
-/// A journal being written. After the first failure it says so once and stops; the run goes on.
+/// Why nothing can be read of a journal.
 #[derive(Debug)]
-pub struct Journal {
-    file: Option<File>,
+pub struct JournalError {
     path: PathBuf,
+    kind: ErrorKind,
 }
+
+#[derive(Debug)]
+enum ErrorKind {
+    Unreadable(String),
+    BeginsOtherwise(String),
+    Empty,
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.kind {
+            ErrorKind::Unreadable(why) => write!(f, "cannot read {path}: {why}"),
+            ErrorKind::BeginsOtherwise(why) => {
+                write!(f, "{path} does not begin as a journal does: {why}")
+            }
+            ErrorKind::Empty => write!(f, "{path} is empty: nothing was measured yet"),
+        }
+    }
+}
+
+impl std::error::Error for JournalError {}
+
+/// A journal being written.
+#[derive(Debug)]
+pub struct Journal(File);
 
 impl Journal {
-    /// Begins a journal in `dir` of a run to be judged by `objectives`. Where that cannot be done it
-    /// says so; the run goes on.
-    pub fn create(dir: &Path, head: &RunHead, objectives: &[String]) -> Self {
-        let path = dir.join(NAME);
-        let mut journal = Self { file: None, path };
-        match create_new(&journal.path, Readers::Owner) {
-            Ok(file) => journal.file = Some(file),
-            Err(error) => journal.give_up(&error),
-        }
-        journal.write(&Head { run: head.clone(), objectives: objectives.to_vec() });
-        journal
+    /// Begins a journal in `dir` of a run to be judged by `objectives`.
+    ///
+    /// # Errors
+    /// When it cannot be made or written to.
+    pub fn create(dir: &Path, head: &RunHead, objectives: &[String]) -> io::Result<Self> {
+        let mut journal = Self(create_new(&dir.join(NAME), Readers::Owner)?);
+        journal.write(&Head { run: head.clone(), objectives: objectives.to_vec() })?;
+        Ok(journal)
     }
 
     /// Appends an interval.
-    pub fn append(&mut self, interval: &Interval) {
-        self.write(interval);
+    ///
+    /// # Errors
+    /// When it cannot be written. What has been written is a whole journal; no more must be appended.
+    pub fn append(&mut self, interval: &Interval) -> io::Result<()> {
+        self.write(interval)
     }
 
-    fn write(&mut self, line: &impl Serialize) {
-        let Some(file) = &mut self.file else { return };
+    fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut text = serde_json::to_vec(line).expect("plain data becomes JSON");
         if text.len() > LONGEST_LINE {
-            return self.give_up(&io::Error::other("an interval is too large for a line of it"));
+            return Err(io::Error::other("an interval is too large for a line of it"));
         }
         text.push(b'\n');
-        if let Err(error) = file.write_all(&text) {
-            self.give_up(&error);
-        }
-    }
-
-    fn give_up(&mut self, error: &io::Error) {
-        let path = self.path.display();
-        eprintln!("plimsoll: cannot write {path}: {error}; the run goes on without it");
-        self.file = None;
+        self.0.write_all(&text)
     }
 }
 
@@ -85,7 +104,7 @@ impl Journal {
 ///
 /// # Errors
 /// As [`replay`].
-pub fn command(path: &Path) -> Result<Vec<String>, Failure> {
+pub fn command(path: &Path) -> Result<Vec<String>, JournalError> {
     Ok(open(path)?.0.run.command)
 }
 
@@ -94,9 +113,9 @@ pub fn command(path: &Path) -> Result<Vec<String>, Failure> {
 ///
 /// # Errors
 /// When the file cannot be read or does not begin as a journal does.
-pub fn replay(path: &Path) -> Result<Replayed, Failure> {
+pub fn replay(path: &Path) -> Result<Replayed, JournalError> {
     let (Head { run: head, objectives }, mut lines) = open(path)?;
-    let mut builder = RunBuilder::new(head);
+    let (mut builder, mut damage) = (RunBuilder::new(head), None);
     while let Some(line) = lines.next() {
         let interval: Result<Interval, String> = line.and_then(|line| read(&line));
         match interval {
@@ -104,19 +123,18 @@ pub fn replay(path: &Path) -> Result<Replayed, Failure> {
             // The last line of a killed run may be cut short; what precedes it stands.
             Err(_) if lines.next().is_none() => break,
             Err(error) => {
-                let path = path.display();
-                eprintln!("plimsoll: {path} is damaged ({error}): what precedes the damage stands");
+                damage = Some(error);
                 break;
             }
         }
     }
-    Ok(Replayed { run: verdict::conclude(builder, true), objectives })
+    Ok(Replayed { run: verdict::conclude(builder, true), objectives, damage })
 }
 
 /// A journal's first line, and the lines behind it.
-fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), Failure> {
-    let wrong =
-        |what: String| Failure::CannotRun(format!("cannot read {}: {what}", path.display()));
+fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), JournalError> {
+    let error = |kind| JournalError { path: path.to_owned(), kind };
+    let wrong = |what: String| error(ErrorKind::Unreadable(what));
     let about = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !about.is_file() {
         return Err(wrong("no regular file".to_owned()));
@@ -124,15 +142,12 @@ fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), Failure> {
     // What is written while we read is not waited for.
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?.take(about.len());
     let mut lines = Lines { from: BufReader::new(file), most: LONGEST_LINE };
-    let begins_otherwise = |error: String| {
-        Failure::CannotRun(format!("{} does not begin as a journal does: {error}", path.display()))
-    };
     match lines.next() {
         Some(line) => {
-            let head = line.and_then(|line| read(&line)).map_err(begins_otherwise)?;
-            Ok((head, lines))
+            let head = line.and_then(|line| read(&line));
+            Ok((head.map_err(|why| error(ErrorKind::BeginsOtherwise(why)))?, lines))
         }
-        None => cannot_run(format!("{} is empty: nothing was measured yet", path.display())),
+        None => Err(error(ErrorKind::Empty)),
     }
 }
 

@@ -18,10 +18,10 @@ use crate::failure::Failure;
 use crate::load::prepared::Prepared;
 use crate::load::script_run::Steps;
 use crate::load::shape::Shape;
-use crate::machine::environment;
-use crate::measure::execute::execute_sampled;
+use crate::runs::execute::execute_sampled;
 use crate::terminal::live::Live;
 use crate::terminal::signals::stopped;
+use measure::machine;
 
 /// How often a rest looks for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -63,7 +63,7 @@ impl Series {
             }
         }
         self.live.set_prefix(prefix);
-        let environment = environment::read(prepared.files);
+        let environment = machine::environment(prepared.files);
         let (abort_on, mut steps) = (self.abort_on.clone(), Steps::default());
         let (launch, live) = (adjust(launch), &mut self.live);
         let run = execute_sampled(&launch, environment, None, live, abort_on, &mut steps);

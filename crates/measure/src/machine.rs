@@ -1,0 +1,7 @@
+//! What the generator's machine is, and what it does beside the load: read from `/proc`, cgroups and the clocks.
+
+mod environment;
+mod watch;
+
+pub use environment::read as environment;
+pub(crate) use watch::Watch;

@@ -1,0 +1,132 @@
+//! Carrying out one plan for a command: its intervals go to the journal and the live line, secrets are masked in what is
+//! kept of responses, and the run is put beside its machine's calibration.
+
+use std::path::Path;
+
+use engine::Launch;
+use measure::journal::{self, Journal};
+use measure::{Observer, clock};
+use model::{Abort, Environment, Interval, Run, RunHead};
+use verdict::objective::AbortWatch;
+
+use crate::failure::Failure;
+use crate::load::script_run::Steps;
+use crate::machine::calibrations;
+use crate::secrets::{self, Echoes};
+use crate::terminal::live::Live;
+
+/// Where a run is written to as it comes, and what it will be judged by.
+#[derive(Debug)]
+pub struct JournalIn<'a> {
+    /// The result folder.
+    pub dir: &'a Path,
+    /// As `--slo` takes them.
+    pub objectives: Vec<String>,
+}
+
+/// Runs a plan to its end and judges the result, which is neither stored nor shown: where a redirect leads
+/// stays whole in it.
+///
+/// # Errors
+/// When workers could not start or their net failed.
+pub fn execute(launch: &Launch, environment: Environment, live: &mut Live) -> Result<Run, Failure> {
+    let (abort_on, mut steps) = (AbortWatch::default(), Steps::default());
+    carry_out(
+        launch,
+        environment,
+        None,
+        Command { journal: None, live, abort_on, steps: &mut steps, echoes: None },
+    )
+}
+
+/// As [`execute`], with secrets masked in all that is kept of responses; the run ends early when one of the
+/// rules in `abort_on` strikes, and what `done` of a script is told of the workers' throughput is kept in
+/// `steps`.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_sampled(
+    launch: &Launch,
+    environment: Environment,
+    journal: Option<JournalIn<'_>>,
+    live: &mut Live,
+    abort_on: AbortWatch,
+    steps: &mut Steps,
+) -> Result<Run, Failure> {
+    let echoes = Some(Echoes::of_this_process());
+    carry_out(
+        launch,
+        environment,
+        journal,
+        Command { journal: None, live, abort_on, steps, echoes },
+    )
+}
+
+fn carry_out<'a>(
+    launch: &Launch,
+    environment: Environment,
+    journal: Option<JournalIn<'a>>,
+    mut command: Command<'a>,
+) -> Result<Run, Failure> {
+    let head = RunHead {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: clock::now_rfc3339(),
+        command: secrets::command(),
+        environment,
+        plan: (*launch.plan).clone(),
+    };
+    if let Some(JournalIn { dir, objectives }) = journal {
+        let made = Journal::create(dir, &head, &objectives);
+        command.journal =
+            made.map_err(|error| without_journal(dir, &error)).ok().map(|made| (made, dir));
+    }
+    let run = measure::run(launch, head, &mut command);
+    command.live.end();
+    run.map_err(|error| Failure::CannotRun(error.to_string()))
+}
+
+fn without_journal(dir: &Path, error: &std::io::Error) {
+    let path = dir.join(journal::NAME);
+    eprintln!("plimsoll: cannot write {}: {error}; the run goes on without it", path.display());
+}
+
+/// What a command does with a run as it comes.
+struct Command<'a> {
+    /// With its folder; none after the first failure.
+    journal: Option<(Journal, &'a Path)>,
+    live: &'a mut Live,
+    abort_on: AbortWatch,
+    steps: &'a mut Steps,
+    echoes: Option<Echoes>,
+}
+
+impl Observer for Command<'_> {
+    fn opening(&mut self, open: u32, planned: u32) {
+        self.live.opening(open, planned);
+    }
+
+    fn interval(&mut self, interval: &mut Interval) {
+        if let Some(echoes) = &self.echoes {
+            echoes.mask_answers(&mut interval.tally);
+        }
+        if let Some((journal, dir)) = &mut self.journal
+            && let Err(error) = journal.append(interval)
+        {
+            without_journal(dir, &error);
+            self.journal = None;
+        }
+        self.live.show(interval);
+        self.steps.add(interval);
+    }
+
+    fn ends(&mut self, interval: &Interval) -> Option<Abort> {
+        self.abort_on.see(interval)
+    }
+
+    fn concluded(&mut self, run: &mut Run) {
+        if let (Some(echoes), Some(why)) = (&self.echoes, &mut run.halted) {
+            *why = echoes.mask(why);
+        }
+        calibrations::compare(run);
+    }
+}
