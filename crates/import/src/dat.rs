@@ -9,6 +9,7 @@
 use std::fmt;
 use std::fmt::Write as _;
 
+use model::percentile::LevelPercentiles;
 use model::units::{LONGEST, MILLISECOND, Nanos};
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning};
 
@@ -148,8 +149,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
         sessions: None,
         qps,
         mean_ns,
-        p50_ns: None,
-        p99_ns: None,
+        percentiles: LevelPercentiles::default(),
         success,
         verdict: None,
     })

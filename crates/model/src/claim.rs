@@ -5,6 +5,7 @@
 //! of, and how far the printing may have rounded it. A figure that a file does not have is absent,
 //! never guessed.
 
+use crate::percentile::PERCENTILES;
 use crate::run::Run;
 use crate::sweep::Sweep;
 use crate::units::Nanos;
@@ -247,9 +248,7 @@ impl Claim {
         let (plan, service) = (&run.plan, &run.service_ns);
         let open = plan.rate_per_s.is_some();
         let timed = service.count > 0;
-        let percentiles =
-            [(0.5, service.p50), (0.75, service.p75), (0.9, service.p90), (0.95, service.p95)];
-        let tail = [(0.99, service.p99), (0.999, service.p999), (0.9999, service.p9999)];
+        let percentiles = PERCENTILES.iter().map(|each| (each.share, (each.of)(service)));
         Self {
             target: Some(plan.url.clone()),
             loop_kind: if open { LoopKind::Open } else { LoopKind::Closed },
@@ -258,11 +257,7 @@ impl Claim {
             rate_per_s: plan.rate_per_s,
             min_ns: timed.then_some(service.min),
             max_ns: timed.then_some(service.max),
-            quantiles: if timed {
-                percentiles.into_iter().chain(tail).collect()
-            } else {
-                Vec::new()
-            },
+            quantiles: percentiles.filter(|_| timed).collect(),
             requests: Some(run.totals.requests),
             success: run.rates.success_ratio,
             keepalive: Some(plan.keepalive),

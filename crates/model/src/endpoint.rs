@@ -10,9 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Block, BlockSum, BlockSums, Span};
-use crate::histogram::{Latencies, Summary};
+use crate::histogram::Latencies;
 use crate::interval::Interval;
 use crate::outcome::{ErrorClass, ErrorCounts};
+use crate::percentile::Summary;
 use crate::plan::{EndpointPlan, FlowPlan, Mix};
 use crate::units::{Nanos, SECOND};
 

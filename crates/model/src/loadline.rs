@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::environment::Environment;
-use crate::histogram::Summary;
+use crate::percentile::Summary;
 use crate::plan::{Arrivals, Arriving};
 use crate::run::Program;
 use crate::sweep::LevelKind;

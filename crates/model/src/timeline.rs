@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::{GaugeSum, Interval, Phase};
 use crate::outcome::ErrorCounts;
+use crate::percentile::PointPercentiles;
 use crate::units::{Nanos, SECOND};
 
 /// Points kept at most.
@@ -31,12 +32,9 @@ pub struct Point {
     pub requests_per_s: f64,
     /// Failed attempts, unsent ones included.
     pub failed: u64,
-    /// Response time of the attempts that ended here: median.
-    pub p50_ns: Nanos,
-    /// 90th percentile.
-    pub p90_ns: Nanos,
-    /// 99th percentile.
-    pub p99_ns: Nanos,
+    /// Percentiles of response time of the attempts that ended here.
+    #[serde(flatten)]
+    pub percentiles: PointPercentiles,
     /// Highest.
     pub max_ns: Nanos,
     /// 99th percentile of how late the generator was.
@@ -196,9 +194,7 @@ impl Stretch {
             achieved_per_s: per_s(self.sent),
             requests_per_s: per_s(self.answers),
             failed: self.failed,
-            p50_ns: self.quantile(0.50),
-            p90_ns: self.quantile(0.90),
-            p99_ns: self.quantile(0.99),
+            percentiles: PointPercentiles::of(|share| self.quantile(share)),
             max_ns: self.max_ns,
             late_p99_ns: self.late_p99_ns,
             open_mean: self.open.mean(duration_ns),
@@ -303,6 +299,6 @@ mod tests {
         let points = timeline.finish();
         assert_eq!(points.len(), 5);
         assert_eq!((points[2].requests_per_s, points[2].offered_per_s), (10.0, 7.0));
-        assert!((points[2].p50_ns as f64 / 3e6 - 1.0).abs() < 1e-3);
+        assert!((points[2].percentiles.p50_ns as f64 / 3e6 - 1.0).abs() < 1e-3);
     }
 }

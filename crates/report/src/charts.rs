@@ -28,7 +28,7 @@ pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> char
         level: row.level,
         requests_per_s: row.qps,
         mean_s: seconds(row.mean_ns),
-        p99_s: row.p99_ns.map(seconds),
+        p99_s: row.percentiles.p99_ns.map(seconds),
         validity: validity(row),
     };
     chart::Curve {
@@ -125,8 +125,8 @@ fn second(point: &Point, offered: bool) -> Second {
         at_s: seconds(point.start_ns),
         achieved_per_s: point.requests_per_s,
         offered_per_s: offered.then_some(point.offered_per_s),
-        p50_s: latency(point.p50_ns),
-        p99_s: latency(point.p99_ns),
+        p50_s: latency(point.percentiles.p50_ns),
+        p99_s: latency(point.percentiles.p99_ns),
         max_s: latency(point.max_ns),
         errors_per_s: if length_s > 0.0 { point.failed as f64 / length_s } else { 0.0 },
         in_flight: Some(point.in_flight_mean),
@@ -280,12 +280,12 @@ mod tests {
     #[test]
     fn the_timeline_speaks_of_the_window_alone() {
         let mut run = sample::open_loop();
-        let drain = Point { phase: "drain".into(), start_ns: 62 * SECOND, ..Point::default() };
-        run.timeline.push(Point { duration_ns: SECOND / 50, p99_ns: 90 * SECOND, ..drain.clone() });
+        let mut drain = Point { phase: "drain".into(), start_ns: 62 * SECOND, ..Point::default() };
+        drain.percentiles.p99_ns = 90 * SECOND;
+        run.timeline.push(Point { duration_ns: SECOND / 50, ..drain.clone() });
         let with = timeline(&run);
         assert_eq!((with.seconds.len(), with.spans.len()), (62, run.dips.len() + 1));
-        *run.timeline.last_mut().unwrap() =
-            Point { duration_ns: 2 * SECOND, p99_ns: 90 * SECOND, ..drain };
+        *run.timeline.last_mut().unwrap() = Point { duration_ns: 2 * SECOND, ..drain };
         let with = timeline(&run);
         assert_eq!(with.seconds.len(), 63);
         assert_eq!(with.mean_per_s, Some(run.rates.requests_per_s));

@@ -29,6 +29,8 @@ pub mod preview;
 #[cfg(test)]
 mod sample;
 pub mod table;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod timeline;
 pub mod wrk;

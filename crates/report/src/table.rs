@@ -6,6 +6,7 @@
 mod side;
 
 use model::curve::{Curve, CurveRow};
+use model::percentile::LevelPercentiles;
 use model::sweep::LevelKind;
 use model::units::{Nanos, exact_duration, show_duration};
 use model::validity::Verdict;
@@ -21,8 +22,10 @@ use crate::text::{COLUMNS, Style, Tone};
 
 /// The table that ends a sweep: a line a level, then the two levels named and the reading.
 pub fn sweep(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: Style) -> String {
-    let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left, Lean::Left]));
-    grid.row([curve.kind.name(), "QPS", "mean", "p50", "p99", "success", "validity", ""]);
+    let headers = headers(curve.kind);
+    let numbers = std::iter::repeat_n(Lean::Right, headers.len() - 1);
+    let mut grid = Grid::new(numbers.chain([Lean::Left, Lean::Left]));
+    grid.row(headers.into_iter().chain([""]));
     for (i, row) in curve.rows.iter().enumerate() {
         grid.row(cells(row).into_iter().chain([named(i, reading)]));
     }
@@ -40,18 +43,21 @@ pub fn sweep(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: 
     out + &conclusion(curve, reading, objective_mean_ns, style)
 }
 
+/// The columns of a table of levels.
+pub(crate) fn headers(kind: LevelKind) -> Vec<&'static str> {
+    let percentiles = LevelPercentiles::default().each().map(|(named, _)| named.name);
+    let before = [kind.name(), "QPS", "mean"].into_iter();
+    before.chain(percentiles).chain(["success", "validity"]).collect()
+}
+
 /// The figures of a level as text, in the order of the table's columns.
 pub(crate) fn cells(row: &CurveRow) -> Vec<String> {
     let latency = |nanos: Option<u64>| nanos.map_or_else(missing, show_duration);
-    vec![
-        level(row.level),
-        rate(row.qps),
-        show_duration(row.mean_ns),
-        latency(row.p50_ns),
-        latency(row.p99_ns),
-        row.success.map_or_else(missing, share),
-        row.verdict.map_or_else(missing, |verdict| verdict.name().to_owned()),
-    ]
+    let mut cells = vec![level(row.level), rate(row.qps), show_duration(row.mean_ns)];
+    cells.extend(row.percentiles.each().map(|(_, nanos)| latency(nanos)));
+    cells.push(row.success.map_or_else(missing, share));
+    cells.push(row.verdict.map_or_else(missing, |verdict| verdict.name().to_owned()));
+    cells
 }
 
 fn missing() -> String {
@@ -109,10 +115,7 @@ fn words(kind: LevelKind, row: &CurveRow) -> String {
 
 /// The curve as CSV: plain numbers, nanoseconds for latencies, a ratio for success.
 pub fn sweep_csv(curve: &Curve) -> String {
-    let mut out = format!(
-        "{},requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity\r\n",
-        column(curve.kind)
-    );
+    let mut out = format!("{},{}\r\n", column(curve.kind), field_names().join(","));
     for row in &curve.rows {
         out += &format!("{},{}\r\n", row.level, fields(row).join(","));
     }
@@ -127,16 +130,21 @@ pub(crate) const fn column(kind: LevelKind) -> &'static str {
     }
 }
 
-fn fields(row: &CurveRow) -> [String; 6] {
-    let maybe = |figure: Option<String>| figure.unwrap_or_default();
-    [
-        row.qps.to_string(),
-        row.mean_ns.to_string(),
-        maybe(row.p50_ns.map(|n| n.to_string())),
-        maybe(row.p99_ns.map(|n| n.to_string())),
-        maybe(row.success.map(|s| s.to_string())),
-        row.verdict.map_or("", Verdict::name).to_owned(),
-    ]
+/// The names of a row's [`fields`].
+fn field_names() -> Vec<&'static str> {
+    let percentiles = LevelPercentiles::default().each().map(|(named, _)| named.key);
+    let before = ["requests_per_s", "mean_ns"].into_iter();
+    before.chain(percentiles).chain(["success_ratio", "validity"]).collect()
+}
+
+/// A level's figures in full; what is not known is empty.
+fn fields(row: &CurveRow) -> Vec<String> {
+    let mut fields = vec![row.qps.to_string(), row.mean_ns.to_string()];
+    let percentiles = row.percentiles.each();
+    fields.extend(percentiles.map(|(_, n)| n.map_or_else(String::new, |n| n.to_string())));
+    fields.push(row.success.map_or_else(String::new, |s| s.to_string()));
+    fields.push(row.verdict.map_or("", Verdict::name).to_owned());
+    fields
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use model::run::Run;
 use model::validity::Validity;
 
 pub(crate) use detail::{
-    QUANTILES, SAME, attempts, available, ceiling, dip_cells, distributions, handshakes, load,
-    processor_time, quantiles, response_is_service, success, users, workers,
+    SAME, attempts, available, ceiling, dip_cells, distributions, handshakes, latency_cells,
+    latency_columns, load, processor_time, response_is_service, success, users, workers,
 };
 pub(crate) use validity::meaning;
 

@@ -3,15 +3,18 @@
 //! Every number in full: seconds since the run's start, nanoseconds for latencies, rates per second.
 
 use model::outcome::ErrorClass;
+use model::percentile::PointPercentiles;
 use model::run::Run;
 use model::timeline::Point;
 
 /// The run's timeline, one row a point, with a header. Lines end as RFC 4180 wants them.
 pub fn timeline_csv(run: &Run) -> String {
-    let mut out = String::from(
-        "start_s,duration_s,phase,offered_per_s,achieved_per_s,requests_per_s,failed,p50_ns,p90_ns,\
-         p99_ns,max_ns,late_p99_ns,open_mean,in_flight_mean,busy_ratio",
-    );
+    let mut out =
+        String::from("start_s,duration_s,phase,offered_per_s,achieved_per_s,requests_per_s,failed");
+    for (named, _) in PointPercentiles::default().each() {
+        out.push_str(&format!(",{}", named.key));
+    }
+    out.push_str(",max_ns,late_p99_ns,open_mean,in_flight_mean,busy_ratio");
     for class in ErrorClass::ALL {
         out.push_str(&format!(",errors_{}", class.name()));
     }
@@ -25,19 +28,18 @@ pub fn timeline_csv(run: &Run) -> String {
 fn row(point: &Point) -> String {
     let Point { offered_per_s, achieved_per_s, requests_per_s, failed, .. } = point;
     let mut row = format!(
-        "{},{},{},{offered_per_s},{achieved_per_s},{requests_per_s},{failed},{},{},{},{},{},{},{},{}",
+        "{},{},{},{offered_per_s},{achieved_per_s},{requests_per_s},{failed}",
         point.start_ns as f64 / 1e9,
         point.duration_ns as f64 / 1e9,
         phase(&point.phase),
-        point.p50_ns,
-        point.p90_ns,
-        point.p99_ns,
-        point.max_ns,
-        point.late_p99_ns,
-        point.open_mean,
-        point.in_flight_mean,
-        point.busy_ratio,
     );
+    for (_, nanos) in point.percentiles.each() {
+        row.push_str(&format!(",{nanos}"));
+    }
+    row.push_str(&format!(
+        ",{},{},{},{},{}",
+        point.max_ns, point.late_p99_ns, point.open_mean, point.in_flight_mean, point.busy_ratio,
+    ));
     for class in ErrorClass::ALL {
         row.push_str(&format!(",{}", point.errors.of(class)));
     }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use model::percentile::LevelPercentiles;
 use model::plan::{Io, StatusRanges};
 use model::run::{RunBuilder, RunHead, WorkerShare};
 use model::units::{MILLISECOND, SECOND};
@@ -172,8 +173,7 @@ pub(crate) fn published(name: &str) -> Curve {
         sessions: None,
         qps,
         mean_ns: (mean_ms * 1e6).round() as u64,
-        p50_ns: None,
-        p99_ns: None,
+        percentiles: LevelPercentiles::default(),
         success: Some(percent / 100.0),
         verdict: None,
     };

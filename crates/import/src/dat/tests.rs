@@ -148,8 +148,7 @@ fn curves() -> impl Strategy<Value = Curve> {
                 qps: f64::from(hundredths) / 100.0,
                 // Multiples of 10 ns below 0.5 ms, of 10 us above it: what the form can hold.
                 mean_ns: u64::from(mean) * if mean < 50_000 { 10 } else { 10_000 },
-                p50_ns: None,
-                p99_ns: None,
+                percentiles: LevelPercentiles::default(),
                 success: Some(f64::from(success) / 100.0 / 100.0),
                 verdict: None,
             })

@@ -1,12 +1,11 @@
 //! Curves side by side, as `verdict` joined them: each measured against the last.
 
-use model::curve::CurveRow;
 use model::units::show_duration;
 use verdict::Diff;
 use verdict::diff::DiffRow;
 use verdict::figures::percent;
 
-use super::{column, fields, notes, paragraph};
+use super::{column, field_names, fields, notes, paragraph};
 use crate::figure::{clean, level, rate, share, told_apart};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
@@ -72,8 +71,9 @@ fn names(names: [&str; 2], head: &str, style: Style) -> String {
 /// The comparison as CSV: for every curve its figures and the ratios of QPS and mean to the last's.
 pub fn diff_csv(diff: &Diff) -> String {
     let mut out = column(diff.kind).to_owned();
+    let figures = || field_names().into_iter().chain(["qps_ratio", "mean_ratio"]);
     for name in &diff.names {
-        for figure in FIELDS {
+        for figure in figures() {
             out += &format!(",{}", quoted(&format!("{} {figure}", clean(name, 64))));
         }
     }
@@ -82,8 +82,8 @@ pub fn diff_csv(diff: &Diff) -> String {
         out += &row.level.to_string();
         for (of, cell) in row.cells.iter().enumerate() {
             let number = |ratio: Option<f64>| ratio.map_or_else(String::new, |r| r.to_string());
-            let figures =
-                cell.as_ref().map_or_else(Default::default, |cell: &CurveRow| fields(cell));
+            let nothing = || vec![String::new(); field_names().len()];
+            let figures = cell.as_ref().map_or_else(nothing, fields);
             let (qps, mean) = (number(row.qps_ratio(of)), number(row.mean_ratio(of)));
             out += &format!(",{},{qps},{mean}", figures.join(","));
         }
@@ -91,17 +91,6 @@ pub fn diff_csv(diff: &Diff) -> String {
     }
     out
 }
-
-const FIELDS: [&str; 8] = [
-    "requests_per_s",
-    "mean_ns",
-    "p50_ns",
-    "p99_ns",
-    "success_ratio",
-    "validity",
-    "qps_ratio",
-    "mean_ratio",
-];
 
 /// A header from outside as RFC 4180 wants it, and not as a formula.
 fn quoted(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! The sections between wrk's block and the verdict.
 
 use model::Dip;
-use model::histogram::Summary;
+use model::percentile::{PERCENTILES, Summary};
 use model::plan::{Load, Plan};
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
@@ -161,13 +161,15 @@ pub(crate) fn load(plan: &Plan) -> String {
     words
 }
 
-/// The columns of a latency table.
-pub(crate) const QUANTILES: [&str; 9] =
-    ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean"];
+/// The columns of a latency table after its first.
+pub(crate) fn latency_columns() -> impl Iterator<Item = &'static str> {
+    PERCENTILES.iter().map(|percentile| percentile.name).chain(["max", "mean"])
+}
 
-/// A summary's figures in the order of [`QUANTILES`].
-pub(crate) const fn quantiles(s: &Summary) -> [Nanos; 9] {
-    [s.p50, s.p75, s.p90, s.p95, s.p99, s.p999, s.p9999, s.max, s.mean]
+/// A summary's figures in these columns.
+pub(crate) fn latency_cells(summary: &Summary) -> impl Iterator<Item = String> {
+    let percentiles = PERCENTILES.iter().map(|percentile| (percentile.of)(summary));
+    percentiles.chain([summary.max, summary.mean]).map(show_duration)
 }
 
 /// The distributions that a run has, response first. One line stands for response and service where
@@ -216,11 +218,10 @@ fn latencies(run: &Run, style: Style) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
-    let mut grid = Grid::named(QUANTILES.len());
-    grid.row([""].into_iter().chain(QUANTILES));
+    let mut grid = Grid::named(latency_columns().count());
+    grid.row([""].into_iter().chain(latency_columns()));
     for (name, summary) in rows {
-        let shown = quantiles(summary).map(show_duration);
-        grid.row([name.to_owned()].into_iter().chain(shown));
+        grid.row([name.to_owned()].into_iter().chain(latency_cells(summary)));
     }
     let table = grid.print();
     let (header, body) = table.split_at(table.find('\n').unwrap_or(0));

@@ -2,7 +2,7 @@
 //! D. N. Politis and J. P. Romano 1992): seeded, so the same runs are judged the same. Runs worth too few
 //! independent blocks for that are judged by the spread of those they have (`few`).
 
-use model::{Nanos, Run};
+use model::{Nanos, PERCENTILES, Run};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
@@ -64,7 +64,7 @@ struct Pair {
 }
 
 /// What one resample of a run comes to, by measure.
-type Draw = [f64; Measure::ALL.len()];
+type Draw = Vec<f64>;
 
 impl Pair {
     fn of(runs: [&Run; 2]) -> Result<Self, String> {
@@ -73,7 +73,7 @@ impl Pair {
     }
 
     fn log_ratio(&self, measure: Measure, figures: [f64; 2]) -> LogRatio {
-        let at = Measure::ALL.iter().position(|m| *m == measure).unwrap_or(0);
+        let at = Measure::all().position(|m| m == measure).unwrap_or(0);
         let pairs = self.draws[0].iter().zip(&self.draws[1]);
         let logs: Vec<f64> =
             pairs.map(|(a, b)| (b[at] / a[at]).ln()).filter(|log| log.is_finite()).collect();
@@ -171,19 +171,20 @@ impl<'a> Table<'a> {
             self.blocks.iter().zip(weights).map(|(block, weight)| of(block) * weight).sum()
         };
         let count = sum(|b| b.response.count);
-        let quantiles = self.quantiles(weights, count);
-        let mut quantiles = quantiles.into_iter();
-        Measure::ALL.map(|measure| match measure {
+        let mut percentiles = self.percentiles(weights, count).into_iter();
+        let figure = |measure| match measure {
             Measure::Qps => sum(|b| b.answers_done) / sum(|b| b.seconds),
             Measure::Mean => sum(|b| b.response.sum_ns) / count,
-            _ => quantiles.next().unwrap_or(f64::NAN),
-        })
+            Measure::Percentile(_) => percentiles.next().unwrap_or(f64::NAN),
+        };
+        Measure::all().map(figure).collect()
     }
 
-    /// The percentiles of [`Measure::ALL`], in its order.
-    fn quantiles(&self, weights: &[f64], count: f64) -> Vec<f64> {
-        let mut wanted = QUANTILES.iter().map(|q| (q * count).ceil().max(1.0)).peekable();
-        let mut found = Vec::with_capacity(QUANTILES.len());
+    /// The percentiles of [`Measure::all`], in its order.
+    fn percentiles(&self, weights: &[f64], count: f64) -> Vec<f64> {
+        let compared = PERCENTILES.iter().filter(|percentile| percentile.compared);
+        let mut wanted = compared.map(|p| (p.share * count).ceil().max(1.0)).peekable();
+        let mut found = Vec::with_capacity(PERCENTILES.len());
         let mut seen = 0.0;
         for (value, counts) in &self.buckets {
             seen += counts.iter().map(|&(at, n)| n * weights[at]).sum::<f64>();
@@ -194,5 +195,3 @@ impl<'a> Table<'a> {
         found
     }
 }
-
-const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
