@@ -3,6 +3,7 @@
 //! Three significant digits from 100 ns to 1 h (the `hdrhistogram` crate), beside exact minimum,
 //! maximum, sum and count. Percentiles are only ever read from merged histograms, never averaged.
 
+mod sparse;
 mod stored;
 
 use std::fmt;
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::percentile::Summary;
 use crate::units::{Nanos, SECOND};
+
+pub use sparse::SparseLatencies;
 
 /// The longest latency told apart; a longer one counts as this in percentiles, exactly in `max`.
 pub const HIGHEST: Nanos = 3600 * SECOND;

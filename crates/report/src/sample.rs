@@ -6,12 +6,15 @@ use model::capacity::{
     self, CapacitySearch, Judged, Margin, Outcome, Purpose, SearchStep, Settings, Step, Unit,
 };
 use model::environment::Environment;
+use model::environment::Program;
 use model::histogram::Latencies;
 use model::interval::{GaugeSum, Interval, Phase, Tally, WorkerUse};
 use model::objective::{Abort, Judgement, Ruling};
 use model::outcome::ErrorClass;
-use model::plan::{Arrivals, Arriving, Io, Plan, StatusRanges};
-use model::run::{Program, Run, RunBuilder, RunHead};
+use model::plan::{Arriving, Io, Plan};
+use model::run::{Run, RunBuilder, RunHead};
+use model::schedule::Arrivals;
+use model::success::StatusRanges;
 use model::sweep::{Level, LevelKind, Sweep};
 use model::units::SECOND;
 use model::validity::{Reason, ReasonCode, Validity, Verdict};

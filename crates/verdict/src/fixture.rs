@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use model::percentile::LevelPercentiles;
-use model::plan::{Io, StatusRanges};
+use model::plan::Io;
 use model::run::{RunBuilder, RunHead, WorkerShare};
+use model::success::StatusRanges;
 use model::units::{MILLISECOND, SECOND};
 use model::{
     Arrivals, Curve, CurveRow, Environment, LevelKind, Plan, Run, SuccessMeaning, Summary, Validity,

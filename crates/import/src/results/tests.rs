@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
-use model::plan::{Io, StatusRanges};
-use model::run::{Program, RunBuilder, RunHead};
+use model::environment::Program;
+use model::plan::Io;
+use model::run::{RunBuilder, RunHead};
+use model::success::StatusRanges;
 use model::sweep::Level;
 use model::{Environment, LevelKind, Plan};
 use proptest::prelude::*;

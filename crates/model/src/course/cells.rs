@@ -4,7 +4,7 @@
 //! one, so that memory stays the same and only the grain grows.
 
 use super::MOST_SECONDS;
-use crate::endpoint::{EndpointTally, MOST_ENDPOINTS, OTHERS, told_apart};
+use crate::interval::{EndpointTally, MOST_ENDPOINTS, OTHERS, told_apart};
 use crate::plan::Mix;
 
 /// Cells kept at most, over all endpoints: 16 MiB.

@@ -1,6 +1,6 @@
 use model::Interval;
 use model::interval::{Phase, Tally};
-use model::kinds::{begins, length_class};
+use model::interval::{begins, length_class};
 use model::units::{MILLISECOND, SECOND};
 
 use super::*;
