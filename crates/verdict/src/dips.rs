@@ -3,7 +3,7 @@
 //!
 //! Looked for in the window second by second ([`model::Course`]), not in the timeline, whose points a
 //! long run folds. A figure's *course* is what it would have been: a robust line through the run and
-//! a running median around it (`baseline`). How far a second lies off its course is measured
+//! a running median around it (`statistics::trend`). How far a second lies off its course is measured
 //! against how far seconds of this very run usually lie off (the median absolute deviation), so that
 //! a noisy server is not accused of its noise; and it must also matter, in per cent. Looked for are
 //! stretches at several lengths: a deep one may last a second, a shallow one must last longer.
@@ -11,16 +11,16 @@
 //! Not here: a run that has not settled at its beginning, or drifts all along; that is the rule
 //! `not_steady` of [`crate::validity`].
 
-mod baseline;
 mod endpoints;
 mod stretch;
 
 use model::course::Second;
 use model::units::{Nanos, SECOND, show_duration};
 use model::{Course, Departure, Dip};
+use statistics::order::median;
+use statistics::trend;
 
 use crate::figures::rate;
-use crate::statistics::order::median;
 use endpoints::Usual;
 use stretch::Stretch;
 
@@ -123,7 +123,7 @@ impl Signal {
             f64::from(second.answers) * SECOND as f64 / second.duration_ns.max(1) as f64
         };
         let value: Vec<f64> = seconds.iter().map(per_s).collect();
-        let course = baseline::of(&value);
+        let course = trend::of(&value);
         let off = value.iter().zip(&course).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
         let off: Vec<f64> = off.collect();
         // Counts vary by their square root even where nothing else does.
@@ -149,7 +149,7 @@ impl Signal {
                 (last as f64).ln()
             })
             .collect();
-        let course = baseline::of(&logs);
+        let course = trend::of(&logs);
         let off = logs.iter().zip(&course).map(|(v, c)| v - c).collect();
         let (floor, least, always) = (0.02, stretch::LEAST_RISE, f64::INFINITY);
         let noise = stretch::Noise { floor, least, always, shortest };

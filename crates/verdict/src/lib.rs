@@ -12,11 +12,12 @@
 //! - [`mod@refused`]: a sweep of something that answers with failures alone.
 //! - [`usl`]: the Universal Scalability Law fitted to a curve.
 //! - [`diff`]: several curves side by side.
-//! - [`statistics`]: how far figures can be off.
+//! - [`blocks`]: how far a run's figures can be off, by the crate `statistics`.
 //!
 //! Nothing here shows anything: texts and figures go on to the command line and to `report`.
 
 pub mod audit;
+pub mod blocks;
 pub mod capacity;
 pub mod changes;
 pub mod comparison;
@@ -31,7 +32,6 @@ pub mod gone;
 pub mod ladder;
 pub mod objective;
 pub mod refused;
-pub mod statistics;
 pub mod usl;
 pub mod validity;
 

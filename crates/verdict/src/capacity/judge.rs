@@ -10,8 +10,8 @@ use model::units::show_duration;
 use model::{Nanos, PERCENTILES, ReasonCode, Run, Summary, Verdict};
 
 use super::weighed::{Of, Weighed};
+use crate::blocks::Time;
 use crate::objective::{Metric, Statistic};
-use crate::statistics::Time;
 use crate::validity;
 
 /// Share of the attempts that must succeed where no objective says so.

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
-use crate::statistics::{Figure, Time};
+use crate::blocks::{Figure, Time};
 
 /// Samples that must lie beyond a percentile for it to be compared.
 const FEWEST_BEYOND: f64 = 10.0;

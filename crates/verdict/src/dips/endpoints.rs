@@ -6,7 +6,7 @@
 use model::course::{Cell, Cells};
 
 use super::stretch::{LEAST_RISE, Stretch, spread};
-use crate::statistics::order::median;
+use statistics::order::median;
 
 /// How many times its usual deviation an endpoint's mean must lie off. Fewer than for a dip, which is
 /// established here already.

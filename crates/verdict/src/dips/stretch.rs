@@ -1,6 +1,6 @@
 //! Stretches of seconds that lie off their course, and where exactly they begin and end.
 
-use crate::statistics::order::median;
+use statistics::order::median;
 
 /// How many times the usual deviation a stretch must lie off: of a normal distribution, one in a
 /// thousand million.

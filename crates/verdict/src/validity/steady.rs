@@ -7,7 +7,7 @@ use model::{Dip, Run, Verdict};
 use super::Finding;
 use crate::dips::words as dip_in_words;
 use crate::figures::{percent, rate};
-use crate::statistics::order::median;
+use statistics::order::median;
 
 /// Points of timeline below which nothing can be told.
 pub(super) const FEWEST: usize = 10;

@@ -1,11 +1,11 @@
 //! Intervals of a share, from successes among trials. Both hold when nothing failed at all.
 //!
-//! Trials are taken as independent. Requests are not: [`super::estimate()`] hands in the number of
-//! independent trials that the requests are worth.
+//! Trials are taken as independent. What follows on one another is not: [`super::estimate`] hands in
+//! the number of independent trials that it is worth.
 
 use statrs::distribution::{Beta, ContinuousCDF as _};
 
-use super::student::reach_of_normal;
+use crate::student::reach_of_normal;
 
 /// Wilson's score interval (E. B. Wilson 1927), as shares: short, and right on average.
 /// The whole range without trials.

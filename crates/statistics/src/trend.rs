@@ -1,11 +1,11 @@
-//! A figure's own course: what it would have been without whatever made it leave.
+//! The trend of a series: what it would have been without whatever made it leave.
 //!
 //! Two robust steps on at most [`BLOCKS`] block medians, so that a run of any length costs the same:
 //! a line by Theil and Sen (the median of the slopes between all pairs of blocks), which takes out a
 //! steady drift; then the running median of what is left over half of the run, which takes out slow
-//! waves. Up to a quarter of the run may lie off without moving the course.
+//! waves. Up to a quarter of the run may lie off without moving the trend.
 
-use crate::statistics::order::median;
+use crate::order::median;
 
 /// Blocks at most.
 const BLOCKS: usize = 240;
@@ -14,8 +14,8 @@ const REACH: usize = 4;
 /// The reach is at least this many blocks.
 const LEAST_REACH: usize = 10;
 
-/// The course of `values`, one for each.
-pub(super) fn of(values: &[f64]) -> Vec<f64> {
+/// The trend of `values`, one for each.
+pub fn of(values: &[f64]) -> Vec<f64> {
     let size = values.len().div_ceil(BLOCKS).max(1);
     let blocks: Vec<f64> = values.chunks(size).map(|chunk| median(chunk.to_vec())).collect();
     let slope = slope(&blocks);
@@ -53,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_course_follows_a_drift_and_ignores_a_hole() {
+    fn a_trend_follows_a_drift_and_ignores_a_hole() {
         let drifting: Vec<f64> = (0..1000).map(|i| 1000.0 + f64::from(i)).collect();
         let mut holed = drifting.clone();
         holed[400..600].fill(0.0);
-        for (at, (course, truth)) in of(&holed).iter().zip(&drifting).enumerate() {
-            assert!((course / truth - 1.0).abs() < 0.06, "{at}: {course} for {truth}");
+        for (at, (trend, truth)) in of(&holed).iter().zip(&drifting).enumerate() {
+            assert!((trend / truth - 1.0).abs() < 0.06, "{at}: {trend} for {truth}");
         }
     }
 }

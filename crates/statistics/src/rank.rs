@@ -1,9 +1,9 @@
 //! Mann and Whitney's rank test (1947): do two sets of independent samples lie apart? Exact for small
 //! sets, ties included; assumes no shape.
 //!
-//! Samples are runs, or rounds: never the requests of one run.
+//! Samples are of runs, or rounds: never of the requests of one run.
 
-use super::student::normal_share;
+use crate::student::normal_share;
 
 /// Sets up to this long are counted out exactly, those with ties up to [`MOST_EXACT_TIED`].
 const MOST_EXACT: usize = 50;

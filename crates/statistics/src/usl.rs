@@ -1,3 +1,5 @@
+//! The Universal Scalability Law (N. J. Gunther 1993) fitted to throughput over concurrency.
+//!
 //! Least squares for the three coefficients: Levenberg (1944) and Marquardt (1963) on throughput,
 //! from a start by linear regression, coefficients kept at 0 or above.
 
@@ -6,20 +8,23 @@ const MOST_STEPS: usize = 500;
 /// Relative gain below which it has converged.
 const CONVERGED: f64 = 1e-14;
 
-/// See [`model::Usl`].
+/// Throughput at concurrency n: lambda n / (1 + sigma (n - 1) + kappa n (n - 1)).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Law {
-    pub(super) lambda: f64,
-    pub(super) sigma: f64,
-    pub(super) kappa: f64,
+pub struct Law {
+    /// Throughput of one.
+    pub lambda: f64,
+    /// Contention: the share of the work that waits its turn.
+    pub sigma: f64,
+    /// Coherency: what each pair costs the other.
+    pub kappa: f64,
 }
 
 type Vector = [f64; 3];
 
 impl Law {
-    /// The law that fits (level, QPS) best. A coefficient that would come out negative is 0, and
+    /// The law that fits (concurrency, throughput) best. A coefficient that would come out negative is 0, and
     /// the others are fitted without it.
-    pub(super) fn fitted(points: &[(f64, f64)]) -> Option<Self> {
+    pub fn fitted(points: &[(f64, f64)]) -> Option<Self> {
         let scale = points.iter().map(|p| p.1).fold(0.0, f64::max);
         let scaled: Vec<(f64, f64)> = points.iter().map(|(n, x)| (*n, x / scale)).collect();
         let mut free = [true; 3];
@@ -63,18 +68,19 @@ impl Law {
         Self { lambda, sigma: sigma.max(1e-6), kappa: kappa.max(1e-12) }
     }
 
-    pub(super) fn at(&self, n: f64) -> f64 {
+    /// Throughput at a concurrency.
+    pub fn at(&self, n: f64) -> f64 {
         value([self.lambda, self.sigma, self.kappa], n)
     }
 
     /// Where throughput is highest: sqrt((1 - sigma) / kappa).
-    pub(super) fn peak(&self) -> Option<f64> {
+    pub fn peak(&self) -> Option<f64> {
         let level = ((1.0 - self.sigma) / self.kappa).sqrt();
         (level.is_finite() && level >= 1.0).then_some(level)
     }
 
     /// Share of the variance explained: R squared.
-    pub(super) fn explained(&self, points: &[(f64, f64)]) -> f64 {
+    pub fn explained(&self, points: &[(f64, f64)]) -> f64 {
         let mean = points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64;
         let all: f64 = points.iter().map(|p| (p.1 - mean).powi(2)).sum();
         let left: f64 = points.iter().map(|p| (p.1 - self.at(p.0)).powi(2)).sum();
@@ -84,7 +90,7 @@ impl Law {
     /// Laws fitted to this one's values with its residuals drawn anew, widened by what three
     /// coefficients took out of them. Least squares on throughput take residuals to be of one size
     /// everywhere, and so does this.
-    pub(super) fn resampled(&self, points: &[(f64, f64)], times: usize) -> Vec<Self> {
+    pub fn resampled(&self, points: &[(f64, f64)], times: usize) -> Vec<Self> {
         let n = points.len();
         let widen = (n as f64 / (n as f64 - 3.0).max(1.0)).sqrt();
         let residual = |p: &(f64, f64)| widen * (p.1 - self.at(p.0));

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use verdict::statistics::mann_whitney;
-use verdict::statistics::order::median_interval;
+use statistics::mann_whitney;
+use statistics::order::median_interval;
 
 const BASE: &str = include_str!("benchstat/a.txt");
 const NEW: &str = include_str!("benchstat/b.txt");

@@ -1,6 +1,6 @@
 //! Intervals of a median or percentile from the order of independent samples, whatever their shape.
 //!
-//! Samples are runs, or rounds: never the requests of one run.
+//! Samples are of runs, or rounds: never of the requests of one run.
 
 use statrs::distribution::{Binomial, Discrete as _};
 
