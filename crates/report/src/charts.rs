@@ -20,7 +20,7 @@ use crate::chart::{
 };
 use crate::figure::{level, seconds};
 use crate::hgrm;
-use crate::text::response_is_service;
+use crate::latencies::response_is_service;
 
 /// QPS and latency over the levels, with the two levels named and the objective on the mean.
 pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> chart::Curve {

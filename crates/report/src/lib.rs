@@ -24,6 +24,7 @@ mod grid;
 pub mod hgrm;
 pub mod html;
 pub mod junit;
+mod latencies;
 pub mod live;
 pub mod preview;
 #[cfg(test)]

@@ -42,6 +42,7 @@ mod effects;
 mod foreign;
 mod frame;
 mod levels;
+mod marker;
 mod number;
 mod palette;
 mod parts;

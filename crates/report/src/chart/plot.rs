@@ -1,13 +1,13 @@
 //! The inside of one panel: grid, ticks, stretches, bars, lines, markers, and the words among them.
 
 use super::axis::{Axis, Tick, kept};
-use super::draw::{line_class, marker, plain};
 use super::frame::{LABEL_SIZE, PAD, TICK_SIZE, WIDTH, extent, project};
+use super::marker::{line_class, marker};
 use super::palette::{COLOURS, Dash};
 use super::parts::{Line, Mark, Panel, Point, Side, Stretch, Style};
 use super::path::{Polyline, data, ink, inside, polylines};
 use super::place::{Ground, along, around, spread};
-use super::svg::{Anchor, Rect, Run, Svg};
+use super::svg::{Anchor, Rect, Run, Svg, plain};
 use super::text::{CAP_HEIGHT, Face, clean, fit, width};
 
 /// A plot's rectangle with the axes that turn values into pixels.

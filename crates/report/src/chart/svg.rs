@@ -65,6 +65,18 @@ pub(super) struct Run<'a> {
     pub room: f64,
 }
 
+/// Words in the regular face that start at `x`.
+pub(super) fn plain<'a>(
+    x: f64,
+    y: f64,
+    size: f64,
+    class: &'a str,
+    text: &'a str,
+    room: f64,
+) -> Run<'a> {
+    Run { x, y, anchor: Anchor::Start, size, face: Face::Regular, class, text, room }
+}
+
 /// An SVG document being written.
 #[derive(Debug, Default)]
 pub(super) struct Svg {

@@ -7,9 +7,10 @@ use model::validity::{Validity, Verdict};
 
 use crate::chart::{Chart, Theme};
 use crate::figure::{bytes, clean, count, shell};
-use crate::text::{
-    SAME, distributions, handshakes, latency_cells, latency_columns, meaning, response_is_service,
+use crate::latencies::{
+    SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service,
 };
+use crate::text::meaning;
 
 /// Longest a text from outside is shown.
 const LONGEST: usize = 2000;
