@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use import::foreign::{Format, Options, import, yaml};
+use import::requests::{Format, Options, import, yaml};
 use libfuzzer_sys::fuzz_target;
 use model::workload::Workload;
 

@@ -4,7 +4,9 @@
 //! on what is read. Each format's own module turns text into rows.
 
 mod ab;
+mod bad_file;
 mod blocks;
+mod figure;
 mod hey;
 mod jtl;
 mod k6;
@@ -15,10 +17,11 @@ mod wrk;
 use model::{Claim, Claims, Curve, Latency, LevelKind, LoopKind, Maker};
 use serde::de::DeserializeOwned;
 
-use crate::bad_file::BadFile;
-use crate::detect::{Kind, detect};
+use crate::results::detect::{Kind, detect};
 use crate::results::without_bom;
 use crate::{dat, load_run, load_sweep};
+
+pub use bad_file::BadFile;
 
 /// Rows read of one file at most.
 pub(crate) const MOST_ROWS: usize = 100_000;

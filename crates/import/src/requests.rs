@@ -68,14 +68,14 @@ pub struct Imported {
 
 /// Why a file could not be read at all. The text names no file; the caller does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeignError {
+pub struct RequestsError {
     /// The line it is about, from 1; absent when it is about the whole file.
     pub line: Option<usize>,
     /// What is wrong, and what to do.
     pub what: String,
 }
 
-impl ForeignError {
+impl RequestsError {
     fn whole(what: impl Into<String>) -> Self {
         Self { line: None, what: what.into() }
     }
@@ -85,14 +85,14 @@ impl ForeignError {
     }
 }
 
-impl ForeignError {
+impl RequestsError {
     fn of_document(text: &str, fault: crate::document::Fault) -> Self {
         let (line, column) = crate::document::place(text, fault.at);
         Self::at(line, format!("column {column}: {}", fault.what))
     }
 }
 
-impl fmt::Display for ForeignError {
+impl fmt::Display for RequestsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
@@ -101,17 +101,17 @@ impl fmt::Display for ForeignError {
     }
 }
 
-impl std::error::Error for ForeignError {}
+impl std::error::Error for RequestsError {}
 
 /// Makes a workload of another tool's file.
 ///
 /// # Errors
 /// When the bytes are not of that format, when they hold no request that could be carried over, and
 /// when no server is named.
-pub fn import(format: Format, bytes: &[u8], options: &Options) -> Result<Imported, ForeignError> {
+pub fn import(format: Format, bytes: &[u8], options: &Options) -> Result<Imported, RequestsError> {
     if bytes.len() > MOST_BYTES {
         let most = MOST_BYTES >> 20;
-        return Err(ForeignError::whole(format!("is larger than {most} MiB: cut it into parts")));
+        return Err(RequestsError::whole(format!("is larger than {most} MiB: cut it into parts")));
     }
     let target = options.target.as_deref().map(draft::origin_of).transpose()?;
     let mut assembly = Assembly::new(target, options.keep_secrets);
@@ -120,11 +120,11 @@ pub fn import(format: Format, bytes: &[u8], options: &Options) -> Result<Importe
 }
 
 /// The bytes as text, without a byte order mark.
-fn text(bytes: &[u8]) -> Result<&str, ForeignError> {
+fn text(bytes: &[u8]) -> Result<&str, RequestsError> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        ForeignError::at(line, "is not text in UTF-8")
+        RequestsError::at(line, "is not text in UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::dat::DatError;
 use crate::results::ResultError;
+use crate::results::dat::DatError;
 use model::quote::plain;
 
 /// Why a file could not be read. It is the file that is to blame; the caller names it.

@@ -6,7 +6,7 @@
 use model::{Claim, Claims, Maker};
 
 use super::MOST_ROWS;
-use crate::bad_file::BadFile;
+use crate::claims::bad_file::BadFile;
 
 /// One printout being read, line by line.
 pub(super) trait Block: Default {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use model::units::{LONGEST, MILLISECOND, SECOND};
 use model::{Claim, Claims, Latencies, Maker};
 
-use crate::bad_file::BadFile;
+use crate::claims::bad_file::BadFile;
 
 pub(super) use csv::from_csv;
 pub(super) use xml::from_xml;

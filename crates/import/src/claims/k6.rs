@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json;
-use crate::bad_file::BadFile;
-use crate::figure::{json_nanos, plain_number};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{json_nanos, plain_number};
 
 #[derive(Debug, Deserialize)]
 struct Document {

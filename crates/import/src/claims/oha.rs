@@ -11,8 +11,8 @@ use serde::Deserialize;
 use super::blocks::{Block, labelled};
 use super::hey::bracketed;
 use super::json;
-use crate::bad_file::BadFile;
-use crate::figure::{Printed, count, in_unit, json_nanos, number, plain_number};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{Printed, count, in_unit, json_nanos, number, plain_number};
 
 /// How oha names requests that were under way when its time was up.
 const CUT_OFF: &str = "aborted due to deadline";

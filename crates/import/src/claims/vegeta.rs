@@ -9,8 +9,8 @@ use model::{Claim, Claims, LoopKind, Maker};
 use serde::Deserialize;
 
 use super::json;
-use crate::bad_file::BadFile;
-use crate::figure::{json_nanos, plain_number};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{json_nanos, plain_number};
 
 #[derive(Debug, Deserialize)]
 struct Document {

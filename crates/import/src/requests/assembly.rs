@@ -12,7 +12,7 @@ use super::draft::{Draft, Target};
 use super::note::{Anchor, Kind, MOST_NOTES, Note};
 use super::secret::Vault;
 use super::template::Numbered;
-use super::{ForeignError, Imported, MOST_REQUESTS};
+use super::{Imported, MOST_REQUESTS, RequestsError};
 
 /// Users and seconds of the load that is written down; whoever runs it says otherwise.
 const USERS: u64 = 10;
@@ -133,7 +133,7 @@ impl Assembly {
     pub(super) fn settle_target<'a>(
         &mut self,
         origins: impl Iterator<Item = &'a str>,
-    ) -> Result<(), ForeignError> {
+    ) -> Result<(), RequestsError> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         let mut places = HashMap::new();
         for origin in origins.filter(|origin| !origin.is_empty()) {
@@ -154,7 +154,7 @@ impl Assembly {
             (None, Some(most)) => Target { origin: most.to_owned(), url: most.to_owned() },
             (None, None) => {
                 let what = "names no server to send requests to: add --target URL";
-                return Err(ForeignError::whole(what));
+                return Err(RequestsError::whole(what));
             }
         });
         Ok(())
@@ -180,10 +180,10 @@ impl Assembly {
     ///
     /// # Errors
     /// When there is no request to carry over, or no server.
-    pub(super) fn finish(mut self) -> Result<Imported, ForeignError> {
+    pub(super) fn finish(mut self) -> Result<Imported, RequestsError> {
         if self.endpoints.is_empty() && self.flows.is_empty() {
             let why = self.notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
-            return Err(ForeignError::whole(format!("holds no request to carry over{why}")));
+            return Err(RequestsError::whole(format!("holds no request to carry over{why}")));
         }
         if self.target.is_none() {
             let origins: Vec<String> = self.drafts().map(|draft| draft.origin.clone()).collect();

@@ -7,7 +7,7 @@ use model::workload::{Body, Endpoint, Extractor, Fields, Step, Time};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 
-use super::ForeignError;
+use super::RequestsError;
 use super::note::{Kind, Note};
 use super::template::{Piece, map_text, pieces};
 use model::quote::quote;
@@ -300,8 +300,8 @@ pub(super) struct Target {
 ///
 /// # Errors
 /// When it is none.
-pub(super) fn origin_of(url: &str) -> Result<Target, ForeignError> {
-    let wrong = |what: String| ForeignError::whole(format!("--target {}: {what}", quote(url)));
+pub(super) fn origin_of(url: &str) -> Result<Target, RequestsError> {
+    let wrong = |what: String| RequestsError::whole(format!("--target {}: {what}", quote(url)));
     if !url.contains("://") {
         return Err(wrong("name the scheme too, such as http://127.0.0.1:8080".into()));
     }

@@ -18,7 +18,7 @@ use super::correlate::{Answer, Exchange, correlate};
 use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
-use super::{ForeignError, MOST_REQUESTS, json, text};
+use super::{MOST_REQUESTS, RequestsError, json, text};
 use model::quote::quote;
 
 use record::{Entry, Har, PostData};
@@ -30,11 +30,11 @@ const SHORTEST_THINK: Nanos = 100 * MILLISECOND;
 const LONGEST_THINK: Nanos = 300 * SECOND;
 
 /// Reads a recording as flows.
-pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), ForeignError> {
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
     let har: Har = json::parse(text(bytes)?)?;
     let mut entries = har.log.entries;
     if entries.is_empty() {
-        return Err(ForeignError::whole("is a recording without entries"));
+        return Err(RequestsError::whole("is a recording without entries"));
     }
     entries.sort_by_key(|entry| entry.start());
     let mut sieve = Sieve::default();
@@ -70,7 +70,7 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), ForeignE
 fn keep_one_server(
     kept: &mut Vec<(Entry, Draft)>,
     assembly: &mut Assembly,
-) -> Result<(), ForeignError> {
+) -> Result<(), RequestsError> {
     if kept.is_empty() {
         return Ok(());
     }

@@ -14,11 +14,11 @@ use super::body::put_text;
 use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
-use super::{ForeignError, json, text};
+use super::{RequestsError, json, text};
 use model::quote::quote;
 
 /// Reads targets in either form.
-pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), ForeignError> {
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
     let text = text(bytes)?;
     if text.trim_start().starts_with('{') {
         return read_json(text, assembly);
@@ -37,18 +37,18 @@ struct Target {
     header: Option<BTreeMap<String, Vec<String>>>,
 }
 
-fn read_json(text: &str, assembly: &mut Assembly) -> Result<(), ForeignError> {
+fn read_json(text: &str, assembly: &mut Assembly) -> Result<(), RequestsError> {
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = at + 1;
         let target: Target =
-            json::parse(line).map_err(|error| ForeignError::at(number, error.what))?;
+            json::parse(line).map_err(|error| RequestsError::at(number, error.what))?;
         let mut draft = started(number, &target.method, &target.url)?;
         for (name, values) in target.header.into_iter().flatten() {
             values.iter().for_each(|value| put_header(&mut draft, &name, value));
         }
         if let Some(body) = target.body.filter(|body| !body.is_empty()) {
             let bytes = BASE64_STANDARD.decode(body.trim()).map_err(|error| {
-                ForeignError::at(number, format!("the body is not base64: {error}"))
+                RequestsError::at(number, format!("the body is not base64: {error}"))
             })?;
             put_body(&mut draft, bytes);
         }
@@ -69,7 +69,7 @@ fn put_body(draft: &mut Draft, bytes: Vec<u8>) {
     }
 }
 
-fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), ForeignError> {
+fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), RequestsError> {
     let mut open: Option<Draft> = None;
     for (at, line) in text.lines().enumerate() {
         let (number, line) = (at + 1, line.trim());
@@ -89,7 +89,7 @@ fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), ForeignError> {
                     "{}: a target begins with a method and a URL, such as `GET http://host/path`",
                     quote(line)
                 );
-                return Err(ForeignError::at(number, what));
+                return Err(RequestsError::at(number, what));
             }
         }
     }
@@ -97,7 +97,7 @@ fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), ForeignError> {
     Ok(())
 }
 
-fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), ForeignError> {
+fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), RequestsError> {
     if let Some(file) = line.strip_prefix('@') {
         if !draft.may_read("the body", file) {
             return Ok(());
@@ -114,7 +114,7 @@ fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), ForeignE
         Some((name, value)) => put_header(draft, name.trim(), value),
         None => {
             let what = format!("{}: neither `Name: value` nor `@file`", quote(line));
-            return Err(ForeignError::at(number, what));
+            return Err(RequestsError::at(number, what));
         }
     }
     Ok(())
@@ -138,11 +138,11 @@ fn method_and_url(line: &str) -> Option<(&str, &str)> {
     (method_like && url.contains("://")).then_some((method, url.trim()))
 }
 
-fn started(line: usize, method: &str, url: &str) -> Result<Draft, ForeignError> {
+fn started(line: usize, method: &str, url: &str) -> Result<Draft, RequestsError> {
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-') {
-        return Err(ForeignError::at(line, format!("{} is no method", quote(method))));
+        return Err(RequestsError::at(line, format!("{} is no method", quote(method))));
     }
     let mut draft = Draft::new(format!("line {line}"), method);
-    draft.put_url(&literal(url)).map_err(|what| ForeignError::at(line, what))?;
+    draft.put_url(&literal(url)).map_err(|what| RequestsError::at(line, what))?;
     Ok(draft)
 }

@@ -148,12 +148,12 @@ proptest! {
         let mut bytes = json(&a_run()).into_bytes();
         let at = at.index(bytes.len());
         bytes.splice(at..(at + 2).min(bytes.len()), damage);
-        let _ = (load_run(&bytes), load_sweep(&bytes), crate::detect(&bytes));
+        let _ = (load_run(&bytes), load_sweep(&bytes), detect(&bytes));
     }
 
     #[test]
     fn any_bytes_are_detected_and_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = crate::detect(&bytes);
+        let _ = detect(&bytes);
         prop_assert!(load_run(&bytes).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Files that are broken, hostile or another format's: one line, soon, and never a panic.
 
-use import::foreign::{Format, Options, import, yaml};
+use import::requests::{Format, Options, import, yaml};
 use model::workload::Workload;
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ proptest! {
 
 #[test]
 fn files_outside_of_the_workloads_folder_are_refused_and_listed() {
-    use import::foreign::{Format, Options, import, yaml};
+    use import::requests::{Format, Options, import, yaml};
     let postman = |src: &str| {
         format!(
             r#"{{"info":{{"schema":"v2.1.0"}},"item":[{{"name":"a","request":{{"method":"POST","url":"http://h/",
@@ -158,7 +158,7 @@ fn files_outside_of_the_workloads_folder_are_refused_and_listed() {
 
 #[test]
 fn references_to_large_examples_are_bounded() {
-    use import::foreign::{Format, Options, import};
+    use import::requests::{Format, Options, import};
     let large = "x".repeat(900_000);
     let mut text = format!(
         r#"{{"openapi":"3.0.0","servers":[{{"url":"http://h"}}],"components":{{"examples":{{"e":{{"value":"{large}"}}}},
@@ -183,7 +183,7 @@ fn references_to_large_examples_are_bounded() {
 /// Names with numbers behind them, and circles, took time squared and more.
 #[test]
 fn thousands_of_equal_names_take_no_time_squared() {
-    use import::foreign::{Format, Options, import};
+    use import::requests::{Format, Options, import};
     let variables: Vec<String> = (0..12_000)
         .map(|at| {
             format!(

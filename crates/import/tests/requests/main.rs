@@ -4,7 +4,7 @@
 mod broken;
 mod samples;
 
-use import::foreign::{Format, Imported, Options, import, yaml};
+use import::requests::{Format, Imported, Options, import, yaml};
 use model::workload::Workload;
 
 /// The samples with their formats, and the options that each needs.

@@ -1,6 +1,6 @@
 //! What each sample becomes.
 
-use import::foreign::{Format, Options, import, yaml};
+use import::requests::{Format, Options, import, yaml};
 use model::units::{MILLISECOND, SECOND};
 use model::workload::{Body, Count, Endpoint, Extractor, Literal, Time, Workload};
 

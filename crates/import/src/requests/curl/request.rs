@@ -3,7 +3,7 @@
 use model::units::parse_duration;
 use model::workload::{Body, Part, Time};
 
-use super::super::ForeignError;
+use super::super::RequestsError;
 use super::super::assembly::Assembly;
 use super::super::body::{FORM, JSON, essence, put_text};
 use super::super::draft::{Draft, encode_path, encode_value, is_below, put_basic};
@@ -17,7 +17,7 @@ pub(super) fn read(
     place: &str,
     words: &[String],
     assembly: &mut Assembly,
-) -> Result<(), ForeignError> {
+) -> Result<(), RequestsError> {
     let mut request = Request::new(place);
     let mut words = words.iter().map(String::as_str);
     let mut only_urls = false;
