@@ -57,8 +57,8 @@ pub(super) fn essence(media_type: &str) -> String {
 fn form(text: &str) -> Option<Fields> {
     let mut fields = Fields::default();
     // An encoded form has none of these; other text that has an = may.
-    let foreign = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(['<', '>', '"', '{', ' ', '\n']));
-    if pieces(text).iter().any(foreign) {
+    let odd = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(['<', '>', '"', '{', ' ', '\n']));
+    if pieces(text).iter().any(odd) {
         return None;
     }
     for part in text.split('&').filter(|part| !part.is_empty()) {

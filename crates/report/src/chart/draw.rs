@@ -1,6 +1,6 @@
 //! From a chart to its SVG: the document around the plots. The inside of a plot is `plot`'s.
 
-use super::foreign::Foreign;
+use super::fallback::Fallback;
 use super::frame::{
     Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SUBTITLE_SIZE, TITLE_SIZE, WIDTH,
     row, sample_width,
@@ -16,7 +16,7 @@ use super::{Chart, Theme, number};
 
 /// The chart as an SVG document (or fragment: it has no XML declaration, so it is both), written
 /// into an `svg` that nothing was written to.
-pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Foreign) {
+pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Fallback) {
     let frame = Frame::of(chart);
     open(&mut svg, chart, &frame, theme);
     header(&mut svg, chart, &frame);

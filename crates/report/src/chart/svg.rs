@@ -1,9 +1,9 @@
 //! Writing SVG: escaping, coordinates, and the few elements charts are made of.
 //!
-//! The only place that produces markup. Every foreign text passes through [`Svg::text`],
+//! The only place that produces markup. Every text from outside passes through [`Svg::text`],
 //! [`Svg::open`] or [`escape`]; every coordinate through [`coordinate`], which cannot print NaN.
 
-use super::foreign::Foreign;
+use super::fallback::Fallback;
 use super::text::{Face, clean, fit};
 
 /// An upright rectangle in pixels, y downward.
@@ -81,13 +81,13 @@ pub(super) fn plain<'a>(
 #[derive(Debug, Default)]
 pub(super) struct Svg {
     out: String,
-    foreign: Foreign,
+    fallback: Fallback,
 }
 
 impl Svg {
     /// One whose texts are set in several fonts, for a picture.
-    pub(super) fn in_fonts(foreign: Foreign) -> Svg {
-        Svg { out: String::new(), foreign }
+    pub(super) fn in_fonts(fallback: Fallback) -> Svg {
+        Svg { out: String::new(), fallback }
     }
 
     /// Sets a text. One that had to be cut carries its full wording as a tooltip.
@@ -126,11 +126,11 @@ impl Svg {
             None => escape(stretch),
             Some(font) => format!(
                 "<tspan font-family=\"{}\">{}</tspan>",
-                Foreign::family(font),
+                Fallback::family(font),
                 escape(stretch)
             ),
         };
-        self.foreign.stretches(text).into_iter().map(span).collect()
+        self.fallback.stretches(text).into_iter().map(span).collect()
     }
 
     /// Begins a group with a tooltip (none if `tip` is empty).
@@ -186,8 +186,8 @@ impl Svg {
     }
 
     /// The finished text, and the fonts it is set in beside the embedded one.
-    pub(super) fn finish(self) -> (String, Foreign) {
-        (self.out, self.foreign)
+    pub(super) fn finish(self) -> (String, Fallback) {
+        (self.out, self.fallback)
     }
 }
 

@@ -60,25 +60,25 @@ impl fmt::Debug for OtherFont {
 /// The characters of one picture that the embedded font lacks, and by which of `fonts` they are
 /// drawn.
 #[derive(Debug, Default)]
-pub(super) struct Foreign {
+pub(super) struct Fallback {
     pub fonts: Vec<OtherFont>,
     drawn: BTreeMap<char, usize>,
 }
 
-impl Foreign {
+impl Fallback {
     /// Prepares `chart` for a picture: `search` is asked once for fonts that have what is lacking,
     /// unless nothing is. What it does not find is spelled in the chart's words.
     pub(super) fn resolve(
         chart: &mut Chart,
         search: &dyn Fn(&BTreeSet<char>) -> Vec<OtherFont>,
-    ) -> Foreign {
+    ) -> Fallback {
         let mut lacking = BTreeSet::new();
         each_text(chart, &mut |text| {
             let room = MOST - lacking.len();
             lacking.extend(clean(text).chars().filter(|c| !has(*c)).take(room));
         });
         if lacking.is_empty() {
-            return Foreign::default();
+            return Fallback::default();
         }
         let fonts = search(&lacking);
         let by = |c: &char| Some((*c, fonts.iter().position(|font| font.draws(*c))?));
@@ -88,7 +88,7 @@ impl Foreign {
                 *text = spell(&clean(text), |c| has(c) || drawn.contains_key(&c));
             }
         });
-        Foreign { fonts, drawn }
+        Fallback { fonts, drawn }
     }
 
     /// `text` cut where the font changes; `None` is the embedded one.
@@ -174,12 +174,12 @@ mod tests {
     #[test]
     fn text_is_cut_where_the_font_changes() {
         let drawn = [('日', 0), ('本', 0), ('ᚠ', 1)].into_iter().collect();
-        let foreign = Foreign { fonts: Vec::new(), drawn };
+        let fallback = Fallback { fonts: Vec::new(), drawn };
         assert_eq!(
-            foreign.stretches("a日本ᚠ b"),
+            fallback.stretches("a日本ᚠ b"),
             [(None, "a"), (Some(0), "日本"), (Some(1), "ᚠ"), (None, " b")]
         );
-        assert!(foreign.stretches("").is_empty());
+        assert!(fallback.stretches("").is_empty());
     }
 
     #[test]
