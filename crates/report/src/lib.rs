@@ -19,6 +19,7 @@ mod cases;
 pub mod chart;
 pub mod charts;
 pub mod comparison;
+mod csv;
 mod figure;
 mod grid;
 pub mod hgrm;

@@ -13,9 +13,11 @@ use model::validity::Verdict;
 
 pub(crate) use side::figures;
 pub use side::{diff, diff_csv};
+use unicode_width::UnicodeWidthStr;
 use verdict::Reading;
 use verdict::figures::level_of;
 
+use crate::csv::{cell, csv};
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone};
@@ -82,7 +84,7 @@ fn conclusion(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style:
         [("Highest QPS:", row(reading.best)), (within.as_str(), row(reading.best_within))]
     {
         let words = found.map_or_else(|| "no level".to_owned(), |row| words(curve.kind, row));
-        let pad = " ".repeat(within.chars().count() - name.chars().count());
+        let pad = " ".repeat(within.width() - name.width());
         out += &format!("{}{pad} {words}\n", style.paint(Tone::Strong, name));
     }
     out.push('\n');
@@ -98,7 +100,7 @@ fn notes(notes: &[String]) -> String {
 
 /// A text in lines that fit, the first after `mark` and the others below its text.
 fn paragraph(text: &str, mark: &str) -> String {
-    let width = mark.chars().count();
+    let width = mark.width();
     let lines = wrap(&clean(text, LONGEST), COLUMNS - width);
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
@@ -115,11 +117,9 @@ fn words(kind: LevelKind, row: &CurveRow) -> String {
 
 /// The curve as CSV: plain numbers, nanoseconds for latencies, a ratio for success.
 pub fn sweep_csv(curve: &Curve) -> String {
-    let mut out = format!("{},{}\r\n", column(curve.kind), field_names().join(","));
-    for row in &curve.rows {
-        out += &format!("{},{}\r\n", row.level, fields(row).join(","));
-    }
-    out
+    let header = [column(curve.kind)].into_iter().chain(field_names()).map(String::from).collect();
+    let row = |row: &CurveRow| [row.level.to_string()].into_iter().chain(fields(row)).collect();
+    csv(std::iter::once::<Vec<String>>(header).chain(curve.rows.iter().map(row)))
 }
 
 /// The name of the level's column in CSV.
@@ -141,8 +141,8 @@ fn field_names() -> Vec<&'static str> {
 fn fields(row: &CurveRow) -> Vec<String> {
     let mut fields = vec![row.qps.to_string(), row.mean_ns.to_string()];
     let percentiles = row.percentiles.each();
-    fields.extend(percentiles.map(|(_, n)| n.map_or_else(String::new, |n| n.to_string())));
-    fields.push(row.success.map_or_else(String::new, |s| s.to_string()));
+    fields.extend(percentiles.map(|(_, nanos)| cell(nanos)));
+    fields.push(cell(row.success));
     fields.push(row.verdict.map_or("", Verdict::name).to_owned());
     fields
 }
