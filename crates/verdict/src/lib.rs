@@ -26,11 +26,11 @@ pub mod diff;
 pub mod dips;
 pub mod exit;
 pub mod figures;
-#[cfg(test)]
-mod fixture;
 pub mod gone;
 pub mod ladder;
 pub mod objective;
+#[cfg(test)]
+mod published;
 pub mod refused;
 pub mod usl;
 pub mod validity;

@@ -20,6 +20,7 @@ struct Place {
 
 const PLACES: &[Place] = &[
     Place { name: "model", pure: true, may_use: &[] },
+    Place { name: "fixture", pure: true, may_use: &["model"] },
     Place { name: "wire", pure: true, may_use: &[] },
     Place { name: "statistics", pure: true, may_use: &[] },
     Place { name: "net", pure: false, may_use: &[] },

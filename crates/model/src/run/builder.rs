@@ -115,6 +115,3 @@ impl RunBuilder {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

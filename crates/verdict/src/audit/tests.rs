@@ -3,7 +3,6 @@ use model::{Latency, LoopKind};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixture;
 
 /// Rows of the founding documents' tables: connections, QPS, mean in ms, the ratio by hand.
 const NATIVE: [(f64, f64, f64); 14] = [
@@ -131,7 +130,7 @@ fn users_and_latencies_of_an_unknown_kind_are_only_doubted() {
 
 #[test]
 fn our_own_runs_are_bound_in_any_loop_and_by_what_their_ends_explain() {
-    let mut run = fixture::open();
+    let mut run = fixture::sound::open();
     run.service_ns.mean = 900 * MILLISECOND;
     run.rates.requests_per_s = 1e6;
     let broken = found(Maker::Plimsoll, &Claim::of_run(&run));
@@ -140,7 +139,7 @@ fn our_own_runs_are_bound_in_any_loop_and_by_what_their_ends_explain() {
     run.service_ns.max = 1000 * SECOND;
     let explained = found(Maker::Plimsoll, &Claim::of_run(&run));
     assert!(!explained.iter().any(|found| found.0 == "little_law"), "{explained:?}");
-    let mut judged = fixture::closed();
+    let mut judged = fixture::sound::closed();
     judged.validity = model::Validity::not_judged();
     let told = evidence(Maker::Plimsoll, &Claim::of_run(&judged), "own_verdict");
     assert_eq!(told, "INVALID by its own rules: not_judged");

@@ -222,8 +222,8 @@ mod tests {
 
     use super::super::Asked;
     use super::*;
-    use crate::fixture::{around, closed, open};
     use crate::objective::parse;
+    use fixture::sound::{around, closed, open};
 
     fn judged(run: &Run) -> Judged {
         judge(run, Asked::default().margins(run, &[], Purpose::Search), Some(2e6))

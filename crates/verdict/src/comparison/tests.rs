@@ -5,7 +5,6 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
-use crate::fixture;
 
 /// A simulated server whose log response times follow an autoregression of lag 1.
 struct Server {
@@ -45,7 +44,7 @@ impl Server {
     }
 
     fn run(&mut self, seconds: u32, per_s: usize, rho: f64, scale: f64) -> Run {
-        let mut builder = RunBuilder::new(fixture::head());
+        let mut builder = RunBuilder::new(fixture::head(fixture::plan()));
         let mut times = self.times(seconds as usize * per_s, rho, scale).into_iter();
         for index in 0..seconds {
             let n = per_s as u64;

@@ -1,7 +1,8 @@
 use model::{Answer, Environment};
 
 use super::*;
-use crate::fixture::{closed, open, published};
+use crate::published::published;
+use fixture::sound::{closed, open};
 
 type Spoil = fn(&mut Curve);
 

@@ -1,53 +1,13 @@
-use super::*;
-use crate::environment::Environment;
-use crate::interval::WorkerUse;
-use crate::interval::{GaugeSum, Tally};
-use crate::machine::MachineUse;
-use crate::outcome::ErrorClass;
-use crate::plan::{Io, Plan};
-use crate::success::StatusRanges;
-use crate::units::SECOND;
+//! A run from its intervals.
 
-pub(crate) fn head() -> RunHead {
-    RunHead {
-        version: "0".into(),
-        started_at: "2026-01-01T00:00:00Z".into(),
-        command: vec!["plimsoll".into()],
-        environment: Environment::default(),
-        plan: Plan {
-            url: "http://127.0.0.1/".into(),
-            method: "GET".into(),
-            headers: Vec::new(),
-            body_bytes: 0,
-            connections: 2,
-            threads: 1,
-            rate_per_s: None,
-            arrivals: None,
-            lanes: 4096,
-            seed: 1,
-            duration_ns: Some(2 * SECOND),
-            requests: None,
-            warmup_ns: SECOND,
-            ramp_ns: 0,
-            timeout_ns: 30 * SECOND,
-            pace_ns: None,
-            think_ns: None,
-            keepalive: true,
-            pipeline: 1,
-            max_inflight: 2,
-            io: Io::Simulation,
-            spin: false,
-            granularity_ns: 0,
-            addresses: Vec::new(),
-            sources: Vec::new(),
-            tls: None,
-            success: StatusRanges::default(),
-            mix: crate::plan::Mix::default(),
-            stages: Vec::new(),
-            expect_body: None,
-            recorded: None,
-        },
-    }
+use model::interval::{GaugeSum, Interval, Phase, Tally, WorkerUse};
+use model::machine::MachineUse;
+use model::outcome::ErrorClass;
+use model::run::{Run, RunBuilder, RunHead};
+use model::units::SECOND;
+
+fn head() -> RunHead {
+    fixture::head(fixture::plan())
 }
 
 fn interval(index: u32, phase: Phase, answers: u64) -> Interval {
