@@ -13,7 +13,7 @@ use crate::validity::Validity;
 
 /// The tool that made a result, in the form that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Maker {
+pub enum Tool {
     /// wrktest.sh, which asks wrk.
     Wrktest,
     /// wrk, and whatever prints its block.
@@ -36,8 +36,8 @@ pub enum Maker {
     Plimsoll,
 }
 
-impl Maker {
-    /// Every maker, in the order documentation lists them.
+impl Tool {
+    /// Every tool, in the order documentation lists them.
     pub const ALL: [Self; 10] = [
         Self::Wrktest,
         Self::Wrk,
@@ -198,7 +198,7 @@ pub struct Claim {
     pub requests: Option<u64>,
     /// The time they took.
     pub duration_ns: Option<Nanos>,
-    /// Successes / attempts by the maker's count, 0..=1.
+    /// Successes / attempts by the tool's count, 0..=1.
     pub success: Option<f64>,
     /// Connections that could not be opened.
     pub connect_errors: u64,
@@ -211,7 +211,7 @@ pub struct Claim {
     /// Factor, 1 or more, by which QPS x mean may honestly exceed the connections because requests
     /// straddle the window's ends. 1 where only what began and ended inside counts.
     pub edges: f64,
-    /// What its maker thought of it; ours only.
+    /// What its tool thought of it; ours only.
     pub validity: Option<Validity>,
 }
 
@@ -301,7 +301,7 @@ pub fn window_edges(run: &Run) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
     /// The tool that made it.
-    pub maker: Maker,
+    pub tool: Tool,
     /// What its success rates count.
     pub success_means: String,
     /// At least one row, in the file's order.
@@ -309,9 +309,9 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Rows of a maker whose success means the same in each result.
-    pub fn new(maker: Maker, rows: Vec<Claim>) -> Self {
-        Self { maker, success_means: maker.success().to_owned(), rows }
+    /// Rows of a tool whose success means the same in each result.
+    pub fn new(tool: Tool, rows: Vec<Claim>) -> Self {
+        Self { tool, success_means: tool.success().to_owned(), rows }
     }
 
     /// The claims of a run of ours.
@@ -328,10 +328,10 @@ impl Claims {
         let statuses = runs.clone().next().map(|run| run.plan.success.to_string());
         let rows = runs.map(Claim::of_run).collect();
         let success_means = statuses.map_or_else(
-            || Maker::Plimsoll.success().to_owned(),
+            || Tool::Plimsoll.success().to_owned(),
             |statuses| format!("whole answers in time with a status in {statuses}"),
         );
-        Self { maker: Maker::Plimsoll, success_means, rows }
+        Self { tool: Tool::Plimsoll, success_means, rows }
     }
 }
 
@@ -352,11 +352,11 @@ mod tests {
 
     #[test]
     fn every_maker_is_described_once() {
-        for (at, maker) in Maker::ALL.into_iter().enumerate() {
-            let first = Maker::ALL.iter().position(|other| other.name() == maker.name());
+        for (at, tool) in Tool::ALL.into_iter().enumerate() {
+            let first = Tool::ALL.iter().position(|other| other.name() == tool.name());
             assert_eq!(first, Some(at));
-            assert!(maker.form().contains(maker.name()), "{}", maker.form());
-            assert!(!maker.success().is_empty() && !maker.latency().is_empty());
+            assert!(tool.form().contains(tool.name()), "{}", tool.form());
+            assert!(!tool.success().is_empty() && !tool.latency().is_empty());
         }
     }
 }

@@ -41,7 +41,7 @@ pub use answer::{Answer, AnswerTally};
 pub use blocks::Block;
 pub use calibration::{Calibration, Ceiling};
 pub use capacity::CapacitySearch;
-pub use claim::{Claim, Claims, Latency, LoopKind, Maker};
+pub use claim::{Claim, Claims, Latency, LoopKind, Tool};
 pub use course::{Course, Departure, Dip};
 pub use curve::{Curve, CurveRow, DoubledLevel, SuccessMeaning};
 pub use endpoint::{EndpointRun, FlowRun};

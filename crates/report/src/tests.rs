@@ -1,6 +1,6 @@
 //! What all outputs have in common.
 
-use model::claim::{Claim, Claims, Maker};
+use model::claim::{Claim, Claims, Tool};
 use model::percentile::{LevelPercentiles, PointPercentiles};
 use model::{Curve, PERCENTILES};
 
@@ -17,7 +17,7 @@ fn says(text: &str, word: &str) -> bool {
 fn every_percentile_of_a_run_is_in_its_text_json_page_and_audit() {
     let run = sample::open_loop();
     let json = serde_json::to_value(&run).unwrap();
-    let claims = Claims::new(Maker::Plimsoll, vec![Claim::of_run(&run)]);
+    let claims = Claims::new(Tool::Plimsoll, vec![Claim::of_run(&run)]);
     let audit = verdict::audit(vec![("run.json".to_owned(), claims)], false);
     let audited = serde_json::to_value(audit::document(&audit)).unwrap();
     let audited = audited["files"][0]["rows"][0]["percentiles"].as_array().unwrap();

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use model::units::MILLISECOND;
-use model::{Claim, Claims, LoopKind, Maker};
+use model::{Claim, Claims, LoopKind, Tool};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -87,7 +87,7 @@ pub(super) fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
         Some(durations) => timed(claim, durations)?,
         None => claim,
     };
-    Ok(Claims::new(Maker::K6, vec![row]))
+    Ok(Claims::new(Tool::K6, vec![row]))
 }
 
 /// The share of failed requests: `value` beside the name, `rate` under `values`.

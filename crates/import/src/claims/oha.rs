@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use model::units::{Nanos, SECOND};
-use model::{Claim, Claims, Latency, Maker};
+use model::{Claim, Claims, Latency, Tool};
 use serde::Deserialize;
 
 use super::blocks::{Block, labelled};
@@ -190,7 +190,7 @@ pub(super) fn from_json(bytes: &[u8]) -> Result<Claims, BadFile> {
         quantiles: quantiles(&document.latency_percentiles)?,
         ..claim
     };
-    Ok(Claims::new(Maker::Oha, vec![row]))
+    Ok(Claims::new(Tool::Oha, vec![row]))
 }
 
 fn quantiles(named: &BTreeMap<String, Option<f64>>) -> Result<Vec<(f64, Nanos)>, BadFile> {

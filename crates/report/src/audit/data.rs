@@ -24,7 +24,7 @@ pub fn csv(audit: &Audit) -> String {
             let codes: Vec<&str> = file.findings[at].iter().map(|finding| finding.code).collect();
             rows.push(vec![
                 clean(&file.name, LONGEST),
-                file.claims.maker.name().to_owned(),
+                file.claims.tool.name().to_owned(),
                 row.target.as_deref().map_or_else(String::new, |target| clean(target, LONGEST)),
                 row.loop_kind.name().to_owned(),
                 cell(row.connections),
@@ -200,8 +200,8 @@ fn file(file: &Audited) -> FileOf<'_> {
     let rows = file.claims.rows.iter().zip(&file.findings);
     FileOf {
         file: &file.name,
-        tool: file.claims.maker.name(),
-        latency_is: file.claims.maker.latency(),
+        tool: file.claims.tool.name(),
+        latency_is: file.claims.tool.latency(),
         success_means: &file.claims.success_means,
         verdict: verdict(file.worst()),
         rows: rows.map(|(claim, found)| row(claim, found)).collect(),
@@ -250,7 +250,7 @@ fn group<'a>(audit: &'a Audit, group: &'a Group) -> GroupOf<'a> {
         StandingOf {
             file: &file.name,
             row: standing.row,
-            tool: file.claims.maker.name(),
+            tool: file.claims.tool.name(),
             requests_per_s: file.claims.rows[standing.row].qps,
             qps_ratio: standing.qps_ratio,
             mean_ratio: standing.mean_ratio,
