@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::blocks::Block;
-use crate::course::Dip;
 use crate::endpoint::{EndpointRun, FlowRun};
 use crate::environment::{Environment, Program};
 use crate::histogram::Latencies;
@@ -23,6 +22,7 @@ use crate::objective::{Abort, Judgement};
 use crate::percentile::Summary;
 use crate::plan::Plan;
 use crate::presence::Presence;
+use crate::seconds::Dip;
 use crate::timeline::Point;
 use crate::users::Users;
 use crate::validity::Validity;

@@ -133,7 +133,7 @@ fn second(point: &Point, offered: bool) -> Second {
     }
 }
 
-/// Warm-up and drain as stretches to be passed over.
+/// Warm-up and drain as bands to be passed over.
 fn asides(timeline: &[&Point]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for (phase, label) in [("warmup", "warm-up"), ("drain", "drain")] {
@@ -150,7 +150,7 @@ fn asides(timeline: &[&Point]) -> Vec<Span> {
     spans
 }
 
-/// A dip as a stretch to be noticed.
+/// A dip as a band to be noticed.
 fn alarm(dip: &Dip) -> Span {
     Span {
         from_s: seconds(dip.start_ns),

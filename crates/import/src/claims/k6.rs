@@ -19,12 +19,12 @@ use crate::claims::figure::{json_nanos, plain_number};
 struct Document {
     metrics: Metrics,
     #[serde(default)]
-    state: State,
+    state: TestState,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct State {
+struct TestState {
     test_run_duration_ms: Option<f64>,
 }
 

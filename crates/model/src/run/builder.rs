@@ -3,12 +3,12 @@
 use super::sums::Sums;
 use super::{Run, RunHead, SCHEMA};
 use crate::blocks::BlockSums;
-use crate::course::Course;
 use crate::endpoint::MixSums;
 use crate::environment::Program;
 use crate::interval::{Interval, Phase};
 use crate::kinds::Kinds;
 use crate::presence::PresenceSums;
+use crate::seconds::Seconds;
 use crate::timeline::Timeline;
 use crate::validity::Validity;
 
@@ -19,7 +19,7 @@ pub struct RunBuilder {
     head: RunHead,
     sums: Sums,
     timeline: Timeline,
-    course: Course,
+    seconds: Seconds,
     kinds: Kinds,
     blocks: BlockSums,
     presence: PresenceSums,
@@ -31,7 +31,7 @@ impl RunBuilder {
     pub fn new(head: RunHead) -> Self {
         Self {
             mix: MixSums::of(&head.plan.mix),
-            course: Course::empty(&head.plan.mix),
+            seconds: Seconds::empty(&head.plan.mix),
             kinds: Kinds::default(),
             head,
             sums: Sums::default(),
@@ -54,13 +54,13 @@ impl RunBuilder {
         }
         if interval.phase == Phase::Window {
             self.sums.add_window(interval);
-            self.course.add(interval);
+            self.seconds.add(interval);
         }
     }
 
     /// The window second by second, finer than the timeline of a long run.
-    pub fn course(&self) -> &Course {
-        &self.course
+    pub fn seconds(&self) -> &Seconds {
+        &self.seconds
     }
 
     /// The answers by kind over the window.
@@ -71,7 +71,7 @@ impl RunBuilder {
     /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
     /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
-        let Self { head, sums, timeline, course: _, kinds, blocks, presence, mix } = self;
+        let Self { head, sums, timeline, seconds: _, kinds, blocks, presence, mix } = self;
         let RunHead { version, started_at, command, environment, plan } = head;
         let environment_cpus = environment.cpus_allowed;
         let totals = &sums.totals;

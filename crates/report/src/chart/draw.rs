@@ -34,7 +34,7 @@ pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Fa
         }
         let view = plot::View { rect, x: &chart.x, left: &panel.left, right: panel.right.as_ref() };
         let last = i + 1 == chart.panels.len();
-        plot::draw(&mut svg, &view, panel, &chart.stretches, last);
+        plot::draw(&mut svg, &view, panel, &chart.bands, last);
     }
     lane_labels(&mut svg, chart, &frame);
     footer(&mut svg, chart, &frame);
@@ -134,13 +134,13 @@ fn footer(svg: &mut Svg, chart: &Chart, frame: &Frame) {
 
 fn lane_labels(svg: &mut Svg, chart: &Chart, frame: &Frame) {
     let Some(plot) = frame.plots.first() else { return };
-    for (stretch, lane) in chart.stretches.iter().zip(&frame.lanes) {
+    for (band, lane) in chart.bands.iter().zip(&frame.lanes) {
         let Some(lane) = lane else { continue };
         let y = plot.top - super::frame::LANE_HEIGHT * lane.row as f64 - 4.0;
-        if lane.row > 0 && stretch.from == stretch.to {
+        if lane.row > 0 && band.from == band.to {
             svg.line((lane.line, plot.top), (lane.line, y + 3.0), "lead");
         }
-        svg.text(&plain(lane.left, y, NOTE_SIZE, "soft", &stretch.label, lane.right - lane.left));
+        svg.text(&plain(lane.left, y, NOTE_SIZE, "soft", &band.label, lane.right - lane.left));
     }
 }
 

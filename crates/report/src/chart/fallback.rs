@@ -92,14 +92,14 @@ impl Fallback {
     }
 
     /// `text` cut where the font changes; `None` is the embedded one.
-    pub(super) fn stretches<'a>(&self, text: &'a str) -> Vec<(Option<usize>, &'a str)> {
+    pub(super) fn pieces<'a>(&self, text: &'a str) -> Vec<(Option<usize>, &'a str)> {
         let mut out = Vec::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let font = self.drawn.get(&first).copied();
             let other = |c: char| self.drawn.get(&c).copied() != font;
-            let (stretch, after) = rest.split_at(rest.find(other).unwrap_or(rest.len()));
-            out.push((font, stretch));
+            let (band, after) = rest.split_at(rest.find(other).unwrap_or(rest.len()));
+            out.push((font, band));
             rest = after;
         }
         out
@@ -134,10 +134,10 @@ fn spell(text: &str, drawn: impl Fn(char) -> bool) -> String {
 
 /// Every text that the picture of a chart may show.
 fn each_text(chart: &mut Chart, see: &mut dyn FnMut(&mut String)) {
-    let Chart { title, subtitle, x_title, keys, panels, stretches, notes, x, .. } = chart;
+    let Chart { title, subtitle, x_title, keys, panels, bands, notes, x, .. } = chart;
     [title, subtitle, x_title].into_iter().chain(notes).for_each(&mut *see);
     keys.iter_mut().for_each(|key| see(&mut key.label));
-    stretches.iter_mut().for_each(|stretch| see(&mut stretch.label));
+    bands.iter_mut().for_each(|band| see(&mut band.label));
     x.ticks.iter_mut().for_each(|tick| see(&mut tick.label));
     for panel in panels {
         let headings = panel.heading.iter_mut().chain(&mut panel.right_heading);
@@ -176,10 +176,10 @@ mod tests {
         let drawn = [('日', 0), ('本', 0), ('ᚠ', 1)].into_iter().collect();
         let fallback = Fallback { fonts: Vec::new(), drawn };
         assert_eq!(
-            fallback.stretches("a日本ᚠ b"),
+            fallback.pieces("a日本ᚠ b"),
             [(None, "a"), (Some(0), "日本"), (Some(1), "ᚠ"), (None, " b")]
         );
-        assert!(fallback.stretches("").is_empty());
+        assert!(fallback.pieces("").is_empty());
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub struct Chart {
     x: axis::Axis,
     x_title: String,
     panels: Vec<parts::Panel>,
-    stretches: Vec<parts::Stretch>,
+    bands: Vec<parts::Band>,
     notes: Vec<String>,
     table: Table,
 }

@@ -120,17 +120,17 @@ impl Svg {
         }
     }
 
-    /// The content of a text element, each stretch in the font that has it.
+    /// The content of a text element, each band in the font that has it.
     fn spans(&self, text: &str) -> String {
-        let span = |(font, stretch): (Option<usize>, &str)| match font {
-            None => escape(stretch),
+        let span = |(font, band): (Option<usize>, &str)| match font {
+            None => escape(band),
             Some(font) => format!(
                 "<tspan font-family=\"{}\">{}</tspan>",
                 Fallback::family(font),
-                escape(stretch)
+                escape(band)
             ),
         };
-        self.fallback.stretches(text).into_iter().map(span).collect()
+        self.fallback.pieces(text).into_iter().map(span).collect()
     }
 
     /// Begins a group with a tooltip (none if `tip` is empty).

@@ -1,5 +1,5 @@
 //! The measured window second by second, small enough to keep for a day and a half: what dips are
-//! looked for in. A long run's timeline folds its points; the course keeps single intervals.
+//! looked for in. A long run's timeline folds its points; these keep single intervals.
 //!
 //! Owns the figures, of the whole and of its endpoints (`cells`), and the words for a dip. Finding dips
 //! is `verdict`'s.
@@ -39,18 +39,18 @@ pub struct Second {
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct Seconds {
     seconds: Vec<Second>,
     endpoints: Cells,
 }
 
-impl Course {
-    /// A course of seconds that are known already, in order.
+impl Seconds {
+    /// Those that are known already, in order.
     pub fn of(seconds: Vec<Second>) -> Self {
         Self { seconds, endpoints: Cells::default() }
     }
 
-    /// An empty course of a load.
+    /// None yet, of a load.
     pub(crate) fn empty(mix: &Mix) -> Self {
         Self { seconds: Vec::new(), endpoints: Cells::of(mix) }
     }
@@ -149,7 +149,7 @@ mod tests {
             workers: Vec::new(),
             machine: None,
         };
-        let mut course = Course::default();
+        let mut course = Seconds::default();
         course.add(&interval);
         let second = course.seconds()[0];
         assert_eq!((second.due, second.answers, second.failed), (9, 7, 2));

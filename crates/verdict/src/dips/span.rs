@@ -32,7 +32,7 @@ pub(super) struct Noise {
 
 /// Seconds `from..to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct Span {
     pub(super) from: usize,
     pub(super) to: usize,
 }
@@ -44,7 +44,7 @@ pub(super) fn spread(off: &[f64]) -> f64 {
 }
 
 /// Every stretch of one signal, in no order.
-pub(super) fn find(off: &[f64], noise: &Noise) -> Vec<Stretch> {
+pub(super) fn find(off: &[f64], noise: &Noise) -> Vec<Span> {
     let mut found = Vec::new();
     for (length, least) in LENGTHS.into_iter().zip(noise.least) {
         // A median over most of the run would be the run's own.
@@ -57,14 +57,14 @@ pub(super) fn find(off: &[f64], noise: &Noise) -> Vec<Stretch> {
         let seeds = runs(&smooth, threshold);
         found.extend(seeds.into_iter().map(|seed| exact(off, seed, length)));
     }
-    found.retain(|stretch| stretch.to - stretch.from >= noise.shortest);
+    found.retain(|span| span.to - span.from >= noise.shortest);
     found
 }
 
 /// Joins stretches that touch or nearly do; in order afterwards.
-pub(super) fn unite(stretches: &mut Vec<Stretch>) {
-    stretches.sort_by_key(|stretch| stretch.from);
-    stretches.dedup_by(|later, kept| {
+pub(super) fn unite(spans: &mut Vec<Span>) {
+    spans.sort_by_key(|span| span.from);
+    spans.dedup_by(|later, kept| {
         let one = later.from <= kept.to + GAP;
         if one {
             kept.to = kept.to.max(later.to);
@@ -81,12 +81,12 @@ fn running_median(values: &[f64], length: usize) -> Vec<f64> {
 }
 
 /// Stretches that lie at or above `threshold`.
-fn runs(values: &[f64], threshold: f64) -> Vec<Stretch> {
-    let mut runs: Vec<Stretch> = Vec::new();
+fn runs(values: &[f64], threshold: f64) -> Vec<Span> {
+    let mut runs: Vec<Span> = Vec::new();
     for at in (0..values.len()).filter(|&at| values[at] >= threshold) {
         match runs.last_mut() {
             Some(last) if last.to == at => last.to = at + 1,
-            _ => runs.push(Stretch { from: at, to: at + 1 }),
+            _ => runs.push(Span { from: at, to: at + 1 }),
         }
     }
     runs
@@ -96,7 +96,7 @@ fn runs(values: &[f64], threshold: f64) -> Vec<Stretch> {
 /// off by most in sum, each counted from half of the seed's own depth on, and no deeper than the seed:
 /// a single second far off would pay for all those on course between it and the next. A median is as
 /// wide as its length and knows no edges.
-fn exact(off: &[f64], seed: Stretch, length: usize) -> Stretch {
+fn exact(off: &[f64], seed: Span, length: usize) -> Span {
     let half = median(off[seed.from..seed.to].to_vec()) / 2.0;
     let reach = length + (seed.to - seed.from);
     let middle = usize::midpoint(seed.from, seed.to - 1);
@@ -114,5 +114,5 @@ fn exact(off: &[f64], seed: Stretch, length: usize) -> Stretch {
     let last = (middle + reach).min(off.len() - 1);
     let from = best(&mut (first..=middle).rev());
     let to = best(&mut (middle..=last));
-    Stretch { from, to: to + 1 }
+    Span { from, to: to + 1 }
 }
