@@ -1,7 +1,7 @@
 //! A connection as the worker sees it: what it is doing, and the answer being read on it.
 
 use model::Nanos;
-use model::kinds::Look;
+use model::interval::Look;
 use net::ConnId;
 use traffic::Wants;
 use wire::{Limits, ResponseParser};

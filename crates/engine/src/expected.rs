@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::endpoint::told_apart;
+use model::interval::told_apart;
 
 use crate::kinds::Seen;
 use crate::notes::number;
@@ -39,7 +39,7 @@ impl Expected {
 
 #[cfg(test)]
 mod tests {
-    use model::kinds::Look;
+    use model::interval::Look;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The first failed answer of each endpoint, as a sample: its beginning is kept as it comes in, one at
 //! a time a worker.
 
-use model::endpoint::{SAMPLE_BYTES, told_apart};
+use model::interval::{SAMPLE_BYTES, told_apart};
 use model::{ErrorClass, Mix};
 
 use crate::notes::number;

@@ -4,8 +4,8 @@
 //! body's first byte and that of its length. Beginnings are copied only while a kind that came up
 //! lately has none.
 
-use model::endpoint::told_apart;
-use model::kinds::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
+use model::interval::told_apart;
+use model::interval::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
 use model::{Mix, Nanos};
 
 use crate::notes::number;
@@ -277,7 +277,7 @@ mod tests {
             [(1, &b"{\"a\":1}"[..]), (2, b"{\"a\":2}"), (1, b"down\x1b[2J")].into_iter().enumerate()
         {
             kinds.begins(conn, body);
-            let class = model::kinds::begins(body);
+            let class = model::interval::begins(body);
             kinds.record(conn, seen(class, body.len() as u64, n as u64));
             kinds.over(conn);
         }

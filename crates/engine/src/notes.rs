@@ -4,7 +4,7 @@
 //! be a hundred kilobytes each, and a miss of the cache for every answer. Once a second the collector
 //! makes tallies of them, on its own thread. A load of one request has no notes.
 
-use model::endpoint::{EndpointTally, FlowTally, MOST_ENDPOINTS, told_apart};
+use model::interval::{EndpointTally, FlowTally, MOST_ENDPOINTS, told_apart};
 use model::{ErrorClass, Latencies, Mix, Nanos, Tally};
 
 /// Notes that there is room for before the first has to be grown: a second of a busy worker.

@@ -4,7 +4,9 @@
 //! on what is read. Each format's own module turns text into rows.
 
 mod ab;
+mod bad_file;
 mod blocks;
+mod figure;
 mod hey;
 mod jtl;
 mod k6;
@@ -12,13 +14,14 @@ mod oha;
 mod vegeta;
 mod wrk;
 
-use model::{Claim, Claims, Curve, Latency, LevelKind, LoopKind, Maker};
+use model::{Claim, Claims, Curve, Latency, LevelKind, LoopKind, Tool};
 use serde::de::DeserializeOwned;
 
-use crate::bad_file::BadFile;
-use crate::detect::{Kind, detect};
+use crate::results::detect::{Kind, detect};
 use crate::results::without_bom;
 use crate::{dat, load_run, load_sweep};
+
+pub use bad_file::BadFile;
 
 /// Rows read of one file at most.
 pub(crate) const MOST_ROWS: usize = 100_000;
@@ -48,18 +51,18 @@ pub fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
         Form::OhaJson => oha::from_json(bytes),
         Form::JtlCsv => jtl::from_csv(bytes),
         Form::JtlXml => jtl::from_xml(bytes),
-        Form::Wrk => blocks::read::<wrk::Wrk>(text(bytes)?, Maker::Wrk),
-        Form::Wrk2 => blocks::read::<wrk::Wrk>(text(bytes)?, Maker::Wrk2),
-        Form::Ab => blocks::read::<ab::Ab>(text(bytes)?, Maker::Ab),
-        Form::Hey => blocks::read::<hey::Hey>(text(bytes)?, Maker::Hey),
-        Form::OhaText => blocks::read::<oha::Oha>(text(bytes)?, Maker::Oha),
+        Form::Wrk => blocks::read::<wrk::Wrk>(text(bytes)?, Tool::Wrk),
+        Form::Wrk2 => blocks::read::<wrk::Wrk>(text(bytes)?, Tool::Wrk2),
+        Form::Ab => blocks::read::<ab::Ab>(text(bytes)?, Tool::Ab),
+        Form::Hey => blocks::read::<hey::Hey>(text(bytes)?, Tool::Hey),
+        Form::OhaText => blocks::read::<oha::Oha>(text(bytes)?, Tool::Oha),
     }
 }
 
 /// The formats in words, as a list.
 pub fn known_formats() -> String {
-    let forms: Vec<&str> = Maker::ALL.into_iter().map(Maker::form).collect();
-    let (last, others) = forms.split_last().expect("there are makers");
+    let forms: Vec<&str> = Tool::ALL.into_iter().map(Tool::form).collect();
+    let (last, others) = forms.split_last().expect("there are tools");
     format!("{}; and {last}", others.join("; "))
 }
 
@@ -180,7 +183,7 @@ fn of_table(curve: &Curve) -> Claims {
         claim.success = row.success;
         claim
     });
-    Claims::new(Maker::Wrktest, rows.collect())
+    Claims::new(Tool::Wrktest, rows.collect())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Owns reading both ([`yaml`], [`json`]), their bounds, and filling types from a tree ([`fill`]) so that
 //! what is wrong with a value is told at its place. Does not own what a document means: workloads go on
-//! to [`crate::workload`], descriptions to `foreign::openapi`.
+//! to [`crate::workload`], descriptions to `requests::openapi`.
 
 pub(crate) mod fill;
 mod json;

@@ -1,5 +1,11 @@
-//! `run.json` and `sweep.json`: text to [`Run`] and [`Sweep`]. Fields we do not know are passed
+//! Our own results, and which of them some bytes are ([`mod@detect`]); wrktest.sh's table is [`dat`]'s.
+//!
+//! Here `run.json` and `sweep.json`: text to [`Run`] and [`Sweep`]. Fields we do not know are passed
 //! over, so that a result of a later minor version stays readable; a newer schema is refused.
+
+pub mod dat;
+pub mod detect;
+mod reach;
 
 use std::fmt;
 
@@ -8,8 +14,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
-use crate::reach::within_reach;
 use model::quote::{plain, quote};
+
+pub use dat::DatError;
+pub use detect::{Kind, detect};
+pub use reach::within_reach;
 
 /// Why a stored result could not be read. The text names no file; the caller does.
 #[derive(Debug, Clone, PartialEq, Eq)]

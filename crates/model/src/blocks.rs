@@ -8,9 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::endpoint::EndpointTally;
-use crate::histogram::Latencies;
-use crate::interval::{Interval, Phase, Tally};
+use crate::histogram::{Latencies, SparseLatencies};
+use crate::interval::{EndpointTally, Interval, Phase, Tally};
 use crate::outcome::ErrorCounts;
 use crate::units::Nanos;
 
@@ -115,15 +114,9 @@ pub(crate) struct BlockSum {
     attempts: u64,
     succeeded: u64,
     errors: ErrorCounts,
-    response_sum_ns: u128,
-    response_count: u64,
-    response_max_ns: Nanos,
-    response: Sparse,
-    service: Sparse,
+    response: SparseLatencies,
+    service: SparseLatencies,
 }
-
-/// A histogram's buckets that hold something, ascending.
-type Sparse = Vec<(Nanos, u64)>;
 
 impl BlockSums {
     /// No blocks yet; `most` in the end, an even number.
@@ -187,11 +180,8 @@ impl BlockSum {
             attempts: tally.attempts(),
             succeeded: tally.succeeded,
             errors: tally.errors,
-            response_sum_ns: tally.response.sum(),
-            response_count: tally.response.count(),
-            response_max_ns: tally.response.max(),
-            response: tally.response.recorded().collect(),
-            service: tally.service.recorded().collect(),
+            response: SparseLatencies::of(&tally.response),
+            service: SparseLatencies::of(&tally.service),
         }
     }
 
@@ -204,11 +194,8 @@ impl BlockSum {
             attempts: tally.attempts(),
             succeeded: tally.succeeded,
             errors: tally.errors,
-            response_sum_ns: tally.response.sum(),
-            response_count: tally.response.count(),
-            response_max_ns: tally.response.max(),
-            response: tally.response.buckets().to_vec(),
-            service: tally.service.buckets().to_vec(),
+            response: tally.response.clone(),
+            service: tally.service.clone(),
         }
     }
 
@@ -226,17 +213,13 @@ impl BlockSum {
         self.attempts = self.attempts.saturating_add(later.attempts);
         self.succeeded = self.succeeded.saturating_add(later.succeeded);
         self.errors.merge(&later.errors);
-        self.response_sum_ns = self.response_sum_ns.saturating_add(later.response_sum_ns);
-        self.response_count = self.response_count.saturating_add(later.response_count);
-        self.response_max_ns = self.response_max_ns.max(later.response_max_ns);
-        merge(&mut self.response, &later.response);
-        merge(&mut self.service, &later.service);
+        self.response.append(&later.response);
+        self.service.append(&later.service);
     }
 
     fn block(&self, buckets: &mut Latencies<u64>) -> Block {
-        let mut stored = |sparse: &Sparse| {
-            buckets.clear();
-            sparse.iter().for_each(|&(value, n)| buckets.record_many(value, n));
+        let mut stored = |times: &SparseLatencies| {
+            times.fill(buckets);
             (buckets.count() > 0).then(|| buckets.to_base64())
         };
         Block {
@@ -246,27 +229,12 @@ impl BlockSum {
             attempts: self.attempts,
             succeeded: self.succeeded,
             errors: self.errors,
-            response_mean_ns: match self.response_count {
-                0 => 0,
-                n => (self.response_sum_ns / u128::from(n)) as Nanos,
-            },
-            response_max_ns: self.response_max_ns,
+            response_mean_ns: self.response.mean(),
+            response_max_ns: self.response.max(),
             response: stored(&self.response),
             service: if self.service == self.response { None } else { stored(&self.service) },
         }
     }
-}
-
-fn merge(into: &mut Sparse, later: &[(Nanos, u64)]) {
-    into.extend_from_slice(later);
-    into.sort_unstable_by_key(|&(value, _)| value);
-    into.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1 = kept.1.saturating_add(later.1);
-        }
-        same
-    });
 }
 
 #[cfg(test)]

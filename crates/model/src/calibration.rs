@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
+use crate::environment::Program;
 use crate::plan::Io;
-use crate::run::Program;
 use crate::units::Nanos;
 
 /// The schema's name and version.

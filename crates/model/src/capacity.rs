@@ -7,9 +7,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::environment::Program;
 use crate::loadline::LoadLine;
-use crate::plan::{Arrivals, Arriving};
-use crate::run::Program;
+use crate::plan::Arriving;
+use crate::schedule::Arrivals;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
 

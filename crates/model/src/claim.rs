@@ -5,6 +5,7 @@
 //! of, and how far the printing may have rounded it. A figure that a file does not have is absent,
 //! never guessed.
 
+use crate::percentile::PERCENTILES;
 use crate::run::Run;
 use crate::sweep::Sweep;
 use crate::units::Nanos;
@@ -12,7 +13,7 @@ use crate::validity::Validity;
 
 /// The tool that made a result, in the form that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Maker {
+pub enum Tool {
     /// wrktest.sh, which asks wrk.
     Wrktest,
     /// wrk, and whatever prints its block.
@@ -35,8 +36,8 @@ pub enum Maker {
     Plimsoll,
 }
 
-impl Maker {
-    /// Every maker, in the order documentation lists them.
+impl Tool {
+    /// Every tool, in the order documentation lists them.
     pub const ALL: [Self; 10] = [
         Self::Wrktest,
         Self::Wrk,
@@ -197,7 +198,7 @@ pub struct Claim {
     pub requests: Option<u64>,
     /// The time they took.
     pub duration_ns: Option<Nanos>,
-    /// Successes / attempts by the maker's count, 0..=1.
+    /// Successes / attempts by the tool's count, 0..=1.
     pub success: Option<f64>,
     /// Connections that could not be opened.
     pub connect_errors: u64,
@@ -210,7 +211,7 @@ pub struct Claim {
     /// Factor, 1 or more, by which QPS x mean may honestly exceed the connections because requests
     /// straddle the window's ends. 1 where only what began and ended inside counts.
     pub edges: f64,
-    /// What its maker thought of it; ours only.
+    /// What its tool thought of it; ours only.
     pub validity: Option<Validity>,
 }
 
@@ -247,9 +248,7 @@ impl Claim {
         let (plan, service) = (&run.plan, &run.service_ns);
         let open = plan.rate_per_s.is_some();
         let timed = service.count > 0;
-        let percentiles =
-            [(0.5, service.p50), (0.75, service.p75), (0.9, service.p90), (0.95, service.p95)];
-        let tail = [(0.99, service.p99), (0.999, service.p999), (0.9999, service.p9999)];
+        let percentiles = PERCENTILES.iter().map(|each| (each.share, (each.of)(service)));
         Self {
             target: Some(plan.url.clone()),
             loop_kind: if open { LoopKind::Open } else { LoopKind::Closed },
@@ -258,11 +257,7 @@ impl Claim {
             rate_per_s: plan.rate_per_s,
             min_ns: timed.then_some(service.min),
             max_ns: timed.then_some(service.max),
-            quantiles: if timed {
-                percentiles.into_iter().chain(tail).collect()
-            } else {
-                Vec::new()
-            },
+            quantiles: percentiles.filter(|_| timed).collect(),
             requests: Some(run.totals.requests),
             success: run.rates.success_ratio,
             keepalive: Some(plan.keepalive),
@@ -306,7 +301,7 @@ pub fn window_edges(run: &Run) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
     /// The tool that made it.
-    pub maker: Maker,
+    pub tool: Tool,
     /// What its success rates count.
     pub success_means: String,
     /// At least one row, in the file's order.
@@ -314,9 +309,9 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Rows of a maker whose success means the same in each result.
-    pub fn new(maker: Maker, rows: Vec<Claim>) -> Self {
-        Self { maker, success_means: maker.success().to_owned(), rows }
+    /// Rows of a tool whose success means the same in each result.
+    pub fn new(tool: Tool, rows: Vec<Claim>) -> Self {
+        Self { tool, success_means: tool.success().to_owned(), rows }
     }
 
     /// The claims of a run of ours.
@@ -333,10 +328,10 @@ impl Claims {
         let statuses = runs.clone().next().map(|run| run.plan.success.to_string());
         let rows = runs.map(Claim::of_run).collect();
         let success_means = statuses.map_or_else(
-            || Maker::Plimsoll.success().to_owned(),
+            || Tool::Plimsoll.success().to_owned(),
             |statuses| format!("whole answers in time with a status in {statuses}"),
         );
-        Self { maker: Maker::Plimsoll, success_means, rows }
+        Self { tool: Tool::Plimsoll, success_means, rows }
     }
 }
 
@@ -357,11 +352,11 @@ mod tests {
 
     #[test]
     fn every_maker_is_described_once() {
-        for (at, maker) in Maker::ALL.into_iter().enumerate() {
-            let first = Maker::ALL.iter().position(|other| other.name() == maker.name());
+        for (at, tool) in Tool::ALL.into_iter().enumerate() {
+            let first = Tool::ALL.iter().position(|other| other.name() == tool.name());
             assert_eq!(first, Some(at));
-            assert!(maker.form().contains(maker.name()), "{}", maker.form());
-            assert!(!maker.success().is_empty() && !maker.latency().is_empty());
+            assert!(tool.form().contains(tool.name()), "{}", tool.form());
+            assert!(!tool.success().is_empty() && !tool.latency().is_empty());
         }
     }
 }

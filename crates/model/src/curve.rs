@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::environment::Environment;
-use crate::plan::StatusRanges;
+use crate::percentile::LevelPercentiles;
 use crate::run::{Run, SessionPace};
+use crate::success::StatusRanges;
 use crate::sweep::{LevelKind, Sweep};
 use crate::units::Nanos;
 use crate::validity::Verdict;
@@ -47,10 +48,9 @@ pub struct CurveRow {
     pub qps: f64,
     /// Mean response time; in a table of another tool, its mean latency.
     pub mean_ns: Nanos,
-    /// Median response time, where known.
-    pub p50_ns: Option<Nanos>,
-    /// 99th percentile of response time, where known.
-    pub p99_ns: Option<Nanos>,
+    /// Percentiles of response time, where known.
+    #[serde(flatten)]
+    pub percentiles: LevelPercentiles,
     /// Successes / attempts, 0..=1, where known.
     pub success: Option<f64>,
     /// Whether the figures may be believed; absent when nobody judged them.
@@ -131,8 +131,7 @@ impl CurveRow {
             sessions: run.session_pace(),
             qps: run.rates.requests_per_s,
             mean_ns: run.response_ns.mean,
-            p50_ns: Some(run.response_ns.p50),
-            p99_ns: Some(run.response_ns.p99),
+            percentiles: LevelPercentiles::of(&run.response_ns),
             success: run.rates.success_ratio,
             verdict: Some(run.validity.verdict),
         }
@@ -155,8 +154,7 @@ mod tests {
             sessions: None,
             qps: 2000.0,
             mean_ns: 5_000_000,
-            p50_ns: None,
-            p99_ns: None,
+            percentiles: LevelPercentiles::default(),
             success: None,
             verdict: None,
         }

@@ -1,4 +1,4 @@
-//! What single endpoints and flows brought: tallies an interval at a time, and their sums over a run.
+//! What single endpoints and flows brought over a run, summed from intervals.
 //!
 //! Latencies are kept as the buckets that hold something: a thousand endpoints with a histogram of all
 //! buckets each would take a gigabyte. Bounded by what an endpoint can fill, at most [`MOST_ENDPOINTS`]
@@ -10,215 +10,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Block, BlockSum, BlockSums, Span};
-use crate::histogram::{Latencies, Summary};
-use crate::interval::Interval;
+use crate::histogram::{Latencies, SparseLatencies};
+use crate::interval::{EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, told_apart};
 use crate::outcome::{ErrorClass, ErrorCounts};
+use crate::percentile::Summary;
 use crate::plan::{EndpointPlan, FlowPlan, Mix};
 use crate::units::{Nanos, SECOND};
 
-/// Endpoints told apart; what follows them counts together, as [`OTHERS`].
-pub const MOST_ENDPOINTS: usize = 1000;
-/// The name of all endpoints that are not told apart.
-pub const OTHERS: &str = "(others)";
-/// Bytes of a failed answer that are kept.
-pub const SAMPLE_BYTES: usize = 4096;
 /// From so many endpoints on, time is kept in fewer blocks.
 const MANY_ENDPOINTS: usize = 100;
 /// Blocks of each endpoint then.
 const FEW_BLOCKS: usize = 16;
-
-/// A distribution of latencies as the buckets that hold something. Unlike [`Latencies`] it takes
-/// memory for what is in it alone, and time to put something in.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Times {
-    /// Exact sum.
-    sum: u128,
-    /// Exact smallest and largest; 0 when empty.
-    min: Nanos,
-    max: Nanos,
-    /// (highest latency of the bucket, count), ascending.
-    buckets: Vec<(Nanos, u64)>,
-}
-
-impl Times {
-    /// Adds latencies, in any order; they are sorted.
-    pub fn add(&mut self, values: &mut [Nanos], ruler: &Latencies) {
-        values.sort_unstable();
-        let [first, .., last] = values else {
-            return values.first().into_iter().for_each(|&only| {
-                self.append(&Self {
-                    sum: only.into(),
-                    min: only,
-                    max: only,
-                    buckets: vec![(ruler.bucket_of(only), 1)],
-                });
-            });
-        };
-        let mut added = Self { min: *first, max: *last, ..Self::default() };
-        for &value in &*values {
-            added.sum += u128::from(value);
-            let bucket = ruler.bucket_of(value);
-            match added.buckets.last_mut() {
-                Some((last, count)) if *last == bucket => *count += 1,
-                _ => added.buckets.push((bucket, 1)),
-            }
-        }
-        self.append(&added);
-    }
-
-    /// Adds another distribution.
-    pub fn append(&mut self, other: &Self) {
-        if other.buckets.is_empty() {
-            return;
-        }
-        self.min = if self.buckets.is_empty() { other.min } else { self.min.min(other.min) };
-        self.max = self.max.max(other.max);
-        self.sum = self.sum.saturating_add(other.sum);
-        self.buckets.extend_from_slice(&other.buckets);
-        self.buckets.sort_unstable_by_key(|&(value, _)| value);
-        self.buckets.dedup_by(|later, kept| {
-            let same = later.0 == kept.0;
-            if same {
-                kept.1 = kept.1.saturating_add(later.1);
-            }
-            same
-        });
-    }
-
-    /// How many latencies are in it.
-    pub fn count(&self) -> u64 {
-        self.buckets.iter().fold(0, |count, &(_, n)| count.saturating_add(n))
-    }
-
-    /// Exact sum, in nanoseconds.
-    pub const fn sum(&self) -> u128 {
-        self.sum
-    }
-
-    /// Exact largest; 0 when empty.
-    pub const fn max(&self) -> Nanos {
-        self.max
-    }
-
-    /// The buckets that hold something: (highest latency, count), ascending.
-    pub fn buckets(&self) -> &[(Nanos, u64)] {
-        &self.buckets
-    }
-
-    /// The same with all its buckets, in `latencies`, which is emptied first.
-    pub fn fill(&self, latencies: &mut Latencies<u64>) {
-        latencies.clear();
-        self.buckets.iter().for_each(|&(value, n)| latencies.record_many(value, n));
-        latencies.set_exact(self.sum, self.min, self.max);
-    }
-}
-
-/// What one endpoint's attempts came to in an interval, as [`crate::Tally`] says of all.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct EndpointTally {
-    /// Index into the plan's endpoints.
-    pub endpoint: u32,
-    /// Attempts that succeeded.
-    pub succeeded: u64,
-    /// Attempts dropped before sending.
-    pub unsent: u64,
-    /// Attempts still open when the run ended.
-    pub unfinished: u64,
-    /// Failed attempts by class.
-    pub errors: ErrorCounts,
-    /// Whole answers that arrived inside the interval's phase.
-    pub answers_done: u64,
-    /// Answers by status.
-    pub statuses: BTreeMap<u16, u64>,
-    /// Answers that failed a check, by its index.
-    pub failed_checks: BTreeMap<u16, u64>,
-    /// done - due.
-    pub response: Times,
-    /// done - sent.
-    pub service: Times,
-    /// The first answer that failed, in words and as much of its body as is kept.
-    pub sample: Option<String>,
-}
-
-impl EndpointTally {
-    /// Attempts that ended here, whatever became of them.
-    pub fn attempts(&self) -> u64 {
-        let unanswered = self.unsent.saturating_add(self.unfinished);
-        self.succeeded.saturating_add(unanswered).saturating_add(self.errors.total())
-    }
-
-    /// Adds what was counted elsewhere or later.
-    pub fn merge(&mut self, other: &Self) {
-        self.succeeded = self.succeeded.saturating_add(other.succeeded);
-        self.unsent = self.unsent.saturating_add(other.unsent);
-        self.unfinished = self.unfinished.saturating_add(other.unfinished);
-        self.errors.merge(&other.errors);
-        self.answers_done = self.answers_done.saturating_add(other.answers_done);
-        add_counts(&mut self.statuses, &other.statuses);
-        add_counts(&mut self.failed_checks, &other.failed_checks);
-        self.response.append(&other.response);
-        self.service.append(&other.service);
-        if self.sample.is_none() {
-            self.sample.clone_from(&other.sample);
-        }
-    }
-}
-
-/// What one flow's sessions came to in an interval: those that began in the window.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct FlowTally {
-    /// Index into the plan's flows.
-    pub flow: u32,
-    /// Sessions that began.
-    pub started: u64,
-    /// Sessions that ended whole.
-    pub completed: u64,
-    /// Those of them that ended inside the interval's phase, whenever they began: throughput.
-    pub completed_done: u64,
-    /// Sessions that failed, by the step that they failed at.
-    pub failed_at: BTreeMap<u16, u64>,
-    /// Requests sent by the sessions that ended, whole or failed.
-    pub requests: u64,
-    /// From when a session was due to its end, of those that ended whole.
-    pub times: Times,
-}
-
-impl FlowTally {
-    /// Adds what was counted elsewhere or later.
-    pub fn merge(&mut self, other: &Self) {
-        self.started = self.started.saturating_add(other.started);
-        self.completed = self.completed.saturating_add(other.completed);
-        self.completed_done = self.completed_done.saturating_add(other.completed_done);
-        add_counts(&mut self.failed_at, &other.failed_at);
-        self.requests = self.requests.saturating_add(other.requests);
-        self.times.append(&other.times);
-    }
-}
-
-fn add_counts<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
-    for (&key, n) in from {
-        let sum = into.entry(key).or_default();
-        *sum = sum.saturating_add(*n);
-    }
-}
-
-/// Adds the tallies of `from` to those of the same index in `into`; both are in the order of indexes.
-pub(crate) fn merge_by<T: Clone>(
-    into: &mut Vec<T>,
-    from: &[T],
-    index: impl Fn(&T) -> u32,
-    merge: impl Fn(&mut T, &T),
-) {
-    for one in from {
-        match into.binary_search_by_key(&index(one), &index) {
-            Ok(at) => merge(&mut into[at], one),
-            Err(at) => into.insert(at, one.clone()),
-        }
-    }
-}
 
 /// One endpoint's results over the measured window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -378,11 +180,6 @@ impl MixSums {
     }
 }
 
-/// Endpoints that are told apart of so many, those that count together being one of them.
-pub const fn told_apart(endpoints: usize) -> usize {
-    if endpoints > MOST_ENDPOINTS { MOST_ENDPOINTS + 1 } else { endpoints }
-}
-
 /// What shares and rates are of.
 struct Over {
     attempts: u64,
@@ -434,7 +231,7 @@ impl EndpointSum {
     }
 }
 
-fn stored(times: &Times, scratch: &mut Latencies<u64>) -> (Summary, Option<String>) {
+fn stored(times: &SparseLatencies, scratch: &mut Latencies<u64>) -> (Summary, Option<String>) {
     times.fill(scratch);
     (scratch.summary(), (scratch.count() > 0).then(|| scratch.to_base64()))
 }
@@ -477,30 +274,8 @@ fn flow(
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::interval::{Phase, Tally};
-
-    proptest! {
-        #[test]
-        fn sparse_times_are_the_whole_histogram(
-            mut first in prop::collection::vec(0..10 * SECOND, 0..60),
-            mut second in prop::collection::vec(0..10 * SECOND, 0..60),
-        ) {
-            let ruler = Latencies::new();
-            let mut whole = Latencies::<u64>::new();
-            first.iter().chain(&second).for_each(|&nanos| whole.record_many(nanos, 1));
-            let (mut times, mut later) = (Times::default(), Times::default());
-            times.add(&mut first, &ruler);
-            later.add(&mut second, &ruler);
-            times.append(&later);
-            let mut filled = Latencies::new();
-            times.fill(&mut filled);
-            prop_assert_eq!(times.count(), whole.count());
-            prop_assert_eq!(filled.summary(), whole.summary());
-        }
-    }
 
     fn interval(index: u32, endpoints: Vec<EndpointTally>) -> Interval {
         let start_ns = u64::from(index) * SECOND;

@@ -1,9 +1,16 @@
-//! What a run was made on: the facts about a machine that change a result.
+//! What a result was made by and on: the program, and the facts about a machine that change a result.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The program that made a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Program {
+    /// Its version.
+    pub version: String,
+}
 
 /// The generator's machine, as far as it bears on a result. Holds no host name and no address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 //! Three significant digits from 100 ns to 1 h (the `hdrhistogram` crate), beside exact minimum,
 //! maximum, sum and count. Percentiles are only ever read from merged histograms, never averaged.
 
+mod sparse;
 mod stored;
 
 use std::fmt;
@@ -11,10 +12,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::percentile::Summary;
 use crate::units::{Nanos, SECOND};
+
+pub use sparse::SparseLatencies;
 
 /// The longest latency told apart; a longer one counts as this in percentiles, exactly in `max`.
 pub const HIGHEST: Nanos = 3600 * SECOND;
@@ -208,14 +211,8 @@ impl<C: Counter> Latencies<C> {
             min: self.min(),
             mean: self.mean(),
             stdev: self.stdev(),
-            p50: self.at_quantile(0.50),
-            p75: self.at_quantile(0.75),
-            p90: self.at_quantile(0.90),
-            p95: self.at_quantile(0.95),
-            p99: self.at_quantile(0.99),
-            p999: self.at_quantile(0.999),
-            p9999: self.at_quantile(0.9999),
             max: self.max,
+            ..Summary::of_percentiles(|share| self.at_quantile(share))
         }
     }
 
@@ -288,35 +285,6 @@ impl<'de, C: Counter> Deserialize<'de> for Latencies<C> {
         (latencies.min, latencies.max) = (stored.min, stored.max);
         Ok(latencies)
     }
-}
-
-/// What a distribution comes to. All but `count` in nanoseconds; all 0 when `count` is 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Summary {
-    /// Samples.
-    pub count: u64,
-    /// Exact smallest.
-    pub min: Nanos,
-    /// Exact mean.
-    pub mean: Nanos,
-    /// Standard deviation.
-    pub stdev: Nanos,
-    /// Median.
-    pub p50: Nanos,
-    /// 75th percentile.
-    pub p75: Nanos,
-    /// 90th percentile.
-    pub p90: Nanos,
-    /// 95th percentile.
-    pub p95: Nanos,
-    /// 99th percentile.
-    pub p99: Nanos,
-    /// 99.9th percentile.
-    pub p999: Nanos,
-    /// 99.99th percentile.
-    pub p9999: Nanos,
-    /// Exact largest.
-    pub max: Nanos,
 }
 
 #[cfg(test)]

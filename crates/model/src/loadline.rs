@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::environment::Environment;
-use crate::histogram::Summary;
-use crate::plan::{Arrivals, Arriving};
-use crate::run::Program;
+use crate::environment::Program;
+use crate::percentile::Summary;
+use crate::plan::Arriving;
+use crate::schedule::Arrivals;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
 

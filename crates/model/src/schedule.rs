@@ -13,11 +13,33 @@ use std::sync::Arc;
 
 use rand_core::Rng;
 use rand_pcg::Lcg64Xsh32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::plan::Arrivals;
 use crate::units::{Nanos, SECOND};
 
 pub use stages::Stages;
+
+/// How open-loop arrivals are spaced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Evenly.
+    #[default]
+    Uniform,
+    /// As independent users come: exponential gaps.
+    Poisson,
+}
+
+impl Arrivals {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Poisson => "poisson",
+        }
+    }
+}
 
 /// Every arrival of a run, as a formula.
 #[derive(Debug, Clone, PartialEq)]

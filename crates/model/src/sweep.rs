@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Program, Run};
+use crate::environment::Program;
+use crate::run::Run;
 use crate::units::Nanos;
 
 /// The schema's name and version.

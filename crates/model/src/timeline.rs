@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::{GaugeSum, Interval, Phase};
 use crate::outcome::ErrorCounts;
+use crate::percentile::PointPercentiles;
 use crate::units::{Nanos, SECOND};
 
 /// Points kept at most.
@@ -31,12 +32,9 @@ pub struct Point {
     pub requests_per_s: f64,
     /// Failed attempts, unsent ones included.
     pub failed: u64,
-    /// Response time of the attempts that ended here: median.
-    pub p50_ns: Nanos,
-    /// 90th percentile.
-    pub p90_ns: Nanos,
-    /// 99th percentile.
-    pub p99_ns: Nanos,
+    /// Percentiles of response time of the attempts that ended here.
+    #[serde(flatten)]
+    pub percentiles: PointPercentiles,
     /// Highest.
     pub max_ns: Nanos,
     /// 99th percentile of how late the generator was.
@@ -54,18 +52,18 @@ pub struct Point {
 /// Collects intervals as points.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    stretches: Vec<Stretch>,
-    /// Intervals that make one stretch: a power of two; 0 before the first folding.
+    sums: Vec<PointSum>,
+    /// Intervals that make one point: a power of two; 0 before the first folding.
     fold: u32,
-    /// Intervals already in the last stretch.
+    /// Intervals already in the last point.
     pending: u32,
-    /// Buckets of all stretches.
+    /// Buckets of all points.
     buckets: usize,
 }
 
 /// A point before its percentiles are read: response times stay a sparse histogram.
 #[derive(Debug, Clone)]
-struct Stretch {
+struct PointSum {
     phase: Phase,
     start_ns: Nanos,
     end_ns: Nanos,
@@ -85,54 +83,54 @@ struct Stretch {
 
 impl Timeline {
     pub(crate) fn add(&mut self, interval: &Interval) {
-        let mut stretch = Stretch::of(interval);
+        let mut sum = PointSum::of(interval);
         // Phases follow one another, whatever a journal says: those that alternate would never fold.
-        stretch.phase = self.stretches.last().map_or(stretch.phase, |l| l.phase.max(stretch.phase));
+        sum.phase = self.sums.last().map_or(sum.phase, |l| l.phase.max(sum.phase));
         self.pending += 1;
-        match self.stretches.last_mut() {
-            Some(last) if self.pending <= self.fold && last.phase == stretch.phase => {
+        match self.sums.last_mut() {
+            Some(last) if self.pending <= self.fold && last.phase == sum.phase => {
                 let before = last.response.len();
-                last.append(&stretch);
+                last.append(&sum);
                 self.buckets += last.response.len() - before;
             }
             _ => {
-                self.buckets += stretch.response.len();
-                self.stretches.push(stretch);
+                self.buckets += sum.response.len();
+                self.sums.push(sum);
                 self.pending = 1;
             }
         }
-        if self.stretches.len() > MOST_POINTS || self.buckets > MOST_BUCKETS {
+        if self.sums.len() > MOST_POINTS || self.buckets > MOST_BUCKETS {
             self.fold_pairs();
         }
     }
 
     fn fold_pairs(&mut self) {
-        let mut folded: Vec<Stretch> = Vec::with_capacity(MOST_POINTS);
+        let mut folded: Vec<PointSum> = Vec::with_capacity(MOST_POINTS);
         let mut open_pair = false;
-        for stretch in self.stretches.drain(..) {
+        for sum in self.sums.drain(..) {
             match folded.last_mut() {
-                Some(last) if open_pair && last.phase == stretch.phase => {
-                    last.append(&stretch);
+                Some(last) if open_pair && last.phase == sum.phase => {
+                    last.append(&sum);
                     open_pair = false;
                 }
                 _ => {
-                    folded.push(stretch);
+                    folded.push(sum);
                     open_pair = true;
                 }
             }
         }
-        self.buckets = folded.iter().map(|stretch| stretch.response.len()).sum();
-        self.stretches = folded;
+        self.buckets = folded.iter().map(|sum| sum.response.len()).sum();
+        self.sums = folded;
         self.fold = self.fold.max(1) * 2;
         self.pending = self.fold;
     }
 
     pub(crate) fn finish(self) -> Vec<Point> {
-        self.stretches.iter().map(Stretch::point).collect()
+        self.sums.iter().map(PointSum::point).collect()
     }
 }
 
-impl Stretch {
+impl PointSum {
     fn of(interval: &Interval) -> Self {
         let tally = &interval.tally;
         Self {
@@ -196,9 +194,7 @@ impl Stretch {
             achieved_per_s: per_s(self.sent),
             requests_per_s: per_s(self.answers),
             failed: self.failed,
-            p50_ns: self.quantile(0.50),
-            p90_ns: self.quantile(0.90),
-            p99_ns: self.quantile(0.99),
+            percentiles: PointPercentiles::of(|share| self.quantile(share)),
             max_ns: self.max_ns,
             late_p99_ns: self.late_p99_ns,
             open_mean: self.open.mean(duration_ns),
@@ -282,7 +278,7 @@ mod tests {
             let phase = if index % 2 == 0 { Phase::Window } else { Phase::Warmup };
             alternating.add(&interval(index, phase));
         }
-        assert!(alternating.stretches.len() <= MOST_POINTS);
+        assert!(alternating.sums.len() <= MOST_POINTS);
         let mut full = interval(0, Phase::Window);
         (0..27_000).for_each(|at| full.tally.response.record(100 + at * at * at * 180));
         let each = full.tally.response.recorded().count();
@@ -291,7 +287,7 @@ mod tests {
             full.index = index;
             dense.add(&full);
         }
-        let held: usize = dense.stretches.iter().map(|stretch| stretch.response.len()).sum();
+        let held: usize = dense.sums.iter().map(|sum| sum.response.len()).sum();
         assert_eq!(held, dense.buckets);
         assert!(held <= MOST_BUCKETS, "{held}");
     }
@@ -303,6 +299,6 @@ mod tests {
         let points = timeline.finish();
         assert_eq!(points.len(), 5);
         assert_eq!((points[2].requests_per_s, points[2].offered_per_s), (10.0, 7.0));
-        assert!((points[2].p50_ns as f64 / 3e6 - 1.0).abs() < 1e-3);
+        assert!((points[2].percentiles.p50_ns as f64 / 3e6 - 1.0).abs() < 1e-3);
     }
 }

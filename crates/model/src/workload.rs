@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::StatusRanges;
+use crate::success::StatusRanges;
 
 pub use body::{Body, Part};
 pub use load::{Level, LoadSpec, Stage};

@@ -244,7 +244,7 @@ fn hidden(plain: &str, masked: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::kinds::KindTally;
+    use model::interval::KindTally;
 
     use super::*;
 

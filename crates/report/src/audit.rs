@@ -33,7 +33,7 @@ pub fn text(audit: &Audit, style: Style) -> String {
 
 fn of_file(file: &Audited, style: Style) -> String {
     let rows = &file.claims.rows;
-    let mut head = format!("{}: {}", clean(&file.name, NAME), file.claims.maker.name());
+    let mut head = format!("{}: {}", clean(&file.name, NAME), file.claims.tool.name());
     if let Some(first) = rows.first() {
         head += &format!(", {}", first.loop_kind.name());
         if let Some(target) = first.target.as_ref().filter(|_| same_target(rows)) {
@@ -45,7 +45,7 @@ fn of_file(file: &Audited, style: Style) -> String {
     for code in codes(file) {
         out += &finding(file, code, style);
     }
-    let (latency, success) = (file.claims.maker.latency(), &file.claims.success_means);
+    let (latency, success) = (file.claims.tool.latency(), &file.claims.success_means);
     out += &indented(&format!("Latencies: {latency}."), 2);
     out + &indented(&format!("Success: {}.", clean(success, LONGEST)), 2)
 }

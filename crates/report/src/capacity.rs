@@ -5,6 +5,7 @@
 use model::capacity::{CapacitySearch, Margin, Purpose, SearchStep};
 use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
+use unicode_width::UnicodeWidthStr;
 use verdict::capacity::{Reading, words};
 
 use crate::figure::{clean, share, wrap};
@@ -61,7 +62,7 @@ fn effort(record: &CapacitySearch) -> String {
 
 fn named(name: &str, words: &str, style: Style) -> String {
     let lines = wrap(&clean(words, 2000), COLUMNS - NAME);
-    let pad = " ".repeat(NAME - name.chars().count());
+    let pad = " ".repeat(NAME - name.width());
     let mut out = style.paint(Tone::Strong, name) + &pad + &lines[0] + "\n";
     for line in &lines[1..] {
         out += &format!("{}{line}\n", " ".repeat(NAME));

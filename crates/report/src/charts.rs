@@ -20,7 +20,7 @@ use crate::chart::{
 };
 use crate::figure::{level, seconds};
 use crate::hgrm;
-use crate::text::response_is_service;
+use crate::latencies::response_is_service;
 
 /// QPS and latency over the levels, with the two levels named and the objective on the mean.
 pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> chart::Curve {
@@ -28,7 +28,7 @@ pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> char
         level: row.level,
         requests_per_s: row.qps,
         mean_s: seconds(row.mean_ns),
-        p99_s: row.p99_ns.map(seconds),
+        p99_s: row.percentiles.p99_ns.map(seconds),
         validity: validity(row),
     };
     chart::Curve {
@@ -125,15 +125,15 @@ fn second(point: &Point, offered: bool) -> Second {
         at_s: seconds(point.start_ns),
         achieved_per_s: point.requests_per_s,
         offered_per_s: offered.then_some(point.offered_per_s),
-        p50_s: latency(point.p50_ns),
-        p99_s: latency(point.p99_ns),
+        p50_s: latency(point.percentiles.p50_ns),
+        p99_s: latency(point.percentiles.p99_ns),
         max_s: latency(point.max_ns),
         errors_per_s: if length_s > 0.0 { point.failed as f64 / length_s } else { 0.0 },
         in_flight: Some(point.in_flight_mean),
     }
 }
 
-/// Warm-up and drain as stretches to be passed over.
+/// Warm-up and drain as bands to be passed over.
 fn asides(timeline: &[&Point]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for (phase, label) in [("warmup", "warm-up"), ("drain", "drain")] {
@@ -150,7 +150,7 @@ fn asides(timeline: &[&Point]) -> Vec<Span> {
     spans
 }
 
-/// A dip as a stretch to be noticed.
+/// A dip as a band to be noticed.
 fn alarm(dip: &Dip) -> Span {
     Span {
         from_s: seconds(dip.start_ns),
@@ -280,12 +280,12 @@ mod tests {
     #[test]
     fn the_timeline_speaks_of_the_window_alone() {
         let mut run = sample::open_loop();
-        let drain = Point { phase: "drain".into(), start_ns: 62 * SECOND, ..Point::default() };
-        run.timeline.push(Point { duration_ns: SECOND / 50, p99_ns: 90 * SECOND, ..drain.clone() });
+        let mut drain = Point { phase: "drain".into(), start_ns: 62 * SECOND, ..Point::default() };
+        drain.percentiles.p99_ns = 90 * SECOND;
+        run.timeline.push(Point { duration_ns: SECOND / 50, ..drain.clone() });
         let with = timeline(&run);
         assert_eq!((with.seconds.len(), with.spans.len()), (62, run.dips.len() + 1));
-        *run.timeline.last_mut().unwrap() =
-            Point { duration_ns: 2 * SECOND, p99_ns: 90 * SECOND, ..drain };
+        *run.timeline.last_mut().unwrap() = Point { duration_ns: 2 * SECOND, ..drain };
         let with = timeline(&run);
         assert_eq!(with.seconds.len(), 63);
         assert_eq!(with.mean_per_s, Some(run.rates.requests_per_s));

@@ -5,11 +5,13 @@
 
 use model::LevelKind;
 use model::units::show_duration;
+use unicode_width::UnicodeWidthStr;
 use verdict::comparison::levels::AtLevel;
 use verdict::comparison::{Comparison, Effect, Measure, Word, change};
 use verdict::figures::level_of;
 
 use crate::chart::{EffectRow, Effects};
+use crate::csv::cell;
 use crate::figure::{clean, rate, told_apart, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone};
@@ -87,7 +89,7 @@ fn figure(measure: Measure, value: f64) -> String {
 }
 
 fn paragraph(text: &str, mark: &str) -> String {
-    let width = mark.chars().count();
+    let width = mark.width();
     let lines = wrap(&clean(text, LONGEST), COLUMNS - width);
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
@@ -95,16 +97,18 @@ fn paragraph(text: &str, mark: &str) -> String {
 
 /// The effects as CSV: answers per second and nanoseconds, ratios as plain numbers.
 pub fn csv(comparison: &Comparison) -> String {
-    let mut out = "figure,a,b,ratio,low,high,smallest_seen,rounds_needed,word\r\n".to_owned();
-    for effect in &comparison.effects {
-        let numbers =
-            [effect.a, effect.b, effect.ratio, effect.low, effect.high, effect.smallest_seen];
-        let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
-        let rounds = effect.rounds_needed.map_or_else(String::new, |rounds| rounds.to_string());
-        let (name, word) = (effect.measure.name(), effect.word);
-        out += &format!("{name},{},{rounds},{word}\r\n", numbers.join(","));
-    }
-    out
+    let header = "figure,a,b,ratio,low,high,smallest_seen,rounds_needed,word";
+    let row = |effect: &Effect| {
+        let Effect { a, b, ratio, low, high, smallest_seen, .. } = *effect;
+        let mut cells = vec![effect.measure.name().to_owned()];
+        cells.extend([a, b, ratio, low, high, smallest_seen].map(|number| number.to_string()));
+        cells.extend([cell(effect.rounds_needed), effect.word.to_string()]);
+        cells
+    };
+    let header = header.split(',').map(String::from).collect();
+    crate::csv::csv(
+        std::iter::once::<Vec<String>>(header).chain(comparison.effects.iter().map(row)),
+    )
 }
 
 /// The picture of effects and intervals.
@@ -157,7 +161,7 @@ mod tests {
             by: "6 interleaved rounds".into(),
             effects: vec![
                 effect(Measure::Qps, 12_000.0, 10_800.0, 0.88, 0.92, Word::Slower),
-                effect(Measure::P99, 8e6, 8.1e6, 0.97, 1.05, Word::CannotTell),
+                effect(Measure::of_key("p99").unwrap(), 8e6, 8.1e6, 0.97, 1.05, Word::CannotTell),
             ],
             word: Word::Slower,
             withheld: Vec::new(),

@@ -5,6 +5,7 @@
 //! themselves; numbers that programs read keep every digit and do not pass through here.
 
 use model::units::{Nanos, SECOND};
+use unicode_width::UnicodeWidthStr;
 use verdict::figures;
 pub(crate) use verdict::figures::{level, rate};
 
@@ -92,7 +93,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line: Vec<char> = Vec::new();
     for word in text.split_whitespace() {
-        if !line.is_empty() && line.len() + 1 + word.chars().count() > width {
+        if !line.is_empty() && line.len() + 1 + word.width() > width {
             lines.push(line.drain(..).collect());
         }
         if !line.is_empty() {

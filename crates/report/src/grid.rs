@@ -2,6 +2,8 @@
 //!
 //! Owns widths and gaps. Does not own what the cells say; they have passed through `figure`.
 
+use unicode_width::UnicodeWidthStr;
+
 /// Where a column's cells stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lean {
@@ -41,9 +43,10 @@ impl Grid {
                 if at > 0 {
                     line.push_str(GAP);
                 }
+                let pad = " ".repeat(widths[at].saturating_sub(cell.width()));
                 match lean {
-                    Lean::Left => line.push_str(&format!("{cell:<0$}", widths[at])),
-                    Lean::Right => line.push_str(&format!("{cell:>0$}", widths[at])),
+                    Lean::Left => line.extend([cell.as_str(), &pad]),
+                    Lean::Right => line.extend([pad.as_str(), cell]),
                 }
             }
             out.push_str(line.trim_end());
@@ -53,7 +56,7 @@ impl Grid {
     }
 
     fn width(&self, at: usize) -> usize {
-        self.rows.iter().filter_map(|row| row.get(at)).map(|c| c.chars().count()).max().unwrap_or(0)
+        self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0)
     }
 }
 
@@ -67,5 +70,9 @@ mod tests {
         grid.row(["level", "QPS", "µ"]);
         grid.row(["1", "12,345", "7µs"]);
         assert_eq!(grid.print(), "level     QPS    µ\n1      12,345  7µs\n");
+        let mut wide = Grid::named(1);
+        wide.row(["日本", "1"]);
+        wide.row(["abcd", "2"]);
+        assert_eq!(wide.print(), "日本  1\nabcd  2\n");
     }
 }

@@ -19,16 +19,20 @@ mod cases;
 pub mod chart;
 pub mod charts;
 pub mod comparison;
+mod csv;
 mod figure;
 mod grid;
 pub mod hgrm;
 pub mod html;
 pub mod junit;
+mod latencies;
 pub mod live;
 pub mod preview;
 #[cfg(test)]
 mod sample;
 pub mod table;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod timeline;
 pub mod wrk;

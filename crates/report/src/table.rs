@@ -6,23 +6,28 @@
 mod side;
 
 use model::curve::{Curve, CurveRow};
+use model::percentile::LevelPercentiles;
 use model::sweep::LevelKind;
 use model::units::{Nanos, exact_duration, show_duration};
 use model::validity::Verdict;
 
 pub(crate) use side::figures;
 pub use side::{diff, diff_csv};
+use unicode_width::UnicodeWidthStr;
 use verdict::Reading;
 use verdict::figures::level_of;
 
+use crate::csv::{cell, csv};
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone};
 
 /// The table that ends a sweep: a line a level, then the two levels named and the reading.
 pub fn sweep(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: Style) -> String {
-    let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left, Lean::Left]));
-    grid.row([curve.kind.name(), "QPS", "mean", "p50", "p99", "success", "validity", ""]);
+    let headers = headers(curve.kind);
+    let numbers = std::iter::repeat_n(Lean::Right, headers.len() - 1);
+    let mut grid = Grid::new(numbers.chain([Lean::Left, Lean::Left]));
+    grid.row(headers.into_iter().chain([""]));
     for (i, row) in curve.rows.iter().enumerate() {
         grid.row(cells(row).into_iter().chain([named(i, reading)]));
     }
@@ -40,18 +45,21 @@ pub fn sweep(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: 
     out + &conclusion(curve, reading, objective_mean_ns, style)
 }
 
+/// The columns of a table of levels.
+pub(crate) fn headers(kind: LevelKind) -> Vec<&'static str> {
+    let percentiles = LevelPercentiles::default().each().map(|(named, _)| named.name);
+    let before = [kind.name(), "QPS", "mean"].into_iter();
+    before.chain(percentiles).chain(["success", "validity"]).collect()
+}
+
 /// The figures of a level as text, in the order of the table's columns.
 pub(crate) fn cells(row: &CurveRow) -> Vec<String> {
     let latency = |nanos: Option<u64>| nanos.map_or_else(missing, show_duration);
-    vec![
-        level(row.level),
-        rate(row.qps),
-        show_duration(row.mean_ns),
-        latency(row.p50_ns),
-        latency(row.p99_ns),
-        row.success.map_or_else(missing, share),
-        row.verdict.map_or_else(missing, |verdict| verdict.name().to_owned()),
-    ]
+    let mut cells = vec![level(row.level), rate(row.qps), show_duration(row.mean_ns)];
+    cells.extend(row.percentiles.each().map(|(_, nanos)| latency(nanos)));
+    cells.push(row.success.map_or_else(missing, share));
+    cells.push(row.verdict.map_or_else(missing, |verdict| verdict.name().to_owned()));
+    cells
 }
 
 fn missing() -> String {
@@ -76,7 +84,7 @@ fn conclusion(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style:
         [("Highest QPS:", row(reading.best)), (within.as_str(), row(reading.best_within))]
     {
         let words = found.map_or_else(|| "no level".to_owned(), |row| words(curve.kind, row));
-        let pad = " ".repeat(within.chars().count() - name.chars().count());
+        let pad = " ".repeat(within.width() - name.width());
         out += &format!("{}{pad} {words}\n", style.paint(Tone::Strong, name));
     }
     out.push('\n');
@@ -92,7 +100,7 @@ fn notes(notes: &[String]) -> String {
 
 /// A text in lines that fit, the first after `mark` and the others below its text.
 fn paragraph(text: &str, mark: &str) -> String {
-    let width = mark.chars().count();
+    let width = mark.width();
     let lines = wrap(&clean(text, LONGEST), COLUMNS - width);
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
@@ -109,14 +117,9 @@ fn words(kind: LevelKind, row: &CurveRow) -> String {
 
 /// The curve as CSV: plain numbers, nanoseconds for latencies, a ratio for success.
 pub fn sweep_csv(curve: &Curve) -> String {
-    let mut out = format!(
-        "{},requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity\r\n",
-        column(curve.kind)
-    );
-    for row in &curve.rows {
-        out += &format!("{},{}\r\n", row.level, fields(row).join(","));
-    }
-    out
+    let header = [column(curve.kind)].into_iter().chain(field_names()).map(String::from).collect();
+    let row = |row: &CurveRow| [row.level.to_string()].into_iter().chain(fields(row)).collect();
+    csv(std::iter::once::<Vec<String>>(header).chain(curve.rows.iter().map(row)))
 }
 
 /// The name of the level's column in CSV.
@@ -127,16 +130,21 @@ pub(crate) const fn column(kind: LevelKind) -> &'static str {
     }
 }
 
-fn fields(row: &CurveRow) -> [String; 6] {
-    let maybe = |figure: Option<String>| figure.unwrap_or_default();
-    [
-        row.qps.to_string(),
-        row.mean_ns.to_string(),
-        maybe(row.p50_ns.map(|n| n.to_string())),
-        maybe(row.p99_ns.map(|n| n.to_string())),
-        maybe(row.success.map(|s| s.to_string())),
-        row.verdict.map_or("", Verdict::name).to_owned(),
-    ]
+/// The names of a row's [`fields`].
+fn field_names() -> Vec<&'static str> {
+    let percentiles = LevelPercentiles::default().each().map(|(named, _)| named.key);
+    let before = ["requests_per_s", "mean_ns"].into_iter();
+    before.chain(percentiles).chain(["success_ratio", "validity"]).collect()
+}
+
+/// A level's figures in full; what is not known is empty.
+fn fields(row: &CurveRow) -> Vec<String> {
+    let mut fields = vec![row.qps.to_string(), row.mean_ns.to_string()];
+    let percentiles = row.percentiles.each();
+    fields.extend(percentiles.map(|(_, nanos)| cell(nanos)));
+    fields.push(cell(row.success));
+    fields.push(row.verdict.map_or("", Verdict::name).to_owned());
+    fields
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@ use model::run::Run;
 use model::validity::Validity;
 
 pub(crate) use detail::{
-    QUANTILES, SAME, attempts, available, ceiling, dip_cells, distributions, handshakes, load,
-    processor_time, quantiles, response_is_service, success, users, workers,
+    attempts, available, ceiling, dip_cells, load, processor_time, success, users, workers,
 };
 pub(crate) use validity::meaning;
 

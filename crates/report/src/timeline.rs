@@ -3,45 +3,46 @@
 //! Every number in full: seconds since the run's start, nanoseconds for latencies, rates per second.
 
 use model::outcome::ErrorClass;
+use model::percentile::PointPercentiles;
 use model::run::Run;
 use model::timeline::Point;
+use model::units::Nanos;
 
-/// The run's timeline, one row a point, with a header. Lines end as RFC 4180 wants them.
+use crate::csv::csv;
+
+/// The run's timeline, one row a point, with a header.
 pub fn timeline_csv(run: &Run) -> String {
-    let mut out = String::from(
-        "start_s,duration_s,phase,offered_per_s,achieved_per_s,requests_per_s,failed,p50_ns,p90_ns,\
-         p99_ns,max_ns,late_p99_ns,open_mean,in_flight_mean,busy_ratio",
-    );
-    for class in ErrorClass::ALL {
-        out.push_str(&format!(",errors_{}", class.name()));
-    }
-    out.push_str("\r\n");
-    for point in &run.timeline {
-        out.push_str(&row(point));
-    }
-    out
+    csv(std::iter::once(header()).chain(run.timeline.iter().map(row)))
 }
 
-fn row(point: &Point) -> String {
-    let Point { offered_per_s, achieved_per_s, requests_per_s, failed, .. } = point;
-    let mut row = format!(
-        "{},{},{},{offered_per_s},{achieved_per_s},{requests_per_s},{failed},{},{},{},{},{},{},{},{}",
-        point.start_ns as f64 / 1e9,
-        point.duration_ns as f64 / 1e9,
-        phase(&point.phase),
-        point.p50_ns,
-        point.p90_ns,
-        point.p99_ns,
-        point.max_ns,
-        point.late_p99_ns,
-        point.open_mean,
-        point.in_flight_mean,
-        point.busy_ratio,
-    );
-    for class in ErrorClass::ALL {
-        row.push_str(&format!(",{}", point.errors.of(class)));
-    }
-    row + "\r\n"
+fn header() -> Vec<String> {
+    let first = ["start_s", "duration_s", "phase", "offered_per_s", "achieved_per_s"];
+    let mut header: Vec<String> = first.map(String::from).into();
+    header.extend(["requests_per_s", "failed"].map(String::from));
+    header.extend(PointPercentiles::default().each().map(|(named, _)| named.key.to_owned()));
+    let last = ["max_ns", "late_p99_ns", "open_mean", "in_flight_mean", "busy_ratio"];
+    header.extend(last.map(String::from));
+    header.extend(ErrorClass::ALL.map(|class| format!("errors_{}", class.name())));
+    header
+}
+
+fn row(point: &Point) -> Vec<String> {
+    let seconds = |nanos: Nanos| (nanos as f64 / 1e9).to_string();
+    let mut row = vec![
+        seconds(point.start_ns),
+        seconds(point.duration_ns),
+        phase(&point.phase).to_owned(),
+        point.offered_per_s.to_string(),
+        point.achieved_per_s.to_string(),
+        point.requests_per_s.to_string(),
+        point.failed.to_string(),
+    ];
+    row.extend(point.percentiles.each().map(|(_, nanos)| nanos.to_string()));
+    row.extend([point.max_ns, point.late_p99_ns].map(|nanos| nanos.to_string()));
+    let means = [point.open_mean, point.in_flight_mean, point.busy_ratio];
+    row.extend(means.map(|mean| mean.to_string()));
+    row.extend(ErrorClass::ALL.map(|class| point.errors.of(class).to_string()));
+    row
 }
 
 /// The phase's name; a file from elsewhere may hold anything there, and no comma may pass.

@@ -69,7 +69,7 @@ fn the_script_reads_the_timeline_out() {
     let third = &run.timeline[2];
     let readout = text_after(&loaded.page, "class=\"readout\"");
     assert!(readout.contains("second 2"), "{readout}");
-    let milliseconds = format!("p50 (ms) {:.2}", third.p50_ns as f64 / 1e6);
+    let milliseconds = format!("p50 (ms) {:.2}", third.percentiles.p50_ns as f64 / 1e6);
     assert!(readout.contains(&milliseconds), "{readout}");
     assert!(loaded.page.contains("class=\"crosshair\""));
     assert!(loaded.page.contains("data-copies=\"command\">Copy"), "the button is shown");
@@ -230,7 +230,7 @@ fn comparison_page() -> String {
         by: "6 interleaved rounds".into(),
         effects: vec![
             effect(Measure::Qps, 0.9, Word::Slower),
-            effect(Measure::P99, 1.01, Word::CannotTell),
+            effect(Measure::of_key("p99").unwrap(), 1.01, Word::CannotTell),
         ],
         word: Word::Slower,
         withheld: Vec::new(),

@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-use model::{Claim, Claims, Maker};
+use model::{Claim, Claims, Tool};
 
 mod arithmetic;
 mod law;
@@ -69,13 +69,13 @@ pub struct Rule {
     pub consequence: &'static str,
     /// What to do about it.
     pub advice: &'static str,
-    check: fn(Maker, &Claim) -> Option<Found>,
+    check: fn(Tool, &Claim) -> Option<Found>,
 }
 
 impl Rule {
     /// What this rule finds at a row, if it applies.
-    pub fn apply(&self, maker: Maker, claim: &Claim) -> Option<Finding> {
-        let (severity, evidence, cause) = (self.check)(maker, claim)?;
+    pub fn apply(&self, tool: Tool, claim: &Claim) -> Option<Finding> {
+        let (severity, evidence, cause) = (self.check)(tool, claim)?;
         Some(Finding { code: self.code, severity, evidence, cause, advice: self.advice })
     }
 }
@@ -253,7 +253,7 @@ pub fn audit(files: Vec<(String, Claims)>, same_target: bool) -> Audit {
     let files: Vec<Audited> = files
         .into_iter()
         .map(|(name, claims)| {
-            let findings = claims.rows.iter().map(|row| findings(claims.maker, row)).collect();
+            let findings = claims.rows.iter().map(|row| findings(claims.tool, row)).collect();
             Audited { name, claims, findings }
         })
         .collect();
@@ -262,9 +262,8 @@ pub fn audit(files: Vec<(String, Claims)>, same_target: bool) -> Audit {
 }
 
 /// What every rule finds at a row, worst first.
-pub fn findings(maker: Maker, claim: &Claim) -> Vec<Finding> {
-    let mut found: Vec<Finding> =
-        RULES.iter().filter_map(|rule| rule.apply(maker, claim)).collect();
+pub fn findings(tool: Tool, claim: &Claim) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule.apply(tool, claim)).collect();
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
 }
@@ -276,10 +275,10 @@ pub fn as_markdown() -> String {
                     not edit.\n\n## Formats\n\n| tool | what is read | latencies | success \
                     |\n|---|---|---|---|\n"
             .to_owned();
-    for maker in Maker::ALL {
-        let (name, form) = (maker.name(), maker.form());
+    for tool in Tool::ALL {
+        let (name, form) = (tool.name(), tool.form());
         // Writing to a `String` does not fail.
-        let _ = writeln!(text, "| {name} | {form} | {} | {} |", maker.latency(), maker.success());
+        let _ = writeln!(text, "| {name} | {form} | {} | {} |", tool.latency(), tool.success());
     }
     text += "\n## Rules\n\n| code | when | consequence | what to do |\n|---|---|---|---|\n";
     for Rule { code, condition, consequence, advice, .. } in RULES {

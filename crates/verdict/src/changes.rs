@@ -6,7 +6,8 @@
 //! of the body as well. Bodies that differ from answer to answer, mixes that stay as they are and lists
 //! that grow are all usual, so a change is told only where it cannot be one of those.
 
-use model::kinds::{AnswerChange, AnswerKind, Cell, Changed, Kind, KindTally, Kinds, Look};
+use model::interval::{KindTally, Look};
+use model::kinds::{AnswerChange, AnswerKind, Cell, Changed, Kind, Kinds};
 use model::{Nanos, Plan};
 
 /// Answers there must be before and since a change: fewer are chance, or a start.

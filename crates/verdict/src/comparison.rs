@@ -20,7 +20,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::student::reach;
+use statistics::student::reach;
 
 pub use measure::{Measure, measures, reading};
 

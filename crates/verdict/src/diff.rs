@@ -199,7 +199,7 @@ fn environments(ours: &Curve, theirs: &Curve) -> Option<String> {
 fn successes(ours: &Curve, theirs: &Curve) -> Option<String> {
     let words = |meaning: &SuccessMeaning| match meaning {
         SuccessMeaning::Statuses(ranges) => format!("statuses {ranges}"),
-        SuccessMeaning::Unstated => "whatever its maker counted (wrktest.sh: every answer, 5xx \
+        SuccessMeaning::Unstated => "whatever its tool counted (wrktest.sh: every answer, 5xx \
              included)"
             .to_owned(),
     };

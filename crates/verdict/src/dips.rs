@@ -1,9 +1,9 @@
 //! Stretches in which the server left its own course: throughput that fell, latency that rose, and
 //! when they came back. A dip is a result, not invalidity.
 //!
-//! Looked for in the window second by second ([`model::Course`]), not in the timeline, whose points a
+//! Looked for in the window second by second ([`model::Seconds`]), not in the timeline, whose points a
 //! long run folds. A figure's *course* is what it would have been: a robust line through the run and
-//! a running median around it (`baseline`). How far a second lies off its course is measured
+//! a running median around it (`statistics::trend`). How far a second lies off its course is measured
 //! against how far seconds of this very run usually lie off (the median absolute deviation), so that
 //! a noisy server is not accused of its noise; and it must also matter, in per cent. Looked for are
 //! stretches at several lengths: a deep one may last a second, a shallow one must last longer.
@@ -11,18 +11,18 @@
 //! Not here: a run that has not settled at its beginning, or drifts all along; that is the rule
 //! `not_steady` of [`crate::validity`].
 
-mod baseline;
 mod endpoints;
-mod stretch;
+mod span;
 
-use model::course::Second;
+use model::seconds::Second;
 use model::units::{Nanos, SECOND, show_duration};
-use model::{Course, Departure, Dip};
+use model::{Departure, Dip, Seconds};
+use statistics::order::median;
+use statistics::trend;
 
 use crate::figures::rate;
-use crate::statistics::order::median;
 use endpoints::Usual;
-use stretch::Stretch;
+use span::Span;
 
 /// Seconds that a window must have before anything can be told from its course.
 pub const FEWEST_SECONDS: usize = 10;
@@ -36,24 +36,24 @@ pub fn can_tell(duration_ns: Nanos) -> bool {
 }
 
 /// Every dip of a window, in order.
-pub fn find(course: &Course) -> Vec<Dip> {
-    let seconds = whole_seconds(course.seconds());
+pub fn find(window: &Seconds) -> Vec<Dip> {
+    let seconds = whole_seconds(window.seconds());
     if seconds.len() < FEWEST_SECONDS {
         return Vec::new();
     }
     let signals = Signals::of(seconds);
-    let mut stretches: Vec<Stretch> = [&signals.throughput, &signals.p50, &signals.p99]
+    let mut spans: Vec<Span> = [&signals.throughput, &signals.p50, &signals.p99]
         .into_iter()
-        .flat_map(|signal| stretch::find(&signal.off, &signal.noise))
+        .flat_map(|signal| span::find(&signal.off, &signal.noise))
         .collect();
-    stretch::unite(&mut stretches);
+    span::unite(&mut spans);
     // What begins with the window has no course before it: that is a warm-up, if anything.
-    stretches.retain(|stretch| stretch.from > 0);
-    stretches.truncate(MOST_DIPS);
-    let usual = Usual::of(course.endpoints());
-    let dips = stretches
+    spans.retain(|span| span.from > 0);
+    spans.truncate(MOST_DIPS);
+    let usual = Usual::of(window.endpoints());
+    let dips = spans
         .iter()
-        .map(|&stretch| Dip { endpoints: usual.hit(stretch), ..dip(seconds, &signals, stretch) });
+        .map(|&span| Dip { endpoints: usual.hit(span), ..dip(seconds, &signals, span) });
     // A stretch in which nothing is off by its typical second tells nothing.
     dips.filter(|dip| dip.throughput.or(dip.p50_ns).or(dip.p99_ns).is_some()).collect()
 }
@@ -96,7 +96,7 @@ struct Signal {
     course: Vec<f64>,
     /// How far to the worse: 0.3 for 30 % less throughput, the natural logarithm for latencies.
     off: Vec<f64>,
-    noise: stretch::Noise,
+    noise: span::Noise,
 }
 
 #[derive(Debug)]
@@ -123,17 +123,17 @@ impl Signal {
             f64::from(second.answers) * SECOND as f64 / second.duration_ns.max(1) as f64
         };
         let value: Vec<f64> = seconds.iter().map(per_s).collect();
-        let course = baseline::of(&value);
+        let course = trend::of(&value);
         let off = value.iter().zip(&course).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
         let off: Vec<f64> = off.collect();
         // Counts vary by their square root even where nothing else does.
         let typical = median(seconds.iter().map(|s| f64::from(s.answers)).collect());
         let floor = 1.0 / typical.max(1.0).sqrt();
-        let told = stretch::RARE * floor < stretch::OUTAGE;
-        let noise = stretch::Noise {
+        let told = span::RARE * floor < span::OUTAGE;
+        let noise = span::Noise {
             floor,
-            least: stretch::LEAST_LOSS,
-            always: if told { stretch::OUTAGE } else { f64::INFINITY },
+            least: span::LEAST_LOSS,
+            always: if told { span::OUTAGE } else { f64::INFINITY },
             shortest: 1,
         };
         Self { value, course, off, noise }
@@ -149,32 +149,32 @@ impl Signal {
                 (last as f64).ln()
             })
             .collect();
-        let course = baseline::of(&logs);
+        let course = trend::of(&logs);
         let off = logs.iter().zip(&course).map(|(v, c)| v - c).collect();
-        let (floor, least, always) = (0.02, stretch::LEAST_RISE, f64::INFINITY);
-        let noise = stretch::Noise { floor, least, always, shortest };
+        let (floor, least, always) = (0.02, span::LEAST_RISE, f64::INFINITY);
+        let noise = span::Noise { floor, least, always, shortest };
         let exp = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect();
         Self { value: exp(&logs), course: exp(&course), off, noise }
     }
 
-    /// How far the figure went, if it left its course in this stretch.
-    fn departure(&self, stretch: Stretch) -> Option<Departure> {
-        let inside = stretch.from..stretch.to;
+    /// How far the figure went, if it left its course in this span.
+    fn departure(&self, span: Span) -> Option<Departure> {
+        let inside = span.from..span.to;
         let off = median(self.off[inside.clone()].to_vec());
         let least = self.noise.least[self.noise.least.len() - 1];
-        let usual = stretch::spread(&self.off).max(self.noise.floor);
-        let left = off >= least.max(stretch::RARE * usual / 2.0).min(self.noise.always);
-        left.then(|| self.extent(stretch)).flatten()
+        let usual = span::spread(&self.off).max(self.noise.floor);
+        let left = off >= least.max(span::RARE * usual / 2.0).min(self.noise.always);
+        left.then(|| self.extent(span)).flatten()
     }
 
     /// How far the figure went, if one second of it was off by what a long dip must be.
-    fn outburst(&self, stretch: Stretch) -> Option<Departure> {
+    fn outburst(&self, span: Span) -> Option<Departure> {
         let least = self.noise.least[self.noise.least.len() - 1];
-        (self.off[self.deepest(stretch)] >= least).then(|| self.extent(stretch)).flatten()
+        (self.off[self.deepest(span)] >= least).then(|| self.extent(span)).flatten()
     }
 
-    fn extent(&self, stretch: Stretch) -> Option<Departure> {
-        let inside = stretch.from..stretch.to;
+    fn extent(&self, span: Span) -> Option<Departure> {
+        let inside = span.from..span.to;
         let worst = inside.clone().max_by(|&a, &b| self.off[a].total_cmp(&self.off[b]))?;
         Some(Departure {
             course: median(self.course[inside.clone()].to_vec()),
@@ -183,29 +183,29 @@ impl Signal {
         })
     }
 
-    fn deepest(&self, stretch: Stretch) -> usize {
-        let inside = stretch.from..stretch.to;
-        inside.max_by(|&a, &b| self.off[a].total_cmp(&self.off[b])).unwrap_or(stretch.from)
+    fn deepest(&self, span: Span) -> usize {
+        let inside = span.from..span.to;
+        inside.max_by(|&a, &b| self.off[a].total_cmp(&self.off[b])).unwrap_or(span.from)
     }
 }
 
-fn dip(seconds: &[Second], signals: &Signals, stretch: Stretch) -> Dip {
+fn dip(seconds: &[Second], signals: &Signals, span: Span) -> Dip {
     let Signals { throughput, p50, p99 } = signals;
-    let inside = &seconds[stretch.from..stretch.to];
+    let inside = &seconds[span.from..span.to];
     let end = |second: &Second| second.start_ns.saturating_add(second.duration_ns);
     let start_ns = inside.first().map_or(0, |second| second.start_ns);
     let end_ns = inside.last().map_or(start_ns, end);
-    let mut departures = [throughput, p50, p99].map(|signal| signal.departure(stretch));
+    let mut departures = [throughput, p50, p99].map(|signal| signal.departure(span));
     if departures.iter().all(Option::is_none) {
         // Most of the stretch was on course: a second of it made it one.
-        departures = [throughput, p50, p99].map(|signal| signal.outburst(stretch));
+        departures = [throughput, p50, p99].map(|signal| signal.outburst(span));
     }
     let deepest = match departures {
-        [Some(_), ..] => throughput.deepest(stretch),
-        [None, Some(_), _] => p50.deepest(stretch),
-        _ => p99.deepest(stretch),
+        [Some(_), ..] => throughput.deepest(span),
+        [None, Some(_), _] => p50.deepest(span),
+        _ => p99.deepest(span),
     };
-    let recovered = stretch.to < seconds.len();
+    let recovered = span.to < seconds.len();
     let [throughput, p50_ns, p99_ns] = departures;
     Dip {
         start_ns,

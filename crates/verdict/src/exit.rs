@@ -115,7 +115,7 @@ mod tests {
     use model::{Abort, Curve, Judgement, LevelKind, Validity};
 
     use super::*;
-    use crate::fixture::{closed, open};
+    use fixture::sound::{closed, open};
 
     fn judged(mut run: Run, verdict: Verdict) -> Run {
         run.validity = Validity { verdict, reasons: Vec::new() };

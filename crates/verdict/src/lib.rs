@@ -12,11 +12,12 @@
 //! - [`mod@refused`]: a sweep of something that answers with failures alone.
 //! - [`usl`]: the Universal Scalability Law fitted to a curve.
 //! - [`diff`]: several curves side by side.
-//! - [`statistics`]: how far figures can be off.
+//! - [`blocks`]: how far a run's figures can be off, by the crate `statistics`.
 //!
 //! Nothing here shows anything: texts and figures go on to the command line and to `report`.
 
 pub mod audit;
+pub mod blocks;
 pub mod capacity;
 pub mod changes;
 pub mod comparison;
@@ -25,13 +26,12 @@ pub mod diff;
 pub mod dips;
 pub mod exit;
 pub mod figures;
-#[cfg(test)]
-mod fixture;
 pub mod gone;
 pub mod ladder;
 pub mod objective;
+#[cfg(test)]
+mod published;
 pub mod refused;
-pub mod statistics;
 pub mod usl;
 pub mod validity;
 
@@ -47,7 +47,7 @@ pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.
 pub fn conclude(intervals: model::RunBuilder, interrupted: bool) -> model::Run {
-    let dips = dips::find(intervals.course());
+    let dips = dips::find(intervals.seconds());
     let kinds = intervals.kinds().clone();
     let mut run = intervals.finish(interrupted);
     run.dips = dips;

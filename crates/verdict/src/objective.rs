@@ -31,7 +31,7 @@ pub use judge::{FOR_A_COURSE, judge};
 pub use parse::{ObjectiveError, parse};
 pub use preset::Preset;
 
-use crate::statistics::Time;
+use crate::blocks::Time;
 
 /// One objective. `Display` writes it as [`parse()`] reads it.
 #[derive(Debug, Clone, PartialEq)]

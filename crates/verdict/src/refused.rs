@@ -50,7 +50,7 @@ mod tests {
     use model::{ErrorClass, LevelKind};
 
     use super::*;
-    use crate::fixture::closed;
+    use fixture::sound::closed;
 
     fn sweep(statuses: &[&[(u16, u64)]]) -> Sweep {
         let level = |(n, statuses): (u32, &&[(u16, u64)])| {

@@ -1,17 +1,14 @@
 //! The Universal Scalability Law fitted to a curve over concurrency, or why it is not.
 //!
-//! The fit is `fit`'s; here is which points count, when they do not support the law, how sure the
+//! The fit is `statistics::usl`'s; here is which points count, when they do not support the law, how sure the
 //! predicted peak is, and what it all means for adding load. The law is a description of the levels
 //! measured: it is drawn over them alone, and a peak far beyond them is withheld.
 
-mod fit;
-
 use model::{Curve, CurveRow, LevelKind, Peak, Usl, Verdict};
+use statistics::usl::Law;
 
 use crate::curve::SOUND;
 use crate::figures::{level as show, percent, rate};
-
-use fit::Law;
 
 /// Levels that three coefficients need at least.
 const FEWEST: usize = 6;

@@ -310,8 +310,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::WindowTooShort,
-        condition: "fewer than {P9999} attempts were timed, so that fewer than ten are above p99.99; or \
-                    fewer than {P999} and p99.9, or fewer than {P99} and p99",
+        condition: "fewer than {TOO_FEW}",
         consequence: "a note: the percentile named and those above it say little",
         advice: "Measure longer (-d) before quoting them.",
         check: window::too_short,

@@ -20,10 +20,12 @@ struct Place {
 
 const PLACES: &[Place] = &[
     Place { name: "model", pure: true, may_use: &[] },
+    Place { name: "fixture", pure: true, may_use: &["model"] },
     Place { name: "wire", pure: true, may_use: &[] },
+    Place { name: "statistics", pure: true, may_use: &[] },
     Place { name: "net", pure: false, may_use: &[] },
     Place { name: "import", pure: true, may_use: &["model"] },
-    Place { name: "verdict", pure: true, may_use: &["model"] },
+    Place { name: "verdict", pure: true, may_use: &["model", "statistics"] },
     Place { name: "report", pure: true, may_use: &["model", "verdict"] },
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
     Place { name: "script", pure: false, may_use: &["model", "wire", "traffic"] },

@@ -1,4 +1,4 @@
-//! benchstat (Go's golang.org/x/perf) against what `verdict`'s test of ranks takes for its
+//! benchstat (Go's golang.org/x/perf) against what the test of ranks in `statistics` takes for its
 //! word.
 
 use std::fs;
@@ -18,7 +18,7 @@ pub fn against_benchstat() -> Result<Vec<Claim>> {
     let printed = printed_by_benchstat()?;
     let kept = fs::read_to_string(samples().join("expected.csv"))?;
     let same = printed == kept;
-    let mut claims = told::by_tests(super::VERDICT, "benchstat_prints")?;
+    let mut claims = told::by_tests(super::STATISTICS, "benchstat_prints")?;
     claims.push(Claim {
         claim: "what the test takes for benchstat's word".into(),
         reach: "what benchstat prints".into(),
@@ -29,7 +29,7 @@ pub fn against_benchstat() -> Result<Vec<Claim>> {
 }
 
 fn samples() -> PathBuf {
-    repo::root().join("crates/verdict/tests/benchstat")
+    repo::root().join("crates/statistics/tests/benchstat")
 }
 
 fn printed_by_benchstat() -> Result<String> {

@@ -1,7 +1,7 @@
 //! An answer while it comes: everybody who looks at its head and at its body.
 
 use model::Plan;
-use model::kinds::{self, Look};
+use model::interval::{Look, begins};
 use traffic::{Source, Wants};
 use wire::ResponseHead;
 
@@ -72,7 +72,7 @@ impl Answer<'_> {
     pub(super) fn body(&mut self, bytes: &[u8]) {
         let j = self.j;
         if *self.body_bytes == 0 {
-            self.look.begins = kinds::begins(bytes);
+            self.look.begins = begins(bytes);
             self.ledger.kinds.begins(j, bytes);
         }
         *self.body_bytes += bytes.len() as u64;

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use engine::{Collector, Desk, Gate, Job, Page, Worker};
 use model::units::{MICROSECOND, SECOND};
-use model::{Arrivals, Environment, Interval, Io, Mix, Nanos, Plan, Run, RunBuilder, RunHead};
+use model::{Arrivals, Interval, Io, Nanos, Plan, Run, RunBuilder};
 use net::{ConnId, Event, Net as _, Next, Party, Route};
 use testkit::sim::{Actor, Conditions, Delay, HostLimits, SimNet, World, run};
 use traffic::{Always, Halt, Seat, Supply};
@@ -225,7 +225,7 @@ struct Clerk {
 
 impl Clerk {
     fn new(collector: Collector, inbox: Receiver<(u32, Option<Page>)>, plan: &Plan) -> Self {
-        let builder = RunBuilder::new(head(plan));
+        let builder = RunBuilder::new(fixture::head(plan.clone()));
         Self { collector, inbox, builder, intervals: Vec::new(), next_at: 0 }
     }
 
@@ -283,48 +283,14 @@ impl Party<SimNet> for Finger {
     }
 }
 
-fn head(plan: &Plan) -> RunHead {
-    RunHead {
-        version: "0".into(),
-        started_at: String::new(),
-        command: Vec::new(),
-        environment: Environment::default(),
-        plan: plan.clone(),
-    }
-}
-
 fn plan(connections: u32) -> Plan {
     Plan {
         url: "http://sim/".into(),
-        method: "GET".into(),
-        headers: Vec::new(),
-        body_bytes: 0,
         connections,
         threads: 1,
-        rate_per_s: None,
-        arrivals: None,
-        lanes: 4096,
-        seed: 1,
         duration_ns: Some(SECOND),
-        requests: None,
-        warmup_ns: 0,
-        ramp_ns: 0,
-        timeout_ns: 30 * SECOND,
-        pace_ns: None,
-        think_ns: None,
-        keepalive: true,
-        pipeline: 1,
         max_inflight: u32::MAX,
         io: Io::Simulation,
-        spin: false,
-        granularity_ns: 0,
-        addresses: Vec::new(),
-        sources: Vec::new(),
-        tls: None,
-        success: "100-399".parse().expect("good ranges"),
-        mix: Mix::default(),
-        stages: Vec::new(),
-        expect_body: None,
-        recorded: None,
+        ..fixture::plan()
     }
 }

@@ -8,8 +8,8 @@ use model::Claim;
 use model::units::{MILLISECOND, Nanos};
 
 use super::blocks::{Block, labelled, word_after};
-use crate::bad_file::BadFile;
-use crate::figure::{self, count, in_unit};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{self, count, in_unit};
 
 #[derive(Debug, Default)]
 pub(super) struct Ab {

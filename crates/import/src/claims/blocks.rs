@@ -3,10 +3,10 @@
 //! Owns cutting a text into blocks at the line that opens each. What precedes the first (a shell's
 //! own lines) is passed over.
 
-use model::{Claim, Claims, Maker};
+use model::{Claim, Claims, Tool};
 
 use super::MOST_ROWS;
-use crate::bad_file::BadFile;
+use crate::claims::bad_file::BadFile;
 
 /// One printout being read, line by line.
 pub(super) trait Block: Default {
@@ -24,13 +24,13 @@ pub(super) trait Block: Default {
 }
 
 /// Every printout of a text.
-pub(super) fn read<B: Block>(text: &str, maker: Maker) -> Result<Claims, BadFile> {
+pub(super) fn read<B: Block>(text: &str, tool: Tool) -> Result<Claims, BadFile> {
     let mut rows = Vec::new();
     let mut open: Option<(usize, B)> = None;
     for (number, line) in (1..).zip(text.lines()) {
         if B::opens(line) {
             if let Some((began, block)) = open.take() {
-                rows.push(finish(maker, began, block)?);
+                rows.push(finish(tool, began, block)?);
             }
             if rows.len() >= MOST_ROWS {
                 return Err(BadFile::at(number, format!("more than {MOST_ROWS} printouts")));
@@ -42,19 +42,19 @@ pub(super) fn read<B: Block>(text: &str, maker: Maker) -> Result<Claims, BadFile
         }
     }
     if let Some((began, block)) = open {
-        rows.push(finish(maker, began, block)?);
+        rows.push(finish(tool, began, block)?);
     }
     if rows.is_empty() {
-        let what = format!("the first line of a printout of {} is missing", maker.name());
+        let what = format!("the first line of a printout of {} is missing", tool.name());
         return Err(BadFile::whole(what));
     }
-    Ok(Claims::new(maker, rows))
+    Ok(Claims::new(tool, rows))
 }
 
-fn finish<B: Block>(maker: Maker, began: usize, block: B) -> Result<Claim, BadFile> {
+fn finish<B: Block>(tool: Tool, began: usize, block: B) -> Result<Claim, BadFile> {
     block.finish().map_err(|missing| {
-        let maker = maker.name();
-        let what = format!("the printout of {maker} that begins here has no {missing}: cut short?");
+        let tool = tool.name();
+        let what = format!("the printout of {tool} that begins here has no {missing}: cut short?");
         BadFile::at(began, what)
     })
 }

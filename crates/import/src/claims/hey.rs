@@ -6,8 +6,8 @@ use model::Claim;
 use model::units::Nanos;
 
 use super::blocks::{Block, word_after};
-use crate::bad_file::BadFile;
-use crate::figure::{self, Printed, count, in_unit};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{self, Printed, count, in_unit};
 
 #[derive(Debug, Default)]
 pub(super) struct Hey {

@@ -10,9 +10,9 @@ mod xml;
 use std::collections::BTreeMap;
 
 use model::units::{LONGEST, MILLISECOND, SECOND};
-use model::{Claim, Claims, Latencies, Maker};
+use model::{Claim, Claims, Latencies, Tool};
 
-use crate::bad_file::BadFile;
+use crate::claims::bad_file::BadFile;
 
 pub(super) use csv::from_csv;
 pub(super) use xml::from_xml;
@@ -120,6 +120,6 @@ impl Sum {
             success: Some(self.succeeded as f64 / summary.count as f64),
             ..Claim::new(qps, Some(summary.mean))
         };
-        Ok(Claims::new(Maker::Jmeter, vec![row]))
+        Ok(Claims::new(Tool::Jmeter, vec![row]))
     }
 }

@@ -7,24 +7,24 @@
 use std::collections::BTreeMap;
 
 use model::units::MILLISECOND;
-use model::{Claim, Claims, LoopKind, Maker};
+use model::{Claim, Claims, LoopKind, Tool};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::json;
-use crate::bad_file::BadFile;
-use crate::figure::{json_nanos, plain_number};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{json_nanos, plain_number};
 
 #[derive(Debug, Deserialize)]
 struct Document {
     metrics: Metrics,
     #[serde(default)]
-    state: State,
+    state: TestState,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct State {
+struct TestState {
     test_run_duration_ms: Option<f64>,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
         Some(durations) => timed(claim, durations)?,
         None => claim,
     };
-    Ok(Claims::new(Maker::K6, vec![row]))
+    Ok(Claims::new(Tool::K6, vec![row]))
 }
 
 /// The share of failed requests: `value` beside the name, `rate` under `values`.

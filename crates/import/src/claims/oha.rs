@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 
 use model::units::{Nanos, SECOND};
-use model::{Claim, Claims, Latency, Maker};
+use model::{Claim, Claims, Latency, Tool};
 use serde::Deserialize;
 
 use super::blocks::{Block, labelled};
 use super::hey::bracketed;
 use super::json;
-use crate::bad_file::BadFile;
-use crate::figure::{Printed, count, in_unit, json_nanos, number, plain_number};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{Printed, count, in_unit, json_nanos, number, plain_number};
 
 /// How oha names requests that were under way when its time was up.
 const CUT_OFF: &str = "aborted due to deadline";
@@ -190,7 +190,7 @@ pub(super) fn from_json(bytes: &[u8]) -> Result<Claims, BadFile> {
         quantiles: quantiles(&document.latency_percentiles)?,
         ..claim
     };
-    Ok(Claims::new(Maker::Oha, vec![row]))
+    Ok(Claims::new(Tool::Oha, vec![row]))
 }
 
 fn quantiles(named: &BTreeMap<String, Option<f64>>) -> Result<Vec<(f64, Nanos)>, BadFile> {

@@ -28,32 +28,32 @@ const VEGETA: &str = include_str!("../../tests/data/vegeta.json");
 const JTL: &str = include_str!("../../tests/data/jmeter.jtl");
 const JTL_XML: &str = include_str!("../../tests/data/jmeter_xml.jtl");
 
-/// Every kind of file that is read, with its maker.
-const ALL: [(&str, Maker); 24] = [
-    (WRK_S1, Maker::Wrk),
-    (WRK_S2, Maker::Wrk),
-    (WRK_S5, Maker::Wrk),
-    (WRK, Maker::Wrk),
-    (WRK_503, Maker::Wrk),
-    (WRK2, Maker::Wrk2),
-    (AB_KEEPALIVE, Maker::Ab),
-    (AB_CLOSE, Maker::Ab),
-    (AB_503, Maker::Ab),
-    (HEY, Maker::Hey),
-    (HEY_503, Maker::Hey),
-    (HEY_MILLION, Maker::Hey),
-    (HEY_REFUSED, Maker::Hey),
-    (OHA, Maker::Oha),
-    (OHA_CUT, Maker::Oha),
-    (OHA_REFUSED, Maker::Oha),
-    (OHA_JSON, Maker::Oha),
-    (OHA_REFUSED_JSON, Maker::Oha),
-    (K6_EXPORT, Maker::K6),
-    (K6_HANDLE, Maker::K6),
-    (VEGETA, Maker::Vegeta),
-    (JTL, Maker::Jmeter),
-    (JTL_XML, Maker::Jmeter),
-    ("# of a lab\n200 1000.5 2.5 99.5\n500 2000 3 100\n", Maker::Wrktest),
+/// Every kind of file that is read, with its tool.
+const ALL: [(&str, Tool); 24] = [
+    (WRK_S1, Tool::Wrk),
+    (WRK_S2, Tool::Wrk),
+    (WRK_S5, Tool::Wrk),
+    (WRK, Tool::Wrk),
+    (WRK_503, Tool::Wrk),
+    (WRK2, Tool::Wrk2),
+    (AB_KEEPALIVE, Tool::Ab),
+    (AB_CLOSE, Tool::Ab),
+    (AB_503, Tool::Ab),
+    (HEY, Tool::Hey),
+    (HEY_503, Tool::Hey),
+    (HEY_MILLION, Tool::Hey),
+    (HEY_REFUSED, Tool::Hey),
+    (OHA, Tool::Oha),
+    (OHA_CUT, Tool::Oha),
+    (OHA_REFUSED, Tool::Oha),
+    (OHA_JSON, Tool::Oha),
+    (OHA_REFUSED_JSON, Tool::Oha),
+    (K6_EXPORT, Tool::K6),
+    (K6_HANDLE, Tool::K6),
+    (VEGETA, Tool::Vegeta),
+    (JTL, Tool::Jmeter),
+    (JTL_XML, Tool::Jmeter),
+    ("# of a lab\n200 1000.5 2.5 99.5\n500 2000 3 100\n", Tool::Wrktest),
 ];
 
 fn row(text: &str) -> Claim {
@@ -79,12 +79,12 @@ fn close(value: Option<f64>, wanted: f64) {
 
 #[test]
 fn every_format_is_told_by_its_content() {
-    for (text, maker) in ALL {
-        assert_eq!(claims(text.as_bytes()).unwrap().maker, maker, "{text:.80}");
+    for (text, tool) in ALL {
+        assert_eq!(claims(text.as_bytes()).unwrap().tool, tool, "{text:.80}");
         let with_bom = format!("\u{feff}{text}");
-        assert_eq!(claims(with_bom.as_bytes()).unwrap().maker, maker, "{text:.80}");
+        assert_eq!(claims(with_bom.as_bytes()).unwrap().tool, tool, "{text:.80}");
         let crlf = text.replace('\n', "\r\n");
-        assert_eq!(claims(crlf.as_bytes()).unwrap().maker, maker, "{text:.80}");
+        assert_eq!(claims(crlf.as_bytes()).unwrap().tool, tool, "{text:.80}");
     }
 }
 
@@ -260,8 +260,8 @@ fn an_unknown_format_lists_the_known_ones() {
     for text in ["hello", "{\"a\": 1}", "<html></html>", "[]", "\u{1b}[2Jx", "-- 5"] {
         let error = refusal(text);
         assert!(error.starts_with("in no known format; what is read: "), "{error}");
-        for maker in Maker::ALL {
-            assert!(error.contains(maker.form()), "{error}");
+        for tool in Tool::ALL {
+            assert!(error.contains(tool.form()), "{error}");
         }
     }
     let junk: Vec<u8> = (0..=255).cycle().take(5000).collect();

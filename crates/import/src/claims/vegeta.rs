@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Claim, Claims, LoopKind, Maker};
+use model::{Claim, Claims, LoopKind, Tool};
 use serde::Deserialize;
 
 use super::json;
-use crate::bad_file::BadFile;
-use crate::figure::{json_nanos, plain_number};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{json_nanos, plain_number};
 
 #[derive(Debug, Deserialize)]
 struct Document {
@@ -60,5 +60,5 @@ pub(super) fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
         success: (requests > 0.0).then_some(document.success),
         ..Claim::new(qps, timed(latency("mean")?))
     };
-    Ok(Claims::new(Maker::Vegeta, vec![row]))
+    Ok(Claims::new(Tool::Vegeta, vec![row]))
 }

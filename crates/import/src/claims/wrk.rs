@@ -4,8 +4,8 @@ use model::units::Nanos;
 use model::{Claim, Latency, LoopKind};
 
 use super::blocks::{Block, labelled, word_after};
-use crate::bad_file::BadFile;
-use crate::figure::{Printed, count, duration, number};
+use crate::claims::bad_file::BadFile;
+use crate::claims::figure::{Printed, count, duration, number};
 
 #[derive(Debug, Default)]
 pub(super) struct Wrk {

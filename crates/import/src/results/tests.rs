@@ -1,58 +1,13 @@
-use std::collections::BTreeMap;
-
-use model::plan::{Io, StatusRanges};
-use model::run::{Program, RunBuilder, RunHead};
+use model::LevelKind;
+use model::environment::Program;
+use model::run::RunBuilder;
 use model::sweep::Level;
-use model::{Environment, LevelKind, Plan};
 use proptest::prelude::*;
 
 use super::*;
 
-fn plan() -> Plan {
-    Plan {
-        url: "http://127.0.0.1/".into(),
-        method: "GET".into(),
-        headers: Vec::new(),
-        body_bytes: 0,
-        connections: 2,
-        threads: 1,
-        rate_per_s: None,
-        arrivals: None,
-        lanes: 4096,
-        seed: 1,
-        duration_ns: Some(1_000_000_000),
-        requests: None,
-        warmup_ns: 0,
-        ramp_ns: 0,
-        timeout_ns: 1_000_000_000,
-        pace_ns: None,
-        think_ns: None,
-        keepalive: true,
-        pipeline: 1,
-        max_inflight: 2,
-        io: Io::Epoll,
-        spin: false,
-        granularity_ns: 0,
-        addresses: Vec::new(),
-        sources: Vec::new(),
-        tls: None,
-        success: StatusRanges::default(),
-        mix: model::Mix::default(),
-        stages: Vec::new(),
-        expect_body: None,
-        recorded: None,
-    }
-}
-
 fn a_run() -> Run {
-    let head = RunHead {
-        version: "0".into(),
-        started_at: "2026-01-01T00:00:00Z".into(),
-        command: vec!["plimsoll".into()],
-        environment: Environment { sysctls: BTreeMap::new(), ..Environment::default() },
-        plan: plan(),
-    };
-    let mut run = RunBuilder::new(head).finish(false);
+    let mut run = RunBuilder::new(fixture::head(fixture::plan())).finish(false);
     run.histograms.insert("response".into(), "AAAA".into());
     run
 }
@@ -146,12 +101,12 @@ proptest! {
         let mut bytes = json(&a_run()).into_bytes();
         let at = at.index(bytes.len());
         bytes.splice(at..(at + 2).min(bytes.len()), damage);
-        let _ = (load_run(&bytes), load_sweep(&bytes), crate::detect(&bytes));
+        let _ = (load_run(&bytes), load_sweep(&bytes), detect(&bytes));
     }
 
     #[test]
     fn any_bytes_are_detected_and_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = crate::detect(&bytes);
+        let _ = detect(&bytes);
         prop_assert!(load_run(&bytes).is_err());
     }
 }

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::Run;
 use crate::endpoint::EndpointRun;
 use crate::outcome::ErrorClass;
-use crate::plan::{Arrivals, Arriving};
+use crate::plan::Arriving;
+use crate::schedule::Arrivals;
 use crate::units::SECOND;
 
 /// Sessions by which what is under way at the window's ends differs anyway.

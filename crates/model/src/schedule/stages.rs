@@ -14,14 +14,14 @@ const MOST: usize = 1_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stages {
     /// One behind another.
-    stretches: Vec<Stretch>,
+    segments: Vec<Segment>,
     end_ns: Nanos,
     /// Arrivals expected in all.
     mass: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Stretch {
+struct Segment {
     start_ns: Nanos,
     length_s: f64,
     /// Arrivals expected before it.
@@ -109,7 +109,7 @@ impl Stages {
     /// # Errors
     /// The first stage that is wrong, with what is, in words.
     pub fn new(stages: &[Stage]) -> Result<Self, (usize, String)> {
-        let mut course = Self { stretches: Vec::new(), end_ns: 0, mass: 0.0 };
+        let mut course = Self { segments: Vec::new(), end_ns: 0, mass: 0.0 };
         let mut ended = 0.0;
         for (index, stage) in stages.iter().enumerate() {
             if index >= MOST {
@@ -128,15 +128,15 @@ impl Stages {
     fn add(&mut self, stage: &Stage, ended: f64) -> Result<f64, &'static str> {
         match *stage {
             Stage::Ramp { to, over } => {
-                self.stretch(over.0, Shape::Line { from: ended, to: to.0 })?;
+                self.segment(over.0, Shape::Line { from: ended, to: to.0 })?;
                 Ok(to.0)
             }
             Stage::Hold { at, r#for } => {
-                self.stretch(r#for.0, Shape::Line { from: at.0, to: at.0 })?;
+                self.segment(r#for.0, Shape::Line { from: at.0, to: at.0 })?;
                 Ok(at.0)
             }
             Stage::Spike { to, r#for } => {
-                self.stretch(r#for.0, Shape::Line { from: to.0, to: to.0 })?;
+                self.segment(r#for.0, Shape::Line { from: to.0, to: to.0 })?;
                 Ok(ended)
             }
             Stage::Step { from, to, steps, each } => {
@@ -146,7 +146,7 @@ impl Stages {
                 for stair in 0..steps {
                     let part = f64::from(stair) / f64::from(steps - 1);
                     let height = from.0 + (to.0 - from.0) * part;
-                    self.stretch(each.0, Shape::Line { from: height, to: height })?;
+                    self.segment(each.0, Shape::Line { from: height, to: height })?;
                 }
                 Ok(to.0)
             }
@@ -161,13 +161,13 @@ impl Stages {
                 let shape = Shape::Sine { mean: mean.0, amplitude: amplitude.0, period_s };
                 let length_s = r#for.0 as f64 / SECOND as f64;
                 let ends = shape.height(length_s, length_s).max(0.0);
-                self.stretch(r#for.0, shape)?;
+                self.segment(r#for.0, shape)?;
                 Ok(ends)
             }
         }
     }
 
-    fn stretch(&mut self, length_ns: Nanos, shape: Shape) -> Result<(), &'static str> {
+    fn segment(&mut self, length_ns: Nanos, shape: Shape) -> Result<(), &'static str> {
         if length_ns == 0 {
             return Err("a stage has to last longer than nothing");
         }
@@ -175,7 +175,7 @@ impl Stages {
         let (start_ns, mass) = (self.end_ns, self.mass);
         self.end_ns = start_ns.checked_add(length_ns).ok_or("the stages last too long")?;
         self.mass += shape.integral(length_s, length_s);
-        self.stretches.push(Stretch { start_ns, length_s, mass, shape });
+        self.segments.push(Segment { start_ns, length_s, mass, shape });
         Ok(())
     }
 
@@ -191,11 +191,11 @@ impl Stages {
 
     /// Its greatest height.
     pub fn peak(&self) -> f64 {
-        let peak = |stretch: &Stretch| match stretch.shape {
+        let peak = |segment: &Segment| match segment.shape {
             Shape::Line { from, to } => from.max(to),
             Shape::Sine { mean, amplitude, .. } => mean + amplitude,
         };
-        self.stretches.iter().map(peak).fold(0.0, f64::max)
+        self.segments.iter().map(peak).fold(0.0, f64::max)
     }
 
     /// Arrivals expected before an instant.
@@ -203,10 +203,10 @@ impl Stages {
         if at_ns >= self.end_ns {
             return self.mass;
         }
-        let index = self.stretches.partition_point(|stretch| stretch.start_ns <= at_ns) - 1;
-        let stretch = &self.stretches[index];
-        let at_s = (at_ns - stretch.start_ns) as f64 / SECOND as f64;
-        stretch.mass + stretch.shape.integral(at_s, stretch.length_s)
+        let index = self.segments.partition_point(|segment| segment.start_ns <= at_ns) - 1;
+        let segment = &self.segments[index];
+        let at_s = (at_ns - segment.start_ns) as f64 / SECOND as f64;
+        segment.mass + segment.shape.integral(at_s, segment.length_s)
     }
 
     /// The instant by which `mass` arrivals are expected: the integral's inverse. Beyond the last one
@@ -215,24 +215,24 @@ impl Stages {
         if mass >= self.mass {
             return Nanos::MAX;
         }
-        let after = self.stretches.partition_point(|stretch| stretch.mass <= mass);
-        let Some(stretch) = after.checked_sub(1).map(|index| &self.stretches[index]) else {
+        let after = self.segments.partition_point(|segment| segment.mass <= mass);
+        let Some(segment) = after.checked_sub(1).map(|index| &self.segments[index]) else {
             return 0;
         };
-        let at_s = stretch.shape.inverse(mass - stretch.mass, stretch.length_s);
-        stretch.start_ns + (at_s.min(stretch.length_s) * SECOND as f64).round() as Nanos
+        let at_s = segment.shape.inverse(mass - segment.mass, segment.length_s);
+        segment.start_ns + (at_s.min(segment.length_s) * SECOND as f64).round() as Nanos
     }
 
     /// The first instant from `from_ns` on at which it is above a height, if there is one.
     pub fn above(&self, height: f64, from_ns: Nanos) -> Option<Nanos> {
-        let first = self.stretches.partition_point(|stretch| stretch.start_ns <= from_ns);
-        for stretch in self.stretches.iter().skip(first.saturating_sub(1)) {
-            let at_s = from_ns.saturating_sub(stretch.start_ns) as f64 / SECOND as f64;
-            if at_s >= stretch.length_s {
+        let first = self.segments.partition_point(|segment| segment.start_ns <= from_ns);
+        for segment in self.segments.iter().skip(first.saturating_sub(1)) {
+            let at_s = from_ns.saturating_sub(segment.start_ns) as f64 / SECOND as f64;
+            if at_s >= segment.length_s {
                 continue;
             }
-            if let Some(at_s) = stretch.shape.above(height, at_s, stretch.length_s) {
-                let at_ns = stretch.start_ns + (at_s * SECOND as f64).ceil() as Nanos;
+            if let Some(at_s) = segment.shape.above(height, at_s, segment.length_s) {
+                let at_ns = segment.start_ns + (at_s * SECOND as f64).ceil() as Nanos;
                 return Some(at_ns.max(from_ns));
             }
         }

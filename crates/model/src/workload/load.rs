@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::value::{Count, Rate, Time};
-use crate::plan::Arrivals;
+use crate::schedule::Arrivals;
 
 /// How much load and for how long. A `rate` opens the loop; without one users wait for their answers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use import::foreign::Format;
+use import::requests::Format;
 
 /// `plimsoll import`.
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use model::calibration::{ClosedCeiling, OpenLateness, SCHEMA};
-use model::run::Program;
+use model::environment::Program;
 use model::units::{MILLISECOND, show_duration};
 use model::{Calibration, Environment, Io, ReasonCode, Run};
 use net::limits;

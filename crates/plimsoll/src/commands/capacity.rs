@@ -162,7 +162,7 @@ fn refuse_contradictions(args: &CapacityArgs) -> Result<(), Failure> {
 fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySearch {
     CapacitySearch {
         schema: SCHEMA.to_owned(),
-        plimsoll: model::run::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
+        plimsoll: model::environment::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
         url: secrets::mask_url(url),
         started_at: now_rfc3339(),
         command: secrets::command(),

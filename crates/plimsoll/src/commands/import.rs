@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use import::foreign::{self, Imported, Kind, MOST_BYTES, Options};
+use import::requests::{self, Imported, Kind, MOST_BYTES, Options};
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, cannot_run};
@@ -26,11 +26,11 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
         Err(why) => return cannot_run(format!("{name}: {why}")),
     };
     let options = Options { target: args.target.clone(), keep_secrets: args.keep_secrets };
-    let imported = match foreign::import(args.format.into(), &bytes, &options) {
+    let imported = match requests::import(args.format.into(), &bytes, &options) {
         Ok(imported) => imported,
         Err(error) => return cannot_run(format!("{name}: {error}")),
     };
-    let yaml = foreign::yaml(&imported);
+    let yaml = requests::yaml(&imported);
     match &args.out {
         Some(path) => {
             let readers = if args.keep_secrets { Readers::Owner } else { Readers::Usual };

@@ -95,7 +95,7 @@ fn runner(
 pub fn empty(name: &str, url: &str, kind: LevelKind, objective_mean_ns: Nanos) -> Sweep {
     Sweep {
         schema: model::sweep::SCHEMA.to_owned(),
-        plimsoll: model::run::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
+        plimsoll: model::environment::Program { version: env!("CARGO_PKG_VERSION").to_owned() },
         name: name.to_owned(),
         url: secrets::mask_url(url),
         started_at: now_rfc3339(),

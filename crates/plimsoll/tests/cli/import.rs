@@ -9,7 +9,7 @@ use crate::harness::{Folder, PLIMSOLL};
 
 /// A file among the tests of `import`.
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/foreign/data").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/requests/data").join(name)
 }
 
 /// A folder with such a file in it.

@@ -3,7 +3,7 @@
 
 use model::Run;
 use testkit::queueing::{Service, mean_response};
-use verdict::statistics::{Figure, Time, estimate, stretches};
+use verdict::blocks::{self, Figure, Time, blocks};
 
 use crate::harness::{load, server, server_with, url};
 
@@ -12,8 +12,8 @@ const MEAN_S: f64 = 0.005;
 
 /// The run's own 99 % interval of its mean response, in seconds.
 fn interval(run: &Run) -> (f64, f64) {
-    let blocks = stretches(run).expect("blocks");
-    let mean = estimate(&blocks, Figure::Mean(Time::Response), 0.99).expect("an interval");
+    let blocks = blocks(run).expect("blocks");
+    let mean = blocks::interval(&blocks, Figure::Mean(Time::Response), 0.99).expect("an interval");
     (mean.low / 1e9, mean.high / 1e9)
 }
 

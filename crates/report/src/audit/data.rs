@@ -7,6 +7,7 @@ use serde::Serialize;
 use verdict::audit::side::Group;
 use verdict::audit::{Audit, Audited, Finding, Severity};
 
+use crate::csv::cell;
 use crate::figure::clean;
 
 /// Longest text from a file.
@@ -15,41 +16,30 @@ const LONGEST: usize = 1000;
 /// The rows as CSV, plain numbers: durations in nanoseconds, success as a ratio. Codes of what was
 /// found are separated by blanks.
 pub fn csv(audit: &Audit) -> String {
-    let mut out = "file,tool,target,loop,connections,rate_per_s,requests_per_s,mean_ns,in_flight,\
-                   in_flight_ratio,success_ratio,verdict,codes\r\n"
-        .to_owned();
+    let header = "file,tool,target,loop,connections,rate_per_s,requests_per_s,mean_ns,in_flight,\
+                  in_flight_ratio,success_ratio,verdict,codes";
+    let mut rows: Vec<Vec<String>> = vec![header.split(',').map(String::from).collect()];
     for file in &audit.files {
         for (at, row) in file.claims.rows.iter().enumerate() {
             let codes: Vec<&str> = file.findings[at].iter().map(|finding| finding.code).collect();
-            let fields = [
-                quoted(&file.name),
-                file.claims.maker.name().to_owned(),
-                row.target.as_deref().map_or_else(String::new, quoted),
+            rows.push(vec![
+                clean(&file.name, LONGEST),
+                file.claims.tool.name().to_owned(),
+                row.target.as_deref().map_or_else(String::new, |target| clean(target, LONGEST)),
                 row.loop_kind.name().to_owned(),
-                number(row.connections),
-                number(row.rate_per_s),
+                cell(row.connections),
+                cell(row.rate_per_s),
                 row.qps.to_string(),
-                row.mean_ns.map_or_else(String::new, |ns| ns.to_string()),
-                number(row.in_flight()),
-                number(row.ratio()),
-                number(row.success),
+                cell(row.mean_ns),
+                cell(row.in_flight()),
+                cell(row.ratio()),
+                cell(row.success),
                 verdict(file.worst_of(at)).to_owned(),
                 codes.join(" "),
-            ];
-            out += &(fields.join(",") + "\r\n");
+            ]);
         }
     }
-    out
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-/// A field from outside as RFC 4180 wants it, and not as a formula.
-fn quoted(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
-    format!("\"{guard}{}\"", clean(text, LONGEST).replace('"', "\"\""))
+    crate::csv::csv(rows)
 }
 
 /// `possible` when nothing worse than a note was found.
@@ -210,8 +200,8 @@ fn file(file: &Audited) -> FileOf<'_> {
     let rows = file.claims.rows.iter().zip(&file.findings);
     FileOf {
         file: &file.name,
-        tool: file.claims.maker.name(),
-        latency_is: file.claims.maker.latency(),
+        tool: file.claims.tool.name(),
+        latency_is: file.claims.tool.latency(),
         success_means: &file.claims.success_means,
         verdict: verdict(file.worst()),
         rows: rows.map(|(claim, found)| row(claim, found)).collect(),
@@ -260,7 +250,7 @@ fn group<'a>(audit: &'a Audit, group: &'a Group) -> GroupOf<'a> {
         StandingOf {
             file: &file.name,
             row: standing.row,
-            tool: file.claims.maker.name(),
+            tool: file.claims.tool.name(),
             requests_per_s: file.claims.rows[standing.row].qps,
             qps_ratio: standing.qps_ratio,
             mean_ratio: standing.mean_ratio,

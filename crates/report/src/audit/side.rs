@@ -23,7 +23,7 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
         let row = &file.claims.rows[standing.row];
         grid.row([
             clean(&file.name, SHORT),
-            file.claims.maker.name().to_owned(),
+            file.claims.tool.name().to_owned(),
             rate(row.qps),
             percent(standing.qps_ratio),
             row.mean_ns.map_or_else(missing, show_duration),

@@ -1,4 +1,4 @@
-use model::claim::{Claims, Maker};
+use model::claim::{Claims, Tool};
 use model::units::MILLISECOND;
 
 use super::*;
@@ -17,18 +17,18 @@ fn table() -> (String, Claims) {
         row(100_000.0, 572_197.78, 118.41, 0.9984),
         row(1_000_000.0, 20_954.71, 198.87, 0.8315),
     ];
-    ("native.dat".to_owned(), Claims::new(Maker::Wrktest, rows))
+    ("native.dat".to_owned(), Claims::new(Tool::Wrktest, rows))
 }
 
-fn printout(name: &str, maker: Maker, qps: f64, mean_ms: f64) -> (String, Claims) {
+fn printout(name: &str, tool: Tool, qps: f64, mean_ms: f64) -> (String, Claims) {
     let target = Some("http://127.0.0.1:8080/healthz".to_owned());
     let claim = Claim { target, ..row(50.0, qps, mean_ms, 1.0) };
-    (name.to_owned(), Claims::new(maker, vec![claim]))
+    (name.to_owned(), Claims::new(tool, vec![claim]))
 }
 
 fn all() -> Audit {
-    let wrk = printout("wrk.txt", Maker::Wrk, 82_981.09, 1.12);
-    let hey = printout("hey.txt", Maker::Hey, 22_887.46, 2.2);
+    let wrk = printout("wrk.txt", Tool::Wrk, 82_981.09, 1.12);
+    let hey = printout("hey.txt", Tool::Hey, 22_887.46, 2.2);
     verdict::audit(vec![table(), wrk, hey], false)
 }
 
@@ -52,7 +52,7 @@ fn tables_findings_and_files_side_by_side() {
 
 #[test]
 fn nothing_found_is_said_and_no_more() {
-    let sound = verdict::audit(vec![printout("a", Maker::Wrk, 1000.0, 49.0)], false);
+    let sound = verdict::audit(vec![printout("a", Tool::Wrk, 1000.0, 49.0)], false);
     let told = text(&sound, Style::default());
     let end = "1 row judged: 0 impossible, 0 doubtful. That figures are possible is no proof of \
                them.\n";
@@ -64,7 +64,7 @@ fn nothing_found_is_said_and_no_more() {
 fn long_and_hostile_text_breaks_no_line() {
     let hostile = "\u{1b}[2J\u{202e}".repeat(40);
     let mut files =
-        vec![printout(&hostile, Maker::Wrk, 9e9, 9e3), printout("b", Maker::Hey, 1.0, 1.0)];
+        vec![printout(&hostile, Tool::Wrk, 9e9, 9e3), printout("b", Tool::Hey, 1.0, 1.0)];
     for (_, claims) in &mut files {
         claims.rows[0].target = Some(hostile.clone());
         claims.success_means.clone_from(&hostile);
@@ -80,7 +80,7 @@ fn long_and_hostile_text_breaks_no_line() {
 #[test]
 fn evidence_of_many_rows_is_cut_and_said_to_be() {
     let rows = (1..=200u32).map(|n| row(f64::from(n), 1000.0 * f64::from(n), 90.0, 1.0)).collect();
-    let many = ("x".to_owned(), Claims::new(Maker::Wrktest, rows));
+    let many = ("x".to_owned(), Claims::new(Tool::Wrktest, rows));
     let told = text(&verdict::audit(vec![many], false), Style::default());
     assert!(told.contains("and 170 more rows; --format json has all"), "{told}");
 }
@@ -92,7 +92,7 @@ fn csv_has_as_many_fields_in_every_row() {
     assert_eq!(lines.len(), 7);
     assert!(lines.iter().all(|line| line.split(',').count() == 13), "{csv}");
     assert!(lines[2].contains(",impossible,little_law"), "{csv}");
-    let formula = printout("=1+1", Maker::Wrk, 1.0, 1.0);
+    let formula = printout("=1+1", Tool::Wrk, 1.0, 1.0);
     let guarded = super::csv(&verdict::audit(vec![formula], false));
     assert!(guarded.contains("\r\n\"'=1+1\",wrk"), "{guarded}");
 }
@@ -111,7 +111,7 @@ fn json_has_every_figure_and_finding() {
     assert_eq!(format!("{:.2}", row["in_flight_ratio"].as_f64().unwrap()), "9.55");
     let side = &json["side_by_side"][0]["rows"];
     assert_eq!((&side[0]["file"], &side[1]["disagrees"]), (&"wrk.txt".into(), &true.into()));
-    let empty = verdict::audit(vec![printout("a", Maker::Wrk, 1000.0, 49.0)], false);
+    let empty = verdict::audit(vec![printout("a", Tool::Wrk, 1000.0, 49.0)], false);
     let document = serde_json::to_value(document(&empty)).unwrap();
     assert_eq!(document["verdict"], "possible");
 }

@@ -275,15 +275,15 @@ fn roundness(v: f64) -> u32 {
     }
 }
 
-/// Which of these stretches (start, end, rank) stay when each keeps `gap` from its neighbours:
+/// Which of these bands (start, end, rank) stay when each keeps `gap` from its neighbours:
 /// lower ranks first, then in the order given.
-pub(super) fn kept(stretches: &[(f64, f64, u32)], gap: f64) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..stretches.len()).collect();
-    order.sort_by_key(|&i| stretches[i].2);
-    let mut keep = vec![false; stretches.len()];
+pub(super) fn kept(bands: &[(f64, f64, u32)], gap: f64) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..bands.len()).collect();
+    order.sort_by_key(|&i| bands[i].2);
+    let mut keep = vec![false; bands.len()];
     let mut taken: Vec<(f64, f64)> = Vec::new();
     for i in order {
-        let (start, end, _) = stretches[i];
+        let (start, end, _) = bands[i];
         if taken.iter().all(|(s, e)| end + gap <= *s || *e + gap <= start) {
             taken.push((start, end));
             keep[i] = true;

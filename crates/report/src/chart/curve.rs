@@ -4,7 +4,7 @@ use super::axis::{Axis, LevelScale, Measure};
 use super::levels::{LevelKind, ascending, short};
 use super::number::{duration, level, percent, quantity, si};
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Side, Stretch, Style, Validity, doubt_keys};
+use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, Validity, doubt_keys};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
 
@@ -109,11 +109,11 @@ impl Curve {
             x,
             x_title,
             panels: vec![self.panel()],
-            stretches: self
+            bands: self
                 .marks
                 .iter()
                 .take(MOST_SERIES)
-                .map(|m| Stretch {
+                .map(|m| Band {
                     from: m.level,
                     to: m.level,
                     label: m.label.clone(),

@@ -75,7 +75,7 @@ impl Diff {
             x,
             x_title,
             panels: if together { vec![self.shared()] } else { self.stacked() },
-            stretches: Vec::new(),
+            bands: Vec::new(),
             notes: undrawn(self.series.len()),
             table: self.table(&levels),
         }

@@ -1,21 +1,22 @@
 //! From a chart to its SVG: the document around the plots. The inside of a plot is `plot`'s.
 
-use super::foreign::Foreign;
+use super::fallback::Fallback;
 use super::frame::{
     Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SUBTITLE_SIZE, TITLE_SIZE, WIDTH,
     row, sample_width,
 };
+use super::marker::{line_class, marker};
 use super::palette::{COLOURS, FITTING, ROOT, Shape, style_sheet};
-use super::parts::{Sample, Style, Validity};
+use super::parts::{Sample, Validity};
 use super::plot;
 use super::scale::Scale;
-use super::svg::{Anchor, Rect, Run, Svg, coordinate, escape};
+use super::svg::{Anchor, Rect, Run, Svg, coordinate, escape, plain};
 use super::text::{CAP_HEIGHT, Face, clean};
 use super::{Chart, Theme, number};
 
 /// The chart as an SVG document (or fragment: it has no XML declaration, so it is both), written
 /// into an `svg` that nothing was written to.
-pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Foreign) {
+pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Fallback) {
     let frame = Frame::of(chart);
     open(&mut svg, chart, &frame, theme);
     header(&mut svg, chart, &frame);
@@ -33,7 +34,7 @@ pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Fo
         }
         let view = plot::View { rect, x: &chart.x, left: &panel.left, right: panel.right.as_ref() };
         let last = i + 1 == chart.panels.len();
-        plot::draw(&mut svg, &view, panel, &chart.stretches, last);
+        plot::draw(&mut svg, &view, panel, &chart.bands, last);
     }
     lane_labels(&mut svg, chart, &frame);
     footer(&mut svg, chart, &frame);
@@ -131,27 +132,15 @@ fn footer(svg: &mut Svg, chart: &Chart, frame: &Frame) {
     }
 }
 
-/// Words in the regular face that start at `x`.
-pub(super) fn plain<'a>(
-    x: f64,
-    y: f64,
-    size: f64,
-    class: &'a str,
-    text: &'a str,
-    room: f64,
-) -> Run<'a> {
-    Run { x, y, anchor: Anchor::Start, size, face: Face::Regular, class, text, room }
-}
-
 fn lane_labels(svg: &mut Svg, chart: &Chart, frame: &Frame) {
     let Some(plot) = frame.plots.first() else { return };
-    for (stretch, lane) in chart.stretches.iter().zip(&frame.lanes) {
+    for (band, lane) in chart.bands.iter().zip(&frame.lanes) {
         let Some(lane) = lane else { continue };
         let y = plot.top - super::frame::LANE_HEIGHT * lane.row as f64 - 4.0;
-        if lane.row > 0 && stretch.from == stretch.to {
+        if lane.row > 0 && band.from == band.to {
             svg.line((lane.line, plot.top), (lane.line, y + 3.0), "lead");
         }
-        svg.text(&plain(lane.left, y, NOTE_SIZE, "soft", &stretch.label, lane.right - lane.left));
+        svg.text(&plain(lane.left, y, NOTE_SIZE, "soft", &band.label, lane.right - lane.left));
     }
 }
 
@@ -181,44 +170,4 @@ fn draw_key(svg: &mut Svg, placed: &PlacedKey) {
         face: if key.tone.is_some() { Face::SemiBold } else { Face::Regular },
         ..plain(placed.x + sample_width(key), placed.y, LABEL_SIZE, &class, &key.label, placed.room)
     });
-}
-
-/// Classes of a line.
-pub(super) fn line_class(style: &Style) -> String {
-    let thin = if style.thin { " thin" } else { "" };
-    format!("l s{}{}{thin}", style.colour % COLOURS + 1, style.dash.class())
-}
-
-/// Half the size of a marker in pixels.
-pub(super) const MARKER: f64 = 3.6;
-
-/// A marker; hollow where the number is a lower bound, hollow and crossed out where it is invalid.
-pub(super) fn marker(
-    svg: &mut Svg,
-    at: (f64, f64),
-    shape: Shape,
-    colour: usize,
-    validity: Validity,
-) {
-    let n = colour % COLOURS + 1;
-    let class = if validity == Validity::Valid { format!("m f{n}") } else { format!("h s{n}") };
-    let corners = shape.corners();
-    if corners.is_empty() {
-        svg.circle(at, MARKER, &class);
-    } else {
-        let mut data = String::new();
-        for (i, (x, y)) in corners.iter().enumerate() {
-            data.push(if i == 0 { 'M' } else { 'L' });
-            data.push_str(&coordinate(at.0 + x * MARKER));
-            data.push(' ');
-            data.push_str(&coordinate(at.1 + y * MARKER));
-        }
-        svg.path(&(data + "Z"), &class);
-    }
-    if validity == Validity::Invalid {
-        let r = MARKER * 1.6;
-        let class = format!("x s{n}");
-        svg.line((at.0 - r, at.1 - r), (at.0 + r, at.1 + r), &class);
-        svg.line((at.0 - r, at.1 + r), (at.0 + r, at.1 - r), &class);
-    }
 }

@@ -5,7 +5,7 @@ use super::Chart;
 use super::axis::{Axis, Tick};
 use super::number::significant;
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Side, Stretch, Style, Validity};
+use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, Validity};
 use super::scale::{Scale, linear_ticks};
 use super::table::{Table, cell};
 
@@ -64,7 +64,7 @@ impl Effects {
             x: self.axis(),
             x_title: "change in per cent".into(),
             panels: vec![panel],
-            stretches: self.stretches(),
+            bands: self.bands(),
             notes: Vec::new(),
             table: self.table(),
         }
@@ -84,14 +84,14 @@ impl Effects {
         Axis::of(scale, ticks.iter().map(tick).collect(), (8.0, 8.0))
     }
 
-    fn stretches(&self) -> Vec<Stretch> {
+    fn bands(&self) -> Vec<Band> {
         let own = 100.0 * self.margin;
-        let zero = Stretch { from: 0.0, to: 0.0, label: String::new(), alarming: false };
+        let zero = Band { from: 0.0, to: 0.0, label: String::new(), alarming: false };
         if own <= 0.0 {
             return vec![zero];
         }
         let label = format!("margin {} %", significant(own, 2));
-        vec![Stretch { from: -own / (1.0 + self.margin), to: own, label, alarming: false }]
+        vec![Band { from: -own / (1.0 + self.margin), to: own, label, alarming: false }]
     }
 
     fn marks(&self) -> Vec<Mark> {

@@ -4,7 +4,7 @@
 
 use super::Chart;
 use super::axis::Axis;
-use super::parts::{Key, Panel, Sample, Stretch};
+use super::parts::{Band, Key, Panel, Sample};
 use super::place::{LaneLabel, lanes};
 use super::svg::Rect;
 use super::text::{Face, clean, width, wrap};
@@ -52,7 +52,7 @@ pub(super) struct Frame<'a> {
     pub keys: Vec<PlacedKey<'a>>,
     /// The plot of each panel.
     pub plots: Vec<Rect>,
-    /// For each stretch its words' place above the first plot, if there is room.
+    /// For each band its words' place above the first plot, if there is room.
     pub lanes: Vec<Option<LaneLabel>>,
     /// Base line of the x axis's name.
     pub x_title_y: f64,
@@ -75,7 +75,7 @@ impl<'a> Frame<'a> {
         let keys = flow(&chart.keys, PAD, WIDTH - PAD, &mut y);
         y += 8.0;
         let labels: Vec<(f64, f64)> = chart
-            .stretches
+            .bands
             .iter()
             .map(|s| match extent(&chart.x, left, right, s) {
                 Some((from, _)) => (from, width(&clean(&s.label), NOTE_SIZE, Face::Regular) + 4.0),
@@ -120,17 +120,16 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The part of a stretch between `left` and `right` in pixels; `None` if it lies elsewhere or
+/// The part of a band between `left` and `right` in pixels; `None` if it lies elsewhere or
 /// nowhere.
-pub(super) fn extent(axis: &Axis, left: f64, right: f64, stretch: &Stretch) -> Option<(f64, f64)> {
-    let (from, to) =
-        (project(axis, left, right, stretch.from), project(axis, left, right, stretch.to));
-    if stretch.from == stretch.to {
+pub(super) fn extent(axis: &Axis, left: f64, right: f64, band: &Band) -> Option<(f64, f64)> {
+    let (from, to) = (project(axis, left, right, band.from), project(axis, left, right, band.to));
+    if band.from == band.to {
         return from.filter(|x| (left..=right).contains(x)).map(|x| (x, x));
     }
     let (from, to) = (from.unwrap_or(left), to.unwrap_or(right));
     let apart = to < left || from > right || to < from;
-    (stretch.from < stretch.to && !apart).then(|| (from.max(left), to.min(right)))
+    (band.from < band.to && !apart).then(|| (from.max(left), to.min(right)))
 }
 
 fn lines(words: &str, size: f64, height: f64, most: usize, y: &mut f64) -> Vec<(f64, String)> {

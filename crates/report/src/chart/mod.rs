@@ -12,7 +12,7 @@
 //! the same bytes.
 //!
 //! Inside, values flow one way: a chart kind builds `parts` on `axis`es, `frame` plans the
-//! page, `draw` and `plot` write it through `svg`. For a picture `foreign` settles first which font
+//! page, `draw` and `plot` write it through `svg`. For a picture `fallback` settles first which font
 //! draws what, and `png` draws.
 //!
 //! ```
@@ -39,9 +39,10 @@ mod curve;
 mod diff;
 mod draw;
 mod effects;
-mod foreign;
+mod fallback;
 mod frame;
 mod levels;
+mod marker;
 mod number;
 mod palette;
 mod parts;
@@ -64,7 +65,7 @@ pub use axis::LevelScale;
 pub use curve::{Curve, CurveLevel, LevelMark, Overlay};
 pub use diff::{Diff, DiffLevel, DiffSeries};
 pub use effects::{EffectRow, Effects};
-pub use foreign::OtherFont;
+pub use fallback::OtherFont;
 pub use levels::LevelKind;
 pub use parts::Validity;
 pub use png::{ChartError, MOST_PIXELS};
@@ -106,7 +107,7 @@ pub struct Chart {
     x: axis::Axis,
     x_title: String,
     panels: Vec<parts::Panel>,
-    stretches: Vec<parts::Stretch>,
+    bands: Vec<parts::Band>,
     notes: Vec<String>,
     table: Table,
 }
@@ -156,10 +157,10 @@ impl Chart {
         search: &dyn Fn(&BTreeSet<char>) -> Vec<OtherFont>,
     ) -> (String, Vec<OtherFont>) {
         let mut chart = self.clone();
-        let foreign = foreign::Foreign::resolve(&mut chart, search);
-        let svg = svg::Svg::in_fonts(foreign);
-        let (text, foreign) = draw::document(&chart, Theme::Standalone, svg);
-        (text, foreign.fonts)
+        let fallback = fallback::Fallback::resolve(&mut chart, search);
+        let svg = svg::Svg::in_fonts(fallback);
+        let (text, fallback) = draw::document(&chart, Theme::Standalone, svg);
+        (text, fallback.fonts)
     }
 
     /// The figures the chart was drawn from.

@@ -104,10 +104,10 @@ pub(super) enum Mark {
     },
 }
 
-/// A stretch of x shaded in every panel, or a vertical line where `from == to`, with words above
+/// A band of x shaded in every panel, or a vertical line where `from == to`, with words above
 /// the first panel.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
+pub(super) struct Band {
     pub from: f64,
     pub to: f64,
     pub label: String,

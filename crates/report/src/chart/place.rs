@@ -1,4 +1,4 @@
-//! Finding room for words: beside points, above stretches, at line ends. Nothing here draws.
+//! Finding room for words: beside points, above bands, at line ends. Nothing here draws.
 
 use super::svg::Rect;
 

@@ -1,13 +1,13 @@
-//! The inside of one panel: grid, ticks, stretches, bars, lines, markers, and the words among them.
+//! The inside of one panel: grid, ticks, bands, bars, lines, markers, and the words among them.
 
 use super::axis::{Axis, Tick, kept};
-use super::draw::{line_class, marker, plain};
 use super::frame::{LABEL_SIZE, PAD, TICK_SIZE, WIDTH, extent, project};
+use super::marker::{line_class, marker};
 use super::palette::{COLOURS, Dash};
-use super::parts::{Line, Mark, Panel, Point, Side, Stretch, Style};
+use super::parts::{Band, Line, Mark, Panel, Point, Side, Style};
 use super::path::{Polyline, data, ink, inside, polylines};
 use super::place::{Ground, along, around, spread};
-use super::svg::{Anchor, Rect, Run, Svg};
+use super::svg::{Anchor, Rect, Run, Svg, plain};
 use super::text::{CAP_HEIGHT, Face, clean, fit, width};
 
 /// A plot's rectangle with the axes that turn values into pixels.
@@ -39,12 +39,12 @@ impl View<'_> {
 }
 
 /// Draws `panel`; x labels only under the last one.
-pub(super) fn draw(svg: &mut Svg, view: &View, panel: &Panel, stretches: &[Stretch], last: bool) {
-    shade(svg, view, stretches);
+pub(super) fn draw(svg: &mut Svg, view: &View, panel: &Panel, bands: &[Band], last: bool) {
+    shade(svg, view, bands);
     y_ticks(svg, view, panel, Side::Left);
     y_ticks(svg, view, panel, Side::Right);
     x_ticks(svg, view, last);
-    let mut ground = Ground { frame: view.rect, taken: Vec::new(), ink: uprights(view, stretches) };
+    let mut ground = Ground { frame: view.rect, taken: Vec::new(), ink: uprights(view, bands) };
     for mark in &panel.marks {
         if let Mark::Bars { points, colour, step } = mark {
             bars(svg, view, points, *colour, *step);
@@ -64,26 +64,26 @@ pub(super) fn draw(svg: &mut Svg, view: &View, panel: &Panel, stretches: &[Stret
     }
 }
 
-/// Shades the stretches and draws the vertical lines; their words stand above the first panel.
-fn shade(svg: &mut Svg, view: &View, stretches: &[Stretch]) {
+/// Shades the bands and draws the vertical lines; their words stand above the first panel.
+fn shade(svg: &mut Svg, view: &View, bands: &[Band]) {
     let r = view.rect;
-    for stretch in stretches {
-        let Some((from, to)) = extent(view.x, r.left, r.right, stretch) else { continue };
-        svg.open(&stretch.label);
-        if stretch.from == stretch.to {
+    for band in bands {
+        let Some((from, to)) = extent(view.x, r.left, r.right, band) else { continue };
+        svg.open(&band.label);
+        if band.from == band.to {
             svg.line((from, r.top), (from, r.bottom), "rule");
         } else {
             let area = Rect { left: from, right: to.max(from + 1.0).min(r.right), ..r };
-            svg.rect(&area, if stretch.alarming { "dip" } else { "span" });
+            svg.rect(&area, if band.alarming { "dip" } else { "span" });
         }
         svg.close();
     }
 }
 
 /// Points along the vertical lines, for words to keep away from.
-fn uprights(view: &View, stretches: &[Stretch]) -> Vec<(f64, f64)> {
+fn uprights(view: &View, bands: &[Band]) -> Vec<(f64, f64)> {
     let r = view.rect;
-    let lines = stretches.iter().filter(|s| s.from == s.to);
+    let lines = bands.iter().filter(|s| s.from == s.to);
     let lines = lines.filter_map(|s| Some(extent(view.x, r.left, r.right, s)?.0));
     let lines: Vec<Polyline> = lines.map(|x| vec![(x, r.top), (x, r.bottom)]).collect();
     ink(&lines, 3.0)
@@ -103,9 +103,9 @@ fn y_ticks(svg: &mut Svg, view: &View, panel: &Panel, side: Side) {
         .filter(|(y, _)| *y >= r.top - 0.01 && *y <= r.bottom + 0.01)
         .collect();
     let half = TICK_SIZE * 0.55;
-    let stretches: Vec<_> = ticks.iter().map(|(y, t)| (y - half, y + half, t.rank)).collect();
+    let bands: Vec<_> = ticks.iter().map(|(y, t)| (y - half, y + half, t.rank)).collect();
     let class = tone_class(panel.tone(side));
-    for ((y, tick), keep) in ticks.iter().zip(kept(&stretches, 3.0)) {
+    for ((y, tick), keep) in ticks.iter().zip(kept(&bands, 3.0)) {
         if !keep {
             continue;
         }
@@ -139,7 +139,7 @@ fn x_ticks(svg: &mut Svg, view: &View, labelled: bool) {
         .filter_map(|t| Some((view.x(t.at)?, t)))
         .filter(|(x, _)| (r.left - 0.01..=r.right + 0.01).contains(x))
         .collect();
-    let stretches: Vec<_> = ticks
+    let bands: Vec<_> = ticks
         .iter()
         .map(|(x, t)| {
             let wide = width(&t.label, TICK_SIZE, Face::Regular);
@@ -148,14 +148,14 @@ fn x_ticks(svg: &mut Svg, view: &View, labelled: bool) {
         })
         .collect();
     let mut marked = f64::NEG_INFINITY;
-    for (((x, tick), stretch), keep) in ticks.iter().zip(&stretches).zip(kept(&stretches, 9.0)) {
+    for (((x, tick), band), keep) in ticks.iter().zip(&bands).zip(kept(&bands, 9.0)) {
         if keep || x - marked >= 3.0 {
             let length = if keep { 5.0 } else { 3.0 };
             svg.line((*x, r.bottom), (*x, r.bottom + length), "axis");
             marked = *x;
         }
         if keep && labelled {
-            let middle = (stretch.0 + stretch.1) / 2.0;
+            let middle = (band.0 + band.1) / 2.0;
             let text = plain(middle, r.bottom + 17.0, TICK_SIZE, "soft", &tick.label, WIDTH);
             svg.text(&Run { anchor: Anchor::Middle, ..text });
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
-use super::foreign::{Foreign, OtherFont};
+use super::fallback::{Fallback, OtherFont};
 use super::text::{REGULAR, SEMI_BOLD};
 
 /// Why a PNG could not be made.
@@ -87,7 +87,7 @@ pub(super) fn parse(svg: &str, fonts: &[OtherFont]) -> Result<usvg::Tree, ChartE
             select_font: Box::new(move |asked, database| match asked.families() {
                 [usvg::FontFamily::Named(name)] => {
                     let named = |(i, id): (usize, &Option<fontdb::ID>)| {
-                        (Foreign::family(i) == *name).then_some(*id)?
+                        (Fallback::family(i) == *name).then_some(*id)?
                     };
                     others.iter().enumerate().find_map(named)
                 }

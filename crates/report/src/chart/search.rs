@@ -5,7 +5,7 @@ use super::axis::{Axis, LevelScale, Measure};
 use super::levels::LevelKind;
 use super::number::{duration, percent, quantity, si};
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Side, Stretch, Style};
+use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
 
@@ -106,7 +106,7 @@ impl Search {
             x_title: self.kind.axis_title(x.is_log()),
             x,
             panels: vec![self.panel()],
-            stretches: self.stretches(),
+            bands: self.bands(),
             notes: Vec::new(),
             table: self.table(),
         }
@@ -190,10 +190,10 @@ impl Search {
         }
     }
 
-    fn stretches(&self) -> Vec<Stretch> {
-        let stretch = |from, to, label: String| Stretch { from, to, label, alarming: false };
-        let interval = self.interval.map(|(low, high)| stretch(low, high, "interval".to_owned()));
-        let capacity = self.capacity.map(|at| stretch(at, at, format!("capacity {}", si(at))));
+    fn bands(&self) -> Vec<Band> {
+        let band = |from, to, label: String| Band { from, to, label, alarming: false };
+        let interval = self.interval.map(|(low, high)| band(low, high, "interval".to_owned()));
+        let capacity = self.capacity.map(|at| band(at, at, format!("capacity {}", si(at))));
         interval.into_iter().chain(capacity).take(MOST_SERIES).collect()
     }
 

@@ -64,7 +64,7 @@ impl Spectrum {
             x: Axis::percentiles(self.deepest()),
             x_title: "percentile (each further nine takes equal room)".into(),
             panels: vec![panel],
-            stretches: Vec::new(),
+            bands: Vec::new(),
             notes: undrawn(self.series.len()),
             table: self.table(),
         }

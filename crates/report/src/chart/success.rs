@@ -82,7 +82,7 @@ impl SuccessRate {
             x,
             x_title,
             panels: vec![panel],
-            stretches: Vec::new(),
+            bands: Vec::new(),
             notes: undrawn(self.series.len()),
             table: self.table(&levels),
         }

@@ -1,9 +1,9 @@
 //! Writing SVG: escaping, coordinates, and the few elements charts are made of.
 //!
-//! The only place that produces markup. Every foreign text passes through [`Svg::text`],
+//! The only place that produces markup. Every text from outside passes through [`Svg::text`],
 //! [`Svg::open`] or [`escape`]; every coordinate through [`coordinate`], which cannot print NaN.
 
-use super::foreign::Foreign;
+use super::fallback::Fallback;
 use super::text::{Face, clean, fit};
 
 /// An upright rectangle in pixels, y downward.
@@ -65,17 +65,29 @@ pub(super) struct Run<'a> {
     pub room: f64,
 }
 
+/// Words in the regular face that start at `x`.
+pub(super) fn plain<'a>(
+    x: f64,
+    y: f64,
+    size: f64,
+    class: &'a str,
+    text: &'a str,
+    room: f64,
+) -> Run<'a> {
+    Run { x, y, anchor: Anchor::Start, size, face: Face::Regular, class, text, room }
+}
+
 /// An SVG document being written.
 #[derive(Debug, Default)]
 pub(super) struct Svg {
     out: String,
-    foreign: Foreign,
+    fallback: Fallback,
 }
 
 impl Svg {
     /// One whose texts are set in several fonts, for a picture.
-    pub(super) fn in_fonts(foreign: Foreign) -> Svg {
-        Svg { out: String::new(), foreign }
+    pub(super) fn in_fonts(fallback: Fallback) -> Svg {
+        Svg { out: String::new(), fallback }
     }
 
     /// Sets a text. One that had to be cut carries its full wording as a tooltip.
@@ -108,17 +120,17 @@ impl Svg {
         }
     }
 
-    /// The content of a text element, each stretch in the font that has it.
+    /// The content of a text element, each band in the font that has it.
     fn spans(&self, text: &str) -> String {
-        let span = |(font, stretch): (Option<usize>, &str)| match font {
-            None => escape(stretch),
+        let span = |(font, band): (Option<usize>, &str)| match font {
+            None => escape(band),
             Some(font) => format!(
                 "<tspan font-family=\"{}\">{}</tspan>",
-                Foreign::family(font),
-                escape(stretch)
+                Fallback::family(font),
+                escape(band)
             ),
         };
-        self.foreign.stretches(text).into_iter().map(span).collect()
+        self.fallback.pieces(text).into_iter().map(span).collect()
     }
 
     /// Begins a group with a tooltip (none if `tip` is empty).
@@ -174,8 +186,8 @@ impl Svg {
     }
 
     /// The finished text, and the fonts it is set in beside the embedded one.
-    pub(super) fn finish(self) -> (String, Foreign) {
-        (self.out, self.foreign)
+    pub(super) fn finish(self) -> (String, Fallback) {
+        (self.out, self.fallback)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::number::plain;
 use super::text::clean;
+use crate::csv::csv;
 
 /// The figures a chart was drawn from, one row a point. Cells are plain numbers (no suffix, no
 /// grouping, a dot for the decimal) or text; units stand in the headers. A cell is empty where
@@ -29,31 +30,9 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table as CSV (RFC 4180: CRLF line ends, quotes doubled). A text that a spreadsheet would
-    /// run as a formula gets an apostrophe in front, since series names come from outside.
+    /// The table as CSV.
     pub fn to_csv(&self) -> String {
-        let mut out = String::new();
-        for row in std::iter::once(&self.headers).chain(&self.rows) {
-            for (i, cell) in row.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                push_field(&mut out, cell);
-            }
-            out.push_str("\r\n");
-        }
-        out
-    }
-}
-
-fn push_field(out: &mut String, cell: &str) {
-    let formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
-    let guard = if formula { "'" } else { "" };
-    if cell.contains([',', '"', '\r', '\n']) {
-        out.push_str(&format!("\"{guard}{}\"", cell.replace('"', "\"\"")));
-    } else {
-        out.push_str(guard);
-        out.push_str(cell);
+        csv(std::iter::once(&self.headers).chain(&self.rows))
     }
 }
 

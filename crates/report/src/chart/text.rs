@@ -1,7 +1,7 @@
 //! The embedded font, how wide a text is in it, and cutting a text to the room there is.
 //!
-//! Owns the font bytes (the PNG renderer borrows them) and the cleaning of foreign text. Knows
-//! nothing of SVG. For characters that the font lacks see `foreign`.
+//! Owns the font bytes (the PNG renderer borrows them) and the cleaning of text from outside. Knows
+//! nothing of SVG. For characters that the font lacks see `fallback`.
 
 use std::sync::LazyLock;
 
@@ -166,10 +166,10 @@ fn line_end(text: &str, room: f64, size: f64) -> usize {
     text.len()
 }
 
-/// Longest text kept of anything foreign, in characters; also what a tooltip shows.
+/// Longest text kept of anything from outside, in characters; also what a tooltip shows.
 const LONGEST: usize = 1_000;
 
-/// Foreign text made safe to draw: at most 1,000 characters, white space as single spaces, no
+/// Text from outside made safe to draw: at most 1,000 characters, white space as single spaces, no
 /// control characters, and none of the invisible ones that reorder what stands beside them.
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::new();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_text_is_made_harmless() {
+    fn text_from_outside_is_made_harmless() {
         assert_eq!(clean("a\0b\u{202e}c\n\t d"), "a\u{fffd}bc d");
         assert_eq!(clean(&"x".repeat(5_000)).len(), 1_000);
     }

@@ -7,7 +7,7 @@ use super::clock::minutes_seconds;
 use super::curve::top;
 use super::number::{duration, quantity, si};
 use super::palette::Dash;
-use super::parts::{Key, Line, Mark, Panel, Point, Side, Stretch, Style};
+use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
 
 /// One second of a run (or whatever the step between entries is).
@@ -31,7 +31,7 @@ pub struct Second {
     pub in_flight: Option<f64>,
 }
 
-/// What a shaded stretch is.
+/// What a shaded band is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SpanKind {
     /// Belongs to the run but not to the result, such as a warm-up: shaded lightly.
@@ -41,7 +41,7 @@ pub enum SpanKind {
     Alarm,
 }
 
-/// A shaded stretch of time with words. Drawn as a line where it is empty.
+/// A shaded band of time with words. Drawn as a line where it is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Span {
     /// Begin in seconds since the start of the run.
@@ -95,7 +95,7 @@ impl Timeline {
             x,
             x_title: x_title.into(),
             panels,
-            stretches: self.stretches(),
+            bands: self.bands(),
             notes: self.notes(),
             table: self.table(),
         }
@@ -178,15 +178,15 @@ impl Timeline {
         Some(Panel::plain(64.0, vec![Key::words("requests in flight")], axis, vec![line]))
     }
 
-    fn stretches(&self) -> Vec<Stretch> {
+    fn bands(&self) -> Vec<Band> {
         let drawn = self.spans.iter().filter(|s| s.from_s <= s.to_s && s.from_s.is_finite());
-        let stretch = |s: &Span| Stretch {
+        let band = |s: &Span| Band {
             from: s.from_s,
             to: s.to_s,
             label: s.label.clone(),
             alarming: s.kind == SpanKind::Alarm,
         };
-        drawn.take(MOST_SPANS).map(stretch).collect()
+        drawn.take(MOST_SPANS).map(band).collect()
     }
 
     fn notes(&self) -> Vec<String> {

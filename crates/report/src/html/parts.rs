@@ -3,14 +3,14 @@
 use maud::{Markup, PreEscaped, html};
 use model::environment::Environment;
 use model::run::Run;
-use model::units::show_duration;
 use model::validity::{Validity, Verdict};
 
 use crate::chart::{Chart, Theme};
 use crate::figure::{bytes, clean, count, shell};
-use crate::text::{
-    QUANTILES, SAME, distributions, handshakes, meaning, quantiles, response_is_service,
+use crate::latencies::{
+    SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service,
 };
+use crate::text::meaning;
 
 /// Longest a text from outside is shown.
 const LONGEST: usize = 2000;
@@ -152,10 +152,12 @@ pub(super) fn facts(facts: &[(String, String)]) -> Markup {
 
 /// The latency table of a run.
 pub(super) fn latencies(run: &Run) -> Markup {
-    let headers: Vec<&str> = std::iter::once("").chain(QUANTILES).collect();
+    let headers: Vec<&str> = std::iter::once("").chain(latency_columns()).collect();
     let row = |(name, summary): (&str, &model::Summary)| {
-        let shown = quantiles(summary).map(show_duration);
-        std::iter::once(name.to_owned()).chain(shown).map(|c| html! { (c) }).collect()
+        std::iter::once(name.to_owned())
+            .chain(latency_cells(summary))
+            .map(|c| html! { (c) })
+            .collect()
     };
     html! {
         (rows(&headers, distributions(run).into_iter().map(row)))

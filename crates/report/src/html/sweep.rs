@@ -100,11 +100,12 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
 }
 
 fn levels(curve: &Curve, reading: &Reading) -> Markup {
-    let headers =
-        [curve.kind.name(), "QPS", "mean", "p50", "p99", "success", "validity", "known for"];
+    let mut headers = table::headers(curve.kind);
+    let figures = headers.len() - 1;
+    headers.push("known for");
     let row = |(i, row): (usize, &model::CurveRow)| {
         let mut cells: Vec<Markup> =
-            table::cells(row).into_iter().take(6).map(|c| html! { (c) }).collect();
+            table::cells(row).into_iter().take(figures).map(|c| html! { (c) }).collect();
         cells.push(parts::cell(row.verdict));
         cells.push(html! { span.words { (table::named(i, reading).trim_start_matches("◀ ")) } });
         cells

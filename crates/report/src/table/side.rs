@@ -1,12 +1,13 @@
 //! Curves side by side, as `verdict` joined them: each measured against the last.
 
-use model::curve::CurveRow;
 use model::units::show_duration;
+use unicode_width::UnicodeWidthStr;
 use verdict::Diff;
 use verdict::diff::DiffRow;
 use verdict::figures::percent;
 
-use super::{column, fields, notes, paragraph};
+use super::{column, field_names, fields, notes, paragraph};
+use crate::csv::{cell, csv};
 use crate::figure::{clean, level, rate, share, told_apart};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
@@ -62,7 +63,7 @@ fn names(names: [&str; 2], head: &str, style: Style) -> String {
     let mut line = String::new();
     for ((start, _), name) in head.match_indices("QPS").zip(told_apart(names, NAME)) {
         let start = start.saturating_sub(4);
-        let used = line.chars().count();
+        let used = line.width();
         line.push_str(&" ".repeat(start.saturating_sub(used)));
         line.push_str(&name);
     }
@@ -71,42 +72,21 @@ fn names(names: [&str; 2], head: &str, style: Style) -> String {
 
 /// The comparison as CSV: for every curve its figures and the ratios of QPS and mean to the last's.
 pub fn diff_csv(diff: &Diff) -> String {
-    let mut out = column(diff.kind).to_owned();
+    let figures = || field_names().into_iter().chain(["qps_ratio", "mean_ratio"]);
+    let mut header = vec![column(diff.kind).to_owned()];
     for name in &diff.names {
-        for figure in FIELDS {
-            out += &format!(",{}", quoted(&format!("{} {figure}", clean(name, 64))));
-        }
+        header.extend(figures().map(|figure| format!("{} {figure}", clean(name, 64))));
     }
-    out += "\r\n";
-    for row in &diff.rows {
-        out += &row.level.to_string();
-        for (of, cell) in row.cells.iter().enumerate() {
-            let number = |ratio: Option<f64>| ratio.map_or_else(String::new, |r| r.to_string());
-            let figures =
-                cell.as_ref().map_or_else(Default::default, |cell: &CurveRow| fields(cell));
-            let (qps, mean) = (number(row.qps_ratio(of)), number(row.mean_ratio(of)));
-            out += &format!(",{},{qps},{mean}", figures.join(","));
+    let row = |row: &DiffRow| {
+        let mut cells = vec![row.level.to_string()];
+        for (of, figures) in row.cells.iter().enumerate() {
+            let nothing = || vec![String::new(); field_names().len()];
+            cells.extend(figures.as_ref().map_or_else(nothing, fields));
+            cells.extend([row.qps_ratio(of), row.mean_ratio(of)].map(cell));
         }
-        out += "\r\n";
-    }
-    out
-}
-
-const FIELDS: [&str; 8] = [
-    "requests_per_s",
-    "mean_ns",
-    "p50_ns",
-    "p99_ns",
-    "success_ratio",
-    "validity",
-    "qps_ratio",
-    "mean_ratio",
-];
-
-/// A header from outside as RFC 4180 wants it, and not as a formula.
-fn quoted(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+        cells
+    };
+    csv(std::iter::once(header).chain(diff.rows.iter().map(row)))
 }
 
 #[cfg(test)]
@@ -151,7 +131,7 @@ mod tests {
     fn csv_has_as_many_fields_in_every_row() {
         let csv = diff_csv(&joined(&[("=a", 1e4, &[1, 5]), ("b", 2e4, &[5, 9])]));
         let lines: Vec<_> = csv.split_terminator("\r\n").collect();
-        assert!(lines[0].starts_with("concurrency,\"'=a requests_per_s\""), "{csv}");
+        assert!(lines[0].starts_with("concurrency,'=a requests_per_s,"), "{csv}");
         assert_eq!(lines.len(), 4);
         assert!(lines.iter().all(|line| line.split(',').count() == 17), "{csv}");
     }

@@ -1,7 +1,6 @@
 //! The sections between wrk's block and the verdict.
 
 use model::Dip;
-use model::histogram::Summary;
 use model::plan::{Load, Plan};
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
@@ -11,6 +10,9 @@ use verdict::validity::UNEVEN;
 use super::{COLUMNS, Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, rate, share, share_of};
 use crate::grid::{Grid, Lean};
+use crate::latencies::{
+    SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service,
+};
 
 /// Width of the names on the left.
 const NAME: usize = 13;
@@ -161,66 +163,15 @@ pub(crate) fn load(plan: &Plan) -> String {
     words
 }
 
-/// The columns of a latency table.
-pub(crate) const QUANTILES: [&str; 9] =
-    ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean"];
-
-/// A summary's figures in the order of [`QUANTILES`].
-pub(crate) const fn quantiles(s: &Summary) -> [Nanos; 9] {
-    [s.p50, s.p75, s.p90, s.p95, s.p99, s.p999, s.p9999, s.max, s.mean]
-}
-
-/// The distributions that a run has, response first. One line stands for response and service where
-/// they are the same.
-pub(crate) fn distributions(run: &Run) -> Vec<(&'static str, &Summary)> {
-    let same = response_is_service(run);
-    let mut rows = vec![
-        (if same { "Service time" } else { "Response time" }, &run.response_ns),
-        ("Service time", &run.service_ns),
-        ("Late", &run.late_ns),
-        ("Observed late", &run.observed_late_ns),
-        ("Wait", &run.wait_ns),
-        ("First byte", &run.first_byte_ns),
-        ("Connect", &run.connect_ns),
-        ("TLS", &run.tls_ns),
-    ];
-    if same {
-        rows.remove(1);
-    }
-    rows.retain(|(_, summary)| summary.count > 0);
-    rows
-}
-
-/// Whether this is a closed loop whose response times are its service times, sample by sample.
-pub(crate) fn response_is_service(run: &Run) -> bool {
-    run.plan.rate_per_s.is_none() && run.response_ns == run.service_ns
-}
-
-/// Said where one line stands for two.
-pub(crate) const SAME: &str =
-    "In a closed loop a request is due when it is sent: response time = service time.";
-
-/// How many TLS handshakes were full and how many went on with an earlier session; nothing without
-/// any, or where it was not counted.
-pub(crate) fn handshakes(run: &Run) -> Option<String> {
-    let resumed = run.totals.tls_resumed.filter(|_| run.tls_ns.count > 0)?;
-    let full = run.tls_ns.count.saturating_sub(resumed);
-    Some(match resumed {
-        0 => format!("TLS handshakes: {}, all full.", count(full)),
-        resumed => format!("TLS handshakes: {} full, {} resumed.", count(full), count(resumed)),
-    })
-}
-
 fn latencies(run: &Run, style: Style) -> Option<String> {
     let rows = distributions(run);
     if rows.is_empty() {
         return None;
     }
-    let mut grid = Grid::named(QUANTILES.len());
-    grid.row([""].into_iter().chain(QUANTILES));
+    let mut grid = Grid::named(latency_columns().count());
+    grid.row([""].into_iter().chain(latency_columns()));
     for (name, summary) in rows {
-        let shown = quantiles(summary).map(show_duration);
-        grid.row([name.to_owned()].into_iter().chain(shown));
+        grid.row([name.to_owned()].into_iter().chain(latency_cells(summary)));
     }
     let table = grid.print();
     let (header, body) = table.split_at(table.find('\n').unwrap_or(0));

@@ -7,8 +7,8 @@ use model::histogram::Latencies;
 use model::run::Run;
 use model::units::{Nanos, show_duration};
 
-use super::detail::response_is_service;
 use super::{Style, Tone};
+use crate::latencies::response_is_service;
 
 const ROWS: usize = 8;
 /// Columns between 50 and 90 per cent, and between each nine and the next.

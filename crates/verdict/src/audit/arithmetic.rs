@@ -1,7 +1,7 @@
 //! Figures of one row that must agree with one another.
 
 use model::units::{Nanos, SECOND, show_duration};
-use model::{Claim, Maker};
+use model::{Claim, Tool};
 
 use super::{Found, Severity};
 use crate::figures::{self, grouped};
@@ -20,7 +20,7 @@ fn points(claim: &Claim) -> Vec<(f64, Nanos)> {
     least.into_iter().chain(claim.quantiles.iter().copied()).chain(greatest).collect()
 }
 
-pub(super) fn order(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn order(_: Tool, claim: &Claim) -> Option<Found> {
     let points = points(claim);
     let slack = |ns: Nanos| ns as f64 * (1.0 + BUCKETS) + 2.0 * claim.error_ns as f64;
     let pair = points.windows(2).find(|pair| pair[0].1 as f64 > slack(pair[1].1))?;
@@ -41,7 +41,7 @@ pub(super) fn order(_: Maker, claim: &Claim) -> Option<Found> {
 
 /// A share of the samples lies between each two points, so their lower ends bound the mean from
 /// below and their upper ends from above.
-pub(super) fn mean(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
     let mean_ns = claim.mean_ns.filter(|_| claim.requests.is_some_and(|n| n >= ENOUGH))?;
     let mut points = points(claim);
     if claim.min_ns.is_none() {
@@ -69,7 +69,7 @@ pub(super) fn mean(_: Maker, claim: &Claim) -> Option<Found> {
     Some((Severity::Impossible, evidence, None))
 }
 
-pub(super) fn rate(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn rate(_: Tool, claim: &Claim) -> Option<Found> {
     let (requests, duration_ns) = (claim.requests?, claim.duration_ns?);
     let seconds = duration_ns as f64 / SECOND as f64;
     if seconds == 0.0 {

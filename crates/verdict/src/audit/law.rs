@@ -1,7 +1,7 @@
 //! Little's law: requests in flight = QPS x mean latency, and no more can be than have a connection.
 
 use model::units::{SECOND, show_duration};
-use model::{Claim, Latency, LoopKind, Maker};
+use model::{Claim, Latency, LoopKind, Tool};
 
 use super::outcome::HEY_KEEPS;
 use super::{Found, Severity};
@@ -37,7 +37,7 @@ fn breaks(claim: &Claim, in_flight: f64, cap: f64) -> bool {
     in_flight > TOLERANCE * cap * claim.edges
 }
 
-pub(super) fn exceeded(maker: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn exceeded(tool: Tool, claim: &Claim) -> Option<Found> {
     let severity = binds(claim)?;
     let [least, _, cap] = in_flight(claim)?;
     if !breaks(claim, least, cap) {
@@ -52,32 +52,32 @@ pub(super) fn exceeded(maker: Maker, claim: &Claim) -> Option<Found> {
         grouped(cap, 0),
         shown / cap
     );
-    Some((severity, evidence, exceeded_cause(maker, claim)))
+    Some((severity, evidence, exceeded_cause(tool, claim)))
 }
 
-fn exceeded_cause(maker: Maker, claim: &Claim) -> Option<String> {
-    let cause = match maker {
-        Maker::Hey if claim.requests.is_some_and(|n| n > HEY_KEEPS) => {
+fn exceeded_cause(tool: Tool, claim: &Claim) -> Option<String> {
+    let cause = match tool {
+        Tool::Hey if claim.requests.is_some_and(|n| n > HEY_KEEPS) => {
             "hey's average, which is too high beyond a million requests"
         }
-        Maker::Wrk | Maker::Wrktest => {
+        Tool::Wrk | Tool::Wrktest => {
             "wrk's stats correction: before it prints, wrk adds invented samples above the mean to \
              the latencies of its closed loop, so that mean and percentiles come out too high. A \
              script that pipelines requests would look the same"
         }
-        Maker::Hey => "hey ran with more connections than were given here, or over HTTP/2",
-        Maker::Oha => "oha ran with --latency-correction, -p or more connections than given here",
-        Maker::K6 => "users that send several requests at once (http.batch)",
-        Maker::Jmeter => {
+        Tool::Hey => "hey ran with more connections than were given here, or over HTTP/2",
+        Tool::Oha => "oha ran with --latency-correction, -p or more connections than given here",
+        Tool::K6 => "users that send several requests at once (http.batch)",
+        Tool::Jmeter => {
             "files of several engines were put together: the threads are those of one, or samples \
              hold parallel downloads"
         }
-        Maker::Ab | Maker::Wrk2 | Maker::Vegeta | Maker::Plimsoll => return None,
+        Tool::Ab | Tool::Wrk2 | Tool::Vegeta | Tool::Plimsoll => return None,
     };
     Some(cause.to_owned())
 }
 
-pub(super) fn idle(maker: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn idle(tool: Tool, claim: &Claim) -> Option<Found> {
     let [_, most, cap] = in_flight(claim)?;
     let nothing = claim.qps == 0.0 || claim.mean_ns == Some(0);
     if claim.loop_kind == LoopKind::Open || nothing || most > IDLE * cap {
@@ -92,17 +92,17 @@ pub(super) fn idle(maker: Maker, claim: &Claim) -> Option<Found> {
         grouped(cap, 0)
     );
     let severity = if claim.pauses { Severity::Note } else { Severity::Doubtful };
-    Some((severity, evidence, idle_cause(maker, claim.pauses)))
+    Some((severity, evidence, idle_cause(tool, claim.pauses)))
 }
 
-fn idle_cause(maker: Maker, pauses: bool) -> Option<String> {
-    let cause = match maker {
+fn idle_cause(tool: Tool, pauses: bool) -> Option<String> {
+    let cause = match tool {
         _ if pauses => "pauses between requests",
-        Maker::Wrk | Maker::Wrktest => {
+        Tool::Wrk | Tool::Wrktest => {
             "connections that never opened or hung without an answer, or wrk itself: under load it \
              starts its clock late, and its mean comes out too low"
         }
-        Maker::Plimsoll => "connections that never opened or hung without an answer",
+        Tool::Plimsoll => "connections that never opened or hung without an answer",
         _ => {
             "the tool was the limit and spent the rest of the time itself, it was told to keep a \
              rate, or connections never opened"
@@ -111,7 +111,7 @@ fn idle_cause(maker: Maker, pauses: bool) -> Option<String> {
     Some(cause.to_owned())
 }
 
-pub(super) fn unknown(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn unknown(_: Tool, claim: &Claim) -> Option<Found> {
     let applies = claim.loop_kind != LoopKind::Open
         && claim.in_flight_cap().is_none()
         && claim.mean_ns.is_some();
@@ -122,7 +122,7 @@ pub(super) fn unknown(_: Maker, claim: &Claim) -> Option<Found> {
     })
 }
 
-pub(super) fn waited(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn waited(_: Tool, claim: &Claim) -> Option<Found> {
     let [least, _, cap] = in_flight(claim)?;
     let applies =
         claim.loop_kind == LoopKind::Open && binds(claim).is_none() && breaks(claim, least, cap);
@@ -134,7 +134,7 @@ pub(super) fn waited(_: Maker, claim: &Claim) -> Option<Found> {
     })
 }
 
-pub(super) fn coarse(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn coarse(_: Tool, claim: &Claim) -> Option<Found> {
     let [least, most, cap] = in_flight(claim)?;
     let bound = binds(claim).is_some();
     if !bound || breaks(claim, least, cap) || !breaks(claim, most, cap) {

@@ -1,7 +1,7 @@
 //! What came of the requests, and what the tool itself is known for.
 
 use model::units::{Nanos, show_duration};
-use model::{Claim, Maker, Verdict};
+use model::{Claim, Tool, Verdict};
 
 use super::{Found, Severity};
 use crate::curve::SOUND;
@@ -20,8 +20,8 @@ fn doubtful(evidence: String) -> Option<Found> {
     Some((Severity::Doubtful, evidence, None))
 }
 
-pub(super) fn hey_million(maker: Maker, claim: &Claim) -> Option<Found> {
-    let requests = claim.requests.filter(|&n| maker == Maker::Hey && n > HEY_KEEPS)?;
+pub(super) fn hey_million(tool: Tool, claim: &Claim) -> Option<Found> {
+    let requests = claim.requests.filter(|&n| tool == Tool::Hey && n > HEY_KEEPS)?;
     let mean_ns = claim.mean_ns?;
     let corrected = mean_ns as f64 * HEY_KEEPS as f64 / requests as f64;
     doubtful(format!(
@@ -32,7 +32,7 @@ pub(super) fn hey_million(maker: Maker, claim: &Claim) -> Option<Found> {
     ))
 }
 
-pub(super) fn nothing(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn nothing(_: Tool, claim: &Claim) -> Option<Found> {
     if claim.qps > 0.0 && claim.requests != Some(0) && claim.mean_ns.is_some() {
         return None;
     }
@@ -40,13 +40,13 @@ pub(super) fn nothing(_: Maker, claim: &Claim) -> Option<Found> {
     doubtful(what.to_owned())
 }
 
-pub(super) fn failing(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn failing(_: Tool, claim: &Claim) -> Option<Found> {
     let success = claim.success.filter(|&success| success < SOUND)?;
     let carried = crate::figures::rate(claim.qps * success);
     doubtful(format!("{} succeeded: {carried}/s were carried", share(success)))
 }
 
-pub(super) fn connects(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn connects(_: Tool, claim: &Claim) -> Option<Found> {
     if claim.connect_errors == 0 {
         return None;
     }
@@ -59,7 +59,7 @@ pub(super) fn connects(_: Maker, claim: &Claim) -> Option<Found> {
     Some((severity, evidence, None))
 }
 
-pub(super) fn dropped(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn dropped(_: Tool, claim: &Claim) -> Option<Found> {
     let dropped = claim.dropped as f64;
     let arrivals = dropped + claim.requests.unwrap_or(0) as f64;
     if dropped <= DROPPED * arrivals {
@@ -72,19 +72,19 @@ pub(super) fn dropped(_: Maker, claim: &Claim) -> Option<Found> {
     ))
 }
 
-pub(super) fn own_verdict(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn own_verdict(_: Tool, claim: &Claim) -> Option<Found> {
     let validity = claim.validity.as_ref().filter(|v| v.verdict != Verdict::Valid)?;
     let reasons = validity.reasons.iter().filter(|reason| reason.consequence != Verdict::Valid);
     let codes: Vec<&str> = reasons.map(|reason| reason.code.name()).collect();
     doubtful(format!("{} by its own rules: {}", validity.verdict.name(), codes.join(", ")))
 }
 
-pub(super) fn no_keepalive(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn no_keepalive(_: Tool, claim: &Claim) -> Option<Found> {
     (claim.keepalive == Some(false))
         .then(|| (Severity::Note, "a connection for each request".to_owned(), None))
 }
 
-pub(super) fn few(_: Maker, claim: &Claim) -> Option<Found> {
+pub(super) fn few(_: Tool, claim: &Claim) -> Option<Found> {
     let requests = claim.requests.filter(|&n| n > 0 && n < ENOUGH_FOR_P99)?;
     let quoted = claim.quantiles.iter().any(|&(share, _)| share >= 0.99);
     quoted.then(|| {

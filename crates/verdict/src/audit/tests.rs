@@ -3,7 +3,6 @@ use model::{Latency, LoopKind};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixture;
 
 /// Rows of the founding documents' tables: connections, QPS, mean in ms, the ratio by hand.
 const NATIVE: [(f64, f64, f64); 14] = [
@@ -28,12 +27,12 @@ fn closed(connections: f64, qps: f64, mean_ms: f64) -> Claim {
     Claim { connections: Some(connections), ..Claim::new(qps, Some(mean_ns)) }
 }
 
-fn found(maker: Maker, claim: &Claim) -> Vec<(&'static str, Severity)> {
-    findings(maker, claim).iter().map(|finding| (finding.code, finding.severity)).collect()
+fn found(tool: Tool, claim: &Claim) -> Vec<(&'static str, Severity)> {
+    findings(tool, claim).iter().map(|finding| (finding.code, finding.severity)).collect()
 }
 
-fn evidence(maker: Maker, claim: &Claim, code: &str) -> String {
-    let all = findings(maker, claim);
+fn evidence(tool: Tool, claim: &Claim, code: &str) -> String {
+    let all = findings(tool, claim);
     let found = all.iter().find(|finding| finding.code == code);
     found.unwrap_or_else(|| panic!("no {code} in {all:?}")).evidence.clone()
 }
@@ -49,16 +48,16 @@ fn the_founding_table_is_flagged_row_by_row() {
             r if r <= 0.5 => vec![("idle_connections", Doubtful)],
             _ => Vec::new(),
         };
-        assert_eq!(found(Maker::Wrktest, &row), wanted, "row {at}, ratio {ratio}");
+        assert_eq!(found(Tool::Wrktest, &row), wanted, "row {at}, ratio {ratio}");
     }
     let worst = closed(15_000.0, 644_269.17, 222.44);
     assert_eq!(
-        evidence(Maker::Wrktest, &worst, "little_law"),
+        evidence(Tool::Wrktest, &worst, "little_law"),
         "644,269/s x 222ms is 143,311 requests in flight, of 15,000 possible: 9.55 times"
     );
     let last = closed(1_000_000.0, 20_954.71, 198.87);
     assert_eq!(
-        evidence(Maker::Wrktest, &last, "idle_connections"),
+        evidence(Tool::Wrktest, &last, "idle_connections"),
         "most connections idle: 4,167 of 1,000,000 in flight"
     );
 }
@@ -71,7 +70,7 @@ fn the_bounds_are_where_they_are_said_to_be() {
         (50.1, vec![]),
         (50.0, vec![("idle_connections", Severity::Doubtful)]),
     ] {
-        assert_eq!(found(Maker::Wrk, &closed(100.0, 1000.0, mean_ms)), wanted, "{mean_ms}");
+        assert_eq!(found(Tool::Wrk, &closed(100.0, 1000.0, mean_ms)), wanted, "{mean_ms}");
     }
 }
 
@@ -79,21 +78,21 @@ fn the_bounds_are_where_they_are_said_to_be() {
 fn what_rounding_explains_is_not_held_against_a_row() {
     let mut coarse = closed(50.0, 62_937.61, 1.0);
     coarse.error_ns = MILLISECOND / 2;
-    assert_eq!(found(Maker::Ab, &coarse), [("coarse_latency", Severity::Note)]);
+    assert_eq!(found(Tool::Ab, &coarse), [("coarse_latency", Severity::Note)]);
     coarse.mean_ns = Some(2 * MILLISECOND);
-    assert_eq!(found(Maker::Ab, &coarse), [("little_law", Severity::Impossible)]);
+    assert_eq!(found(Tool::Ab, &coarse), [("little_law", Severity::Impossible)]);
     let mut idle = closed(50.0, 62_937.61, 0.0);
     idle.error_ns = MILLISECOND / 2;
-    assert_eq!(found(Maker::Ab, &idle), []);
+    assert_eq!(found(Tool::Ab, &idle), []);
 }
 
 #[test]
 fn wrks_correction_is_named_and_heys_million_too() {
-    let wrk = findings(Maker::Wrk, &closed(30_000.0, 75_613.16, 508.77));
+    let wrk = findings(Tool::Wrk, &closed(30_000.0, 75_613.16, 508.77));
     assert!(wrk[0].cause.as_ref().unwrap().contains("wrk's stats correction"));
     assert!(wrk[0].evidence.ends_with("1.28 times"), "{wrk:?}");
     let hey = Claim { requests: Some(3_000_000), ..closed(100.0, 30_000.0, 10.0) };
-    let hey = findings(Maker::Hey, &hey);
+    let hey = findings(Tool::Hey, &hey);
     let codes: Vec<_> = hey.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, ["little_law", "hey_million"]);
     assert_eq!(hey[1].evidence, "of 3,000,000 answers the mean is 3.33ms, not 10.0ms");
@@ -106,43 +105,43 @@ fn open_loops_are_never_impossible_on_response_figures() {
         for connections in [None, Some(10.0)] {
             let mut row = closed(1.0, 5000.0, 900.0);
             (row.loop_kind, row.latency, row.connections) = (LoopKind::Open, latency, connections);
-            for maker in [Maker::Wrk2, Maker::Vegeta, Maker::Wrk, Maker::Wrktest] {
-                let all = found(maker, &row);
+            for tool in [Tool::Wrk2, Tool::Vegeta, Tool::Wrk, Tool::Wrktest] {
+                let all = found(tool, &row);
                 assert!(all.iter().all(|found| found.1 == Severity::Note), "{all:?}");
             }
         }
     }
     let idle = Claim { loop_kind: LoopKind::Open, ..closed(1000.0, 10.0, 1.0) };
-    assert_eq!(found(Maker::Wrk2, &idle), []);
+    assert_eq!(found(Tool::Wrk2, &idle), []);
 }
 
 #[test]
 fn users_and_latencies_of_an_unknown_kind_are_only_doubted() {
     let over = closed(10.0, 5000.0, 9.0);
     let k6 = Claim { loop_kind: LoopKind::Users, pauses: true, ..over.clone() };
-    assert_eq!(found(Maker::K6, &k6), [("little_law", Severity::Doubtful)]);
+    assert_eq!(found(Tool::K6, &k6), [("little_law", Severity::Doubtful)]);
     let oha = Claim { latency: Latency::Either, ..over };
-    assert_eq!(found(Maker::Oha, &oha), [("little_law", Severity::Doubtful)]);
+    assert_eq!(found(Tool::Oha, &oha), [("little_law", Severity::Doubtful)]);
     let idle = Claim { pauses: true, ..closed(10.0, 100.0, 9.0) };
-    assert_eq!(found(Maker::Jmeter, &idle), [("idle_connections", Severity::Note)]);
+    assert_eq!(found(Tool::Jmeter, &idle), [("idle_connections", Severity::Note)]);
     let unknown = Claim { connections: None, ..closed(10.0, 100.0, 9.0) };
-    assert_eq!(found(Maker::Hey, &unknown), [("connections_unknown", Severity::Note)]);
+    assert_eq!(found(Tool::Hey, &unknown), [("connections_unknown", Severity::Note)]);
 }
 
 #[test]
 fn our_own_runs_are_bound_in_any_loop_and_by_what_their_ends_explain() {
-    let mut run = fixture::open();
+    let mut run = fixture::sound::open();
     run.service_ns.mean = 900 * MILLISECOND;
     run.rates.requests_per_s = 1e6;
-    let broken = found(Maker::Plimsoll, &Claim::of_run(&run));
+    let broken = found(Tool::Plimsoll, &Claim::of_run(&run));
     assert!(broken.contains(&("little_law", Severity::Impossible)), "{broken:?}");
     run.totals.duration_ns = 1;
     run.service_ns.max = 1000 * SECOND;
-    let explained = found(Maker::Plimsoll, &Claim::of_run(&run));
+    let explained = found(Tool::Plimsoll, &Claim::of_run(&run));
     assert!(!explained.iter().any(|found| found.0 == "little_law"), "{explained:?}");
-    let mut judged = fixture::closed();
+    let mut judged = fixture::sound::closed();
     judged.validity = model::Validity::not_judged();
-    let told = evidence(Maker::Plimsoll, &Claim::of_run(&judged), "own_verdict");
+    let told = evidence(Tool::Plimsoll, &Claim::of_run(&judged), "own_verdict");
     assert_eq!(told, "INVALID by its own rules: not_judged");
 }
 
@@ -152,23 +151,23 @@ fn percentiles_are_in_order_and_fit_the_mean() {
     let mut row = closed(10.0, 1000.0, 9.0);
     (row.requests, row.min_ns, row.max_ns) = (Some(5000), Some(ms(1)), Some(ms(100)));
     row.quantiles = vec![(0.5, ms(8)), (0.9, ms(12)), (0.99, ms(50))];
-    assert_eq!(found(Maker::Wrk, &row), []);
+    assert_eq!(found(Tool::Wrk, &row), []);
     for (quantiles, told) in [
         (vec![(0.5, ms(8)), (0.9, ms(7))], "p50 is 8.00ms, above p90, 7.00ms"),
         (vec![(0.999, ms(120))], "p99.9 is 120ms, above the greatest, 100ms"),
         (vec![(0.5, MILLISECOND / 2)], "the least is 1.00ms, above p50, 500us"),
     ] {
         let odd = Claim { quantiles, ..row.clone() };
-        assert_eq!(evidence(Maker::Wrk, &odd, "percentiles_out_of_order"), told);
+        assert_eq!(evidence(Tool::Wrk, &odd, "percentiles_out_of_order"), told);
     }
     let low = Claim { quantiles: vec![(0.5, ms(30)), (0.9, ms(40))], ..row.clone() };
     let told = "a mean of 9.00ms, where its percentiles allow at least 16.5ms";
-    assert_eq!(evidence(Maker::Wrk, &low, "mean_outside_percentiles"), told);
+    assert_eq!(evidence(Tool::Wrk, &low, "mean_outside_percentiles"), told);
     let high = Claim { max_ns: Some(ms(8)), quantiles: vec![(0.5, ms(2))], ..row.clone() };
     let told = "a mean of 9.00ms, where its percentiles allow at most 5.00ms";
-    assert_eq!(evidence(Maker::Wrk, &high, "mean_outside_percentiles"), told);
+    assert_eq!(evidence(Tool::Wrk, &high, "mean_outside_percentiles"), told);
     let few = Claim { requests: Some(20), ..low };
-    assert!(!found(Maker::Wrk, &few).iter().any(|found| found.0 == "mean_outside_percentiles"));
+    assert!(!found(Tool::Wrk, &few).iter().any(|found| found.0 == "mean_outside_percentiles"));
 }
 
 #[test]
@@ -179,32 +178,32 @@ fn counts_rates_and_outcomes() {
         success: Some(1.0),
         ..closed(10.0, 1000.0, 9.0)
     };
-    assert_eq!(found(Maker::Wrk, &base), []);
+    assert_eq!(found(Tool::Wrk, &base), []);
     let edited = Claim { qps: 1100.0, ..base.clone() };
     let told = "10,000 requests in 10.0s are 1,000/s, but 1,100/s is printed";
-    assert_eq!(evidence(Maker::Wrk, &edited, "rate_contradicts_count"), told);
+    assert_eq!(evidence(Tool::Wrk, &edited, "rate_contradicts_count"), told);
     let failing = Claim { success: Some(0.8), ..base.clone() };
     let told = "80.00 % succeeded: 800/s were carried";
-    assert_eq!(evidence(Maker::Wrk, &failing, "mostly_errors"), told);
+    assert_eq!(evidence(Tool::Wrk, &failing, "mostly_errors"), told);
     let dropping = Claim { dropped: 2_500, ..base.clone() };
     let told = "2,500 arrivals, 20.00 %, were left out";
-    assert_eq!(evidence(Maker::K6, &dropping, "arrivals_dropped"), told);
+    assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), told);
     for (connect_errors, severity) in [(1, Severity::Doubtful), (0, Severity::Note)] {
         let row = Claim { connect_errors, connections: Some(10.0), ..base.clone() };
-        let any = found(Maker::Wrk, &row).contains(&("connects_failed", severity));
+        let any = found(Tool::Wrk, &row).contains(&("connects_failed", severity));
         assert_eq!(any, connect_errors > 0);
     }
     let many = Claim { connect_errors: 5, connections: Some(1000.0), ..base.clone() };
-    assert!(found(Maker::Wrk, &many).contains(&("connects_failed", Severity::Note)));
+    assert!(found(Tool::Wrk, &many).contains(&("connects_failed", Severity::Note)));
     let nothing = Claim { mean_ns: None, qps: 0.0, requests: Some(0), ..base.clone() };
-    assert_eq!(evidence(Maker::Wrk, &nothing, "nothing_measured"), "no answer came");
+    assert_eq!(evidence(Tool::Wrk, &nothing, "nothing_measured"), "no answer came");
     let alone = Claim { keepalive: Some(false), ..base };
-    assert_eq!(found(Maker::Ab, &alone), [("no_keepalive", Severity::Note)]);
+    assert_eq!(found(Tool::Ab, &alone), [("no_keepalive", Severity::Note)]);
 }
 
-fn file(name: &str, maker: Maker, row: Claim) -> (String, Claims) {
+fn file(name: &str, tool: Tool, row: Claim) -> (String, Claims) {
     let target = row.target.clone().or(Some("http://h/".to_owned()));
-    (name.to_owned(), Claims::new(maker, vec![Claim { target, ..row }]))
+    (name.to_owned(), Claims::new(tool, vec![Claim { target, ..row }]))
 }
 
 #[test]
@@ -214,16 +213,16 @@ fn files_of_the_same_load_are_set_side_by_side() {
     let fresh = Claim { keepalive: Some(false), ..closed(100.0, 10_000.0, 10.0) };
     let erring = Claim { success: Some(0.2), ..closed(100.0, 90_000.0, 1.0) };
     let files = vec![
-        file("hey.txt", Maker::Hey, busy_elsewhere),
-        file("wrk.txt", Maker::Wrk, closed(100.0, 40_000.0, 2.4)),
-        file("oha.txt", Maker::Oha, closed(100.0, 38_000.0, 2.5)),
-        file("slow.txt", Maker::Wrk, slow),
-        file("ab.txt", Maker::Ab, fresh),
-        file("erring.txt", Maker::Wrk, erring),
-        file("other.txt", Maker::Wrk, closed(200.0, 1.0, 2.5)),
+        file("hey.txt", Tool::Hey, busy_elsewhere),
+        file("wrk.txt", Tool::Wrk, closed(100.0, 40_000.0, 2.4)),
+        file("oha.txt", Tool::Oha, closed(100.0, 38_000.0, 2.5)),
+        file("slow.txt", Tool::Wrk, slow),
+        file("ab.txt", Tool::Ab, fresh),
+        file("erring.txt", Tool::Wrk, erring),
+        file("other.txt", Tool::Wrk, closed(200.0, 1.0, 2.5)),
         file(
             "open.txt",
-            Maker::Wrk2,
+            Tool::Wrk2,
             Claim { loop_kind: LoopKind::Open, ..closed(100.0, 9.0, 9.0) },
         ),
     ];
@@ -281,7 +280,7 @@ fn targets_are_compared_as_what_they_mean() {
     }
     let unnamed = |name: &str, qps| {
         let rows = vec![closed(10.0, qps, 9.0)];
-        (name.to_owned(), Claims::new(Maker::Wrktest, rows))
+        (name.to_owned(), Claims::new(Tool::Wrktest, rows))
     };
     let two = || vec![unnamed("a.dat", 1000.0), unnamed("b.dat", 500.0)];
     assert!(audit(two(), false).groups.is_empty());
@@ -292,9 +291,9 @@ fn targets_are_compared_as_what_they_mean() {
 
 #[test]
 fn the_worst_decides() {
-    let possible = file("a", Maker::Wrk, closed(10.0, 1000.0, 9.0));
-    let impossible = file("b", Maker::Wrk, closed(10.0, 1000.0, 90.0));
-    let idle = file("c", Maker::Wrk, closed(10.0, 1000.0, 1.0));
+    let possible = file("a", Tool::Wrk, closed(10.0, 1000.0, 9.0));
+    let impossible = file("b", Tool::Wrk, closed(10.0, 1000.0, 90.0));
+    let idle = file("c", Tool::Wrk, closed(10.0, 1000.0, 1.0));
     let of = |files| {
         let audit = audit(files, false);
         (audit.worst(), crate::exit_code_of_audit(&audit))
@@ -311,7 +310,7 @@ fn the_documentation_has_every_rule_and_format_and_no_code_twice() {
         assert!(text.contains(&format!("| `{}` |", rule.code)), "{}", rule.code);
         assert_eq!(RULES.iter().position(|other| other.code == rule.code), Some(at));
     }
-    assert!(Maker::ALL.iter().all(|maker| text.contains(maker.form())), "{text}");
+    assert!(Tool::ALL.iter().all(|tool| text.contains(tool.form())), "{text}");
 }
 
 proptest! {
@@ -339,12 +338,12 @@ proptest! {
             success,
             ..Claim::new(qps, mean_ns)
         };
-        for maker in Maker::ALL {
-            let all = findings(maker, &claim);
+        for tool in Tool::ALL {
+            let all = findings(tool, &claim);
             prop_assert!(all.windows(2).all(|pair| pair[0].severity >= pair[1].severity));
             prop_assert!(all.iter().all(|finding| !finding.evidence.contains("NaN")), "{all:?}");
         }
-        let pair = ["a", "b"].map(|name| file(name, Maker::Hey, claim.clone()));
+        let pair = ["a", "b"].map(|name| file(name, Tool::Hey, claim.clone()));
         let _ = audit(pair.to_vec(), false);
     }
 }

@@ -213,7 +213,7 @@ mod tests {
     use model::FlowRun;
 
     use super::*;
-    use crate::fixture::open;
+    use fixture::sound::open;
 
     #[test]
     fn requests_per_arrival_are_those_of_sessions_that_ended() {

@@ -177,9 +177,9 @@ fn outcome(bound: Bound, judged: &Judgement, purpose: Purpose) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{around, open};
     use crate::objective::figures::Figures;
     use crate::objective::parse;
+    use fixture::sound::{around, open};
 
     fn asked(texts: &[&str]) -> Asked {
         Asked::of(texts.iter().flat_map(|text| parse(text).unwrap()).collect())

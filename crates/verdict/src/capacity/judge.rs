@@ -7,11 +7,11 @@
 
 use model::capacity::{Judged, Margin, Outcome, Unit};
 use model::units::show_duration;
-use model::{Nanos, ReasonCode, Run, Summary, Verdict};
+use model::{Nanos, PERCENTILES, ReasonCode, Run, Summary, Verdict};
 
 use super::weighed::{Of, Weighed};
+use crate::blocks::Time;
 use crate::objective::{Metric, Statistic};
-use crate::statistics::Time;
 use crate::validity;
 
 /// Share of the attempts that must succeed where no objective says so.
@@ -189,20 +189,11 @@ fn within_without(weighed: &Weighed, part: &Summary) -> bool {
 /// What a metric reads from the latencies of which it is one, read from others of the same requests; of a
 /// percentile that is not kept, the next above.
 fn like(metric: Metric, times: &Summary) -> Nanos {
-    let kept = [
-        (0.5, times.p50),
-        (0.75, times.p75),
-        (0.9, times.p90),
-        (0.95, times.p95),
-        (0.99, times.p99),
-        (0.999, times.p999),
-        (0.9999, times.p9999),
-    ];
     match metric {
         Metric::Latency(_, Statistic::Mean) => times.mean,
         Metric::Latency(_, Statistic::Percentile(percentile)) => {
-            let above = kept.into_iter().find(|(share, _)| percentile.share() <= *share);
-            above.map_or(times.max, |(_, time)| time)
+            let above = PERCENTILES.iter().find(|kept| percentile.share() <= kept.share);
+            above.map_or(times.max, |kept| (kept.of)(times))
         }
         // No other has a time for its limit.
         _ => times.max,
@@ -231,8 +222,8 @@ mod tests {
 
     use super::super::Asked;
     use super::*;
-    use crate::fixture::{around, closed, open};
     use crate::objective::parse;
+    use fixture::sound::{around, closed, open};
 
     fn judged(run: &Run) -> Judged {
         judge(run, Asked::default().margins(run, &[], Purpose::Search), Some(2e6))

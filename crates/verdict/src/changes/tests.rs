@@ -1,10 +1,9 @@
 use model::Interval;
 use model::interval::{Phase, Tally};
-use model::kinds::{begins, length_class};
+use model::interval::{begins, length_class};
 use model::units::{MILLISECOND, SECOND};
 
 use super::*;
-use crate::fixture::head;
 
 /// A deterministic stream of numbers (SplitMix64).
 struct Draws(u64);
@@ -77,7 +76,7 @@ fn count(
 }
 
 fn told(kinds: &Kinds) -> Option<AnswerChange> {
-    find(kinds, &head().plan, true).pop()
+    find(kinds, &fixture::plan(), true).pop()
 }
 
 const JSON: Answer = Answer(200, 1, b'{', 15, MILLISECOND);
@@ -118,7 +117,7 @@ fn lengths_of_one_class_that_jump_are_a_change() {
     let change = told(&kinds).expect("a change");
     assert_eq!((change.before.most_bytes, change.after.least_bytes), (70, 110));
     // Several requests may have answers of several lengths.
-    assert_eq!(find(&kinds, &head().plan, false), []);
+    assert_eq!(find(&kinds, &fixture::plan(), false), []);
 }
 
 #[test]
@@ -183,7 +182,7 @@ fn a_thousand_healthy_runs_are_not_named() {
     for seed in 0..1000 {
         let kinds = healthy(seed);
         assert_eq!(told(&kinds), None, "seed {seed}");
-        assert_eq!(find(&kinds, &head().plan, false), [], "seed {seed}");
+        assert_eq!(find(&kinds, &fixture::plan(), false), [], "seed {seed}");
     }
 }
 

@@ -2,14 +2,14 @@
 //! D. N. Politis and J. P. Romano 1992): seeded, so the same runs are judged the same. Runs worth too few
 //! independent blocks for that are judged by the spread of those they have (`few`).
 
-use model::{Nanos, Run};
+use model::{Nanos, PERCENTILES, Run};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
 use super::measure::{Measure, measures, reading};
 use super::{Comparison, Effect, LogRatio, few};
-use crate::statistics::autocorrelation::{effective, neighbours};
-use crate::statistics::{Stretch, stretches};
+use crate::blocks::{BlockFigures, blocks};
+use statistics::autocorrelation::{effective, neighbours};
 
 /// Times that blocks are drawn anew.
 const RESAMPLES: usize = 1000;
@@ -64,7 +64,7 @@ struct Pair {
 }
 
 /// What one resample of a run comes to, by measure.
-type Draw = [f64; Measure::ALL.len()];
+type Draw = Vec<f64>;
 
 impl Pair {
     fn of(runs: [&Run; 2]) -> Result<Self, String> {
@@ -73,7 +73,7 @@ impl Pair {
     }
 
     fn log_ratio(&self, measure: Measure, figures: [f64; 2]) -> LogRatio {
-        let at = Measure::ALL.iter().position(|m| *m == measure).unwrap_or(0);
+        let at = Measure::all().position(|m| m == measure).unwrap_or(0);
         let pairs = self.draws[0].iter().zip(&self.draws[1]);
         let logs: Vec<f64> =
             pairs.map(|(a, b)| (b[at] / a[at]).ln()).filter(|log| log.is_finite()).collect();
@@ -91,7 +91,7 @@ impl Pair {
 /// Resamples of a run, and the independent blocks it is worth. `stream` keeps the two runs' draws
 /// apart.
 fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
-    let blocks = stretches(run)?;
+    let blocks = blocks(run)?;
     if blocks.is_empty() {
         return Err("a result has no blocks to judge by: it was measured by an older version, or \
                     measured nothing"
@@ -119,15 +119,15 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
 }
 
 /// How alike neighbouring blocks are: in throughput or in mean, whichever more.
-fn alike(blocks: &[Stretch]) -> f64 {
-    let deviations = |of: fn(&Stretch) -> (f64, f64)| {
+fn alike(blocks: &[BlockFigures]) -> f64 {
+    let deviations = |of: fn(&BlockFigures) -> (f64, f64)| {
         let pairs: Vec<(f64, f64)> = blocks.iter().map(of).collect();
         let (part, whole) = pairs.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0, sum.1 + p.1));
         let ratio = if whole > 0.0 { part / whole } else { 0.0 };
         pairs.iter().map(|(y, x)| y - ratio * x).collect::<Vec<f64>>()
     };
     let throughput = neighbours(&deviations(|b| (b.answers_done, b.seconds)));
-    throughput.max(neighbours(&deviations(|b| (b.response.sum_ns, b.response.count))))
+    throughput.max(neighbours(&deviations(|b| (b.response.sum, b.response.count))))
 }
 
 /// How often each block is drawn, in circles of `length` neighbours, as many blocks as there are.
@@ -146,13 +146,13 @@ fn draw(weights: &mut [f64], length: usize, random: &mut Pcg64Mcg) {
 
 /// Blocks side by side: sums, and counts by bucket.
 struct Table<'a> {
-    blocks: &'a [Stretch],
+    blocks: &'a [BlockFigures],
     /// (Latency, (block, count) of those that have some there), ascending.
     buckets: Vec<(Nanos, Vec<(usize, f64)>)>,
 }
 
 impl<'a> Table<'a> {
-    fn of(blocks: &'a [Stretch]) -> Self {
+    fn of(blocks: &'a [BlockFigures]) -> Self {
         let mut all: Vec<(Nanos, usize, f64)> = Vec::new();
         for (at, block) in blocks.iter().enumerate() {
             all.extend(block.response.buckets.iter().map(|&(value, n)| (value, at, n as f64)));
@@ -167,23 +167,24 @@ impl<'a> Table<'a> {
 
     /// The figures when each block counts as often as its weight says.
     fn figures(&self, weights: &[f64]) -> Draw {
-        let sum = |of: fn(&Stretch) -> f64| -> f64 {
+        let sum = |of: fn(&BlockFigures) -> f64| -> f64 {
             self.blocks.iter().zip(weights).map(|(block, weight)| of(block) * weight).sum()
         };
         let count = sum(|b| b.response.count);
-        let quantiles = self.quantiles(weights, count);
-        let mut quantiles = quantiles.into_iter();
-        Measure::ALL.map(|measure| match measure {
+        let mut percentiles = self.percentiles(weights, count).into_iter();
+        let figure = |measure| match measure {
             Measure::Qps => sum(|b| b.answers_done) / sum(|b| b.seconds),
-            Measure::Mean => sum(|b| b.response.sum_ns) / count,
-            _ => quantiles.next().unwrap_or(f64::NAN),
-        })
+            Measure::Mean => sum(|b| b.response.sum) / count,
+            Measure::Percentile(_) => percentiles.next().unwrap_or(f64::NAN),
+        };
+        Measure::all().map(figure).collect()
     }
 
-    /// The percentiles of [`Measure::ALL`], in its order.
-    fn quantiles(&self, weights: &[f64], count: f64) -> Vec<f64> {
-        let mut wanted = QUANTILES.iter().map(|q| (q * count).ceil().max(1.0)).peekable();
-        let mut found = Vec::with_capacity(QUANTILES.len());
+    /// The percentiles of [`Measure::all`], in its order.
+    fn percentiles(&self, weights: &[f64], count: f64) -> Vec<f64> {
+        let compared = PERCENTILES.iter().filter(|percentile| percentile.compared);
+        let mut wanted = compared.map(|p| (p.share * count).ceil().max(1.0)).peekable();
+        let mut found = Vec::with_capacity(PERCENTILES.len());
         let mut seen = 0.0;
         for (value, counts) in &self.buckets {
             seen += counts.iter().map(|&(at, n)| n * weights[at]).sum::<f64>();
@@ -194,5 +195,3 @@ impl<'a> Table<'a> {
         found
     }
 }
-
-const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];

@@ -10,8 +10,7 @@ use model::Run;
 
 use super::LogRatio;
 use super::measure::{Measure, reading};
-use crate::statistics::estimate::at_quantile;
-use crate::statistics::{Figure, Stretch, stretches};
+use crate::blocks::{BlockFigures, Figure, blocks};
 
 /// Independent stretches that a run is taken for.
 const WORTH: f64 = 3.0;
@@ -32,7 +31,7 @@ pub(super) fn log_ratio(runs: [&Run; 2], measure: Measure) -> Option<LogRatio> {
 
 /// Of the logarithm of a run's figure.
 fn standard_error(run: &Run, measure: Measure) -> Option<f64> {
-    let blocks = stretches(run).ok()?;
+    let blocks = blocks(run).ok()?;
     let logs: Vec<f64> = blocks.iter().filter_map(|block| figure(block, measure)).collect();
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -46,11 +45,11 @@ fn standard_error(run: &Run, measure: Measure) -> Option<f64> {
 }
 
 /// The logarithm of a block's figure; none where nothing ended in it.
-fn figure(block: &Stretch, measure: Measure) -> Option<f64> {
+fn figure(block: &BlockFigures, measure: Measure) -> Option<f64> {
     let figure = match measure.figure() {
         Figure::Qps => block.answers_done / block.seconds,
-        Figure::Quantile(_, quantile) => at_quantile(&block.response, quantile)? as f64,
-        _ => block.response.sum_ns / block.response.count,
+        Figure::Quantile(_, quantile) => block.response.at_quantile(quantile)? as f64,
+        _ => block.response.sum / block.response.count,
     };
     Some(figure.ln()).filter(|log| log.is_finite())
 }

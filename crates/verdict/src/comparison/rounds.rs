@@ -4,7 +4,7 @@ use model::Run;
 
 use super::measure::{Measure, measures, reading};
 use super::{CONFIDENCE, Comparison, Effect, LogRatio, POWER};
-use crate::statistics::student::reach;
+use statistics::student::reach;
 
 /// Rounds that can be judged at least.
 pub const FEWEST: usize = 3;

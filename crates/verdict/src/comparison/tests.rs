@@ -5,7 +5,6 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
-use crate::fixture;
 
 /// A simulated server whose log response times follow an autoregression of lag 1.
 struct Server {
@@ -45,7 +44,7 @@ impl Server {
     }
 
     fn run(&mut self, seconds: u32, per_s: usize, rho: f64, scale: f64) -> Run {
-        let mut builder = RunBuilder::new(fixture::head());
+        let mut builder = RunBuilder::new(fixture::head(fixture::plan()));
         let mut times = self.times(seconds as usize * per_s, rho, scale).into_iter();
         for index in 0..seconds {
             let n = per_s as u64;
@@ -94,7 +93,7 @@ fn compared(shift: f64, seed: u64) -> [(f64, f64); 2] {
             (0..ROUNDS).map(|_| [server.round(rho, 1.0), server.round(rho, 1.0 + shift)]).collect();
         for (of, (seen, held)) in found.iter_mut().enumerate() {
             let pairs: Vec<[f64; 2]> = rounds.iter().map(|[a, b]| [a[of], b[of]]).collect();
-            let measure = [Measure::Mean, Measure::P95][of];
+            let measure = [Measure::Mean, Measure::of_key("p95").unwrap()][of];
             let effect = Effect::of(measure, [1.0; 2], rounds::paired(&pairs).unwrap(), 0.0);
             *seen += u32::from(effect.word != Word::CannotTell);
             *held += u32::from((effect.low..=effect.high).contains(&(1.0 + shift)));
@@ -269,7 +268,7 @@ fn rounds_of_runs_are_judged_over_all_figures() {
     // Each run made 300 answers a second, so its throughput is the same.
     assert_eq!((slower.effects[0].measure, slower.effects[0].word), (Measure::Qps, Word::Same));
     // 1,500 answers have 15 beyond p99 and 1.5 beyond p99.9.
-    assert_eq!(slower.effects.last().unwrap().measure, Measure::P99);
+    assert_eq!(slower.effects.last().unwrap().measure, Measure::of_key("p99").unwrap());
 }
 
 #[test]

@@ -1,9 +1,10 @@
+use model::percentile::LevelPercentiles;
 use model::run::SessionPace;
 use model::units::MILLISECOND;
 use model::{Curve, LevelKind, SuccessMeaning};
 
 use super::*;
-use crate::fixture::published;
+use crate::published::published;
 
 const OBJECTIVE: Nanos = 500 * MILLISECOND;
 
@@ -15,8 +16,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
         sessions: None,
         qps,
         mean_ns: (mean_ms * 1e6) as Nanos,
-        p50_ns: None,
-        p99_ns: None,
+        percentiles: LevelPercentiles::default(),
         success: Some(success),
         verdict: Some(Verdict::Valid),
     };

@@ -1,7 +1,8 @@
 use model::{Answer, Environment};
 
 use super::*;
-use crate::fixture::{closed, open, published};
+use crate::published::published;
+use fixture::sound::{closed, open};
 
 type Spoil = fn(&mut Curve);
 
@@ -78,7 +79,7 @@ fn differences_are_told() {
         (|a| a.answer = None, "what was answered is not known of a"),
         (
             |a| a.success_means = SuccessMeaning::Unstated,
-            "success counts whatever its maker counted (wrktest.sh: every answer, 5xx included) in \
+            "success counts whatever its tool counted (wrktest.sh: every answer, 5xx included) in \
              a and statuses 100-399 in b",
         ),
         (|a| a.answer.as_mut().unwrap().status = 301, "status 301 against 200; not like for like"),

@@ -3,10 +3,10 @@
 //! That fewer of an endpoint's requests were answered is no sign: in a closed loop a single slow
 //! endpoint takes the connections, and with them the throughput, from all others.
 
-use model::course::{Cell, Cells};
+use model::seconds::{Cell, Cells};
 
-use super::stretch::{LEAST_RISE, Stretch, spread};
-use crate::statistics::order::median;
+use super::span::{LEAST_RISE, Span, spread};
+use statistics::order::median;
 
 /// How many times its usual deviation an endpoint's mean must lie off. Fewer than for a dip, which is
 /// established here already.
@@ -40,9 +40,9 @@ impl<'a> Usual<'a> {
     }
 
     /// The names of those that a stretch of seconds hit.
-    pub(super) fn hit(&self, stretch: Stretch) -> Vec<String> {
+    pub(super) fn hit(&self, span: Span) -> Vec<String> {
         let grain = self.cells.grain();
-        let (from, to) = (stretch.from / grain, stretch.to.div_ceil(grain));
+        let (from, to) = (span.from / grain, span.to.div_ceil(grain));
         let names = self.cells.names().iter().zip(&self.endpoints).enumerate();
         let hit = names.filter(|(index, (_, usual))| {
             // What a stall held back is answered, late, just after it.
@@ -68,7 +68,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the `length` cells of a stretch, and the one after them, are not its own way.
+    /// Whether the `length` cells of a span, and the one after them, are not its own way.
     fn is_left_by(&self, cells: &[Cell], length: usize) -> bool {
         let rise = LEAST_RISE[LEAST_RISE.len() - 1].max(MARKED * self.deviation);
         let means = cells.iter().filter_map(Cell::mean_ns);
@@ -96,7 +96,7 @@ fn share_failed(cell: &Cell) -> f64 {
 mod tests {
     use super::*;
 
-    const STRETCH: Stretch = Stretch { from: 30, to: 35 };
+    const STRETCH: Span = Span { from: 30, to: 35 };
 
     /// Three endpoints over a minute, each 100 answers a second in about a millisecond; `at` changes
     /// cells of the second one.

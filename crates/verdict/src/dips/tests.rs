@@ -91,7 +91,7 @@ fn spans(dips: &[Dip]) -> Vec<(u64, u64)> {
 
 #[test]
 fn healthy_runs_have_no_dips() {
-    let dipping = |seed: &u64| !find(&Course::of(Healthy::drawn(*seed).run(*seed))).is_empty();
+    let dipping = |seed: &u64| !find(&Seconds::of(Healthy::drawn(*seed).run(*seed))).is_empty();
     let invented: Vec<u64> = (0..1000).filter(dipping).collect();
     told("dips invented in 1,000 healthy runs", "none", invented.len(), invented.is_empty());
     assert!(invented.is_empty(), "seeds {invented:?}: {:?}", Healthy::drawn(invented[0]));
@@ -101,7 +101,7 @@ fn healthy_runs_have_no_dips() {
 fn a_dip_of_90_seconds_in_two_hours_is_found_to_the_second() {
     for (seed, loss) in [(1, 0.9), (2, 0.5), (3, 0.3), (4, 0.2)] {
         let from = 1234 + 997 * seed as usize;
-        let dips = find(&Course::of(slowed(STEADY.run(seed), from, 90, loss)));
+        let dips = find(&Seconds::of(slowed(STEADY.run(seed), from, 90, loss)));
         let exact = spans(&dips) == [(from as u64, 90)];
         let claim = format!("a dip of 90 s in two hours that takes {:.0} %", loss * 100.0);
         told(&claim, "found to the second", format!("{:?}", spans(&dips)), exact);
@@ -120,7 +120,7 @@ fn stalls_of_a_second_are_each_found() {
         seconds[at].answers = 0;
         (seconds[at].p50_ns, seconds[at].p99_ns) = (0, 0);
     }
-    let dips = find(&Course::of(seconds));
+    let dips = find(&Seconds::of(seconds));
     assert_eq!(spans(&dips), [(10, 1), (20, 1), (30, 1), (40, 1), (50, 1)]);
     assert_eq!(dips[0].throughput.map(|t| t.worst), Some(0.0));
 }
@@ -135,7 +135,7 @@ fn an_outage_is_found_in_whatever_noise() {
         answers,
         ..Second::default()
     };
-    let dips = find(&Course::of(noisy.iter().enumerate().map(second).collect()));
+    let dips = find(&Seconds::of(noisy.iter().enumerate().map(second).collect()));
     assert_eq!(dips.len(), 2, "{dips:?}");
     for (dip, at) in dips.iter().zip([6, 13]) {
         let (from, length) = (dip.start_ns / SECOND, dip.duration_ns / SECOND);
@@ -149,7 +149,7 @@ fn a_rise_of_latency_alone_is_a_dip() {
     for second in &mut seconds[3000..3020] {
         (second.p50_ns, second.failed) = (second.p50_ns * 5, 2);
     }
-    let dips = find(&Course::of(seconds));
+    let dips = find(&Seconds::of(seconds));
     assert_eq!(spans(&dips), [(3000, 20)]);
     assert_eq!((dips[0].throughput, dips[0].failed), (None, 40));
     assert!(dips[0].p50_ns.is_some_and(|p50| (4.8..5.2).contains(&p50.ratio())));
@@ -159,16 +159,16 @@ fn a_rise_of_latency_alone_is_a_dip() {
 fn what_lasts_to_the_end_has_not_recovered_and_what_begins_with_the_window_is_no_dip() {
     let mut seconds = STEADY.run(11);
     seconds.truncate(300);
-    let late = find(&Course::of(slowed(seconds.clone(), 270, 30, 0.6)));
+    let late = find(&Seconds::of(slowed(seconds.clone(), 270, 30, 0.6)));
     assert_eq!((spans(&late), late[0].recovery_ns), (vec![(270, 30)], None));
-    assert_eq!(find(&Course::of(slowed(seconds, 0, 30, 0.6))), []);
+    assert_eq!(find(&Seconds::of(slowed(seconds, 0, 30, 0.6))), []);
 }
 
 #[test]
 fn few_or_empty_seconds_are_not_judged() {
-    assert_eq!(find(&Course::default()), []);
-    assert_eq!(find(&Course::of(STEADY.run(1)[..9].to_vec())), []);
-    assert_eq!(find(&Course::of(vec![Second::default(); 50])), []);
+    assert_eq!(find(&Seconds::default()), []);
+    assert_eq!(find(&Seconds::of(STEADY.run(1)[..9].to_vec())), []);
+    assert_eq!(find(&Seconds::of(vec![Second::default(); 50])), []);
 }
 
 /// A server stopped for a second of every ten under 1,000/s, on a machine whose own tail wavers. The
@@ -198,7 +198,7 @@ fn deep_stalls_are_not_joined_across_what_lies_between() {
         p99_ns: 1_000 * p99_us[at],
         ..Second::default()
     };
-    let dips = find(&Course::of((0..answers.len()).map(second).collect()));
+    let dips = find(&Seconds::of((0..answers.len()).map(second).collect()));
     for stall in [5, 15, 25, 35] {
         let holds = |(from, length): &(u64, u64)| (*from..from + length).contains(&stall);
         let (_, length) = spans(&dips).into_iter().find(holds).expect("the stall is a dip");

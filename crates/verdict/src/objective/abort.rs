@@ -10,8 +10,8 @@ use model::units::{SECOND, exact_duration, show_duration};
 use model::{Abort, Interval, Nanos, Phase, Tally};
 
 use super::{Bound, Limit, Metric, Statistic};
+use crate::blocks::Time;
 use crate::figures::{percent, rate};
-use crate::statistics::Time;
 
 /// A breach, and how long it must last. `Display` writes it as [`super::parse::parse_abort`] reads
 /// it.

@@ -19,8 +19,8 @@ use model::{ErrorClass, ReasonCode, Run, Verdict};
 
 use super::figures::{Figures, Spread};
 use super::{Bound, Metric, Statistic};
+use crate::blocks::Time;
 use crate::figures::rate;
-use crate::statistics::Time;
 
 /// Share of what was asked for that counts as all of it.
 const ALL_THAT_WAS_ASKED: f64 = 0.99;

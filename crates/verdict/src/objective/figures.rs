@@ -1,10 +1,11 @@
 //! The figures that objectives are asked of: those of the whole load, or of one endpoint, with their
 //! blocks. Everything that has such figures can be judged.
 
-use model::{Block, EndpointRun, ErrorClass, ErrorCounts, Latencies, Nanos, Run, Summary};
+use model::{EndpointRun, ErrorClass, ErrorCounts, Latencies, Nanos, Run, Summary};
+use statistics::{Estimate, NoInterval};
 
 use super::{Limit, Metric, Statistic};
-use crate::statistics::{Estimate, Figure, NoInterval, Stretch, Time, estimate, stretches_of};
+use crate::blocks::{self, BlockFigures, Figure, Time, interval};
 
 /// How often an interval of confidence holds the true figure.
 pub const CONFIDENCE: f64 = 0.95;
@@ -33,7 +34,7 @@ pub struct Figures {
     /// done - sent.
     pub service: Times,
     /// The window's blocks; empty where none were kept, and then no interval can be given.
-    pub blocks: Vec<Slice>,
+    pub blocks: Vec<BlockFigures>,
 }
 
 /// A distribution: its figures, and its buckets for percentiles that are none of them.
@@ -43,15 +44,6 @@ pub struct Times {
     pub summary: Summary,
     /// The whole distribution.
     pub latencies: Latencies<u64>,
-}
-
-/// One block of the window.
-#[derive(Debug, Clone, Default)]
-pub struct Slice {
-    /// Counts and latencies.
-    pub stretch: Stretch,
-    /// Failed attempts by class.
-    pub errors: ErrorCounts,
 }
 
 /// One endpoint's figures.
@@ -76,12 +68,6 @@ impl Endpoint {
         };
         run.endpoints.iter().map(of).collect()
     }
-}
-
-fn slices(blocks: &[Block]) -> Result<Vec<Slice>, String> {
-    let errors = blocks.iter().map(|block| block.errors);
-    let stretches = stretches_of(blocks)?.into_iter();
-    Ok(stretches.zip(errors).map(|(stretch, errors)| Slice { stretch, errors }).collect())
 }
 
 /// A figure as it was measured.
@@ -120,7 +106,7 @@ impl Figures {
             duration_ns: run.totals.duration_ns,
             response: times(run.response_ns, "response")?,
             service: times(run.service_ns, "service")?,
-            blocks: slices(&run.blocks)?,
+            blocks: blocks::read(&run.blocks)?,
         })
     }
 
@@ -146,7 +132,7 @@ impl Figures {
             duration_ns,
             response: read(response, endpoint.response_ns)?,
             service: read(endpoint.service.as_deref().or(response), endpoint.service_ns)?,
-            blocks: slices(&endpoint.blocks)?,
+            blocks: blocks::read(&endpoint.blocks)?,
         })
     }
 
@@ -196,7 +182,7 @@ impl Figures {
     }
 
     fn spread(&self, metric: Metric, limit: Limit, value: f64) -> Spread {
-        let blocks = || self.blocks.iter().map(|slice| slice.stretch.clone()).collect();
+        let interval = |figure| interval(&self.blocks, figure, CONFIDENCE);
         let made = match (metric, limit) {
             (Metric::Latency(_, Statistic::Max) | Metric::Served, _) | (_, Limit::Count(_)) => {
                 return Spread::None;
@@ -207,15 +193,15 @@ impl Figures {
             // What may not happen once is asked of the attempts that were made.
             (Metric::Success, Limit::Percent(100.0)) => return Spread::None,
             (Metric::Errors(_), Limit::Percent(0.0)) => return Spread::None,
-            (Metric::Latency(time, Statistic::Mean), _) => interval(blocks(), Figure::Mean(time)),
+            (Metric::Latency(time, Statistic::Mean), _) => interval(Figure::Mean(time)),
             (Metric::Latency(time, Statistic::Percentile(percentile)), _) => {
-                interval(blocks(), Figure::Quantile(time, percentile.share()))
+                interval(Figure::Quantile(time, percentile.share()))
             }
-            (Metric::Success, _) => interval(blocks(), Figure::Success),
+            (Metric::Success, _) => interval(Figure::Success),
             (Metric::Errors(class), _) => {
-                interval(self.without(class), Figure::Success).map(complement)
+                blocks::interval(&self.without(class), Figure::Success, CONFIDENCE).map(complement)
             }
-            (Metric::Qps | Metric::Achieved, _) => interval(blocks(), Figure::Qps),
+            (Metric::Qps | Metric::Achieved, _) => interval(Figure::Qps),
         };
         // An interval of buckets need not hold the exact value that stands beside it.
         let around = |made: Estimate| Estimate {
@@ -240,23 +226,15 @@ impl Figures {
     }
 
     /// The blocks with everything counted as success but the failures of a class.
-    fn without(&self, class: Option<ErrorClass>) -> Vec<Stretch> {
-        let counted = |slice: &Slice| {
-            let mut stretch = slice.stretch.clone();
-            if let Some(class) = class {
-                stretch.succeeded = stretch.attempts - slice.errors.of(class) as f64;
+    fn without(&self, class: Option<ErrorClass>) -> Vec<BlockFigures> {
+        let mut blocks = self.blocks.clone();
+        if let Some(class) = class {
+            for block in &mut blocks {
+                block.succeeded = block.attempts - block.errors.of(class) as f64;
             }
-            stretch
-        };
-        self.blocks.iter().map(counted).collect()
+        }
+        blocks
     }
-}
-
-fn interval(blocks: Vec<Stretch>, figure: Figure) -> Result<Estimate, NoInterval> {
-    if blocks.is_empty() {
-        return Err(NoInterval::NoBlocks);
-    }
-    estimate(&blocks, figure, CONFIDENCE)
 }
 
 /// The share of the others.

@@ -1,19 +1,19 @@
 //! Objectives against a run: PASS, FAIL or INCONCLUSIVE, each with its figures and its reason.
 //!
 //! A figure is on a side of its limit when its whole interval of confidence is, which
-//! [`crate::statistics`] makes from the run's blocks: requests that follow on one another are no
+//! [`statistics`] makes from the run's blocks: requests that follow on one another are no
 //! independent samples. What validity leaves undecided is [`super::doubt`]'s.
 
 use model::units::{Nanos, SECOND};
 use model::{Judgement, Mix, Ruling, Run};
+use statistics::NoInterval;
+use statistics::estimate::FEWEST_EFFECTIVE;
 
 use super::doubt::{doubt, doubt_of_course};
 use super::figures::{Endpoint, Figures, Measured, Spread};
 use super::words::{self, WIDE, run_longer, times};
 use super::{Bound, Goal, Limit, Metric, Objective, Statistic, Subject};
-use crate::Stability;
-use crate::statistics::NoInterval;
-use crate::statistics::estimate::FEWEST_EFFECTIVE;
+use crate::{Stability, blocks};
 
 /// A run shorter than this has too few blocks of a second.
 const SHORTEST: Nanos = 5 * SECOND;
@@ -235,11 +235,11 @@ fn open(judgement: Judgement, figures: &Figures, bound: Bound, measured: Measure
     let so_far_ns = figures.duration_ns;
     let (why, times_longer) = match measured.spread {
         Spread::None => return judgement,
-        Spread::Unknown(why @ NoInterval::TooFew { effective_blocks }) => {
+        Spread::Unknown(none @ NoInterval::TooFew { effective_blocks }) => {
             let times = (FEWEST_EFFECTIVE + 1.0) / effective_blocks.max(0.1);
-            (why.to_string().trim_end_matches(": measure longer").to_owned(), Some(times))
+            (blocks::why(none), Some(times))
         }
-        Spread::Unknown(why) => (why.to_string(), None),
+        Spread::Unknown(none) => (blocks::why(none), None),
         Spread::Interval(estimate) if estimate.high.is_infinite() => {
             let beyond = "too few attempts lie beyond this percentile to bound it".to_owned();
             (beyond, Some(times_for_percentile(figures, bound.metric)))

@@ -89,7 +89,7 @@ mod tests {
     use model::LevelKind;
 
     use super::*;
-    use crate::fixture::closed;
+    use fixture::sound::closed;
 
     fn judgement(objective: &str, ruling: Ruling, value_ms: f64) -> Judgement {
         serde_json::from_value(serde_json::json!({

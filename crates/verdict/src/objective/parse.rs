@@ -22,7 +22,7 @@ use super::abort::AbortRule;
 use super::{
     Bound, Goal, Limit, Metric, Objective, Percentile, Preset, Relation, Statistic, Subject,
 };
-use crate::statistics::Time;
+use crate::blocks::Time;
 
 /// What is wrong with an objective, and where. `Display` shows it with a caret below the place.
 #[derive(Debug, Clone, PartialEq, Eq)]

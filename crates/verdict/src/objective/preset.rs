@@ -1,7 +1,7 @@
 //! The founding documents' own objectives.
 
 use super::{Bound, Goal, Limit, Metric, Objective, Relation, Statistic, Subject};
-use crate::statistics::Time;
+use crate::blocks::Time;
 
 /// A named set of objectives, in its order of priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,5 @@
 use model::SuccessMeaning;
+use model::percentile::LevelPercentiles;
 
 use super::*;
 
@@ -18,8 +19,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         sessions: None,
         qps,
         mean_ns: 1,
-        p50_ns: None,
-        p99_ns: None,
+        percentiles: LevelPercentiles::default(),
         success: Some(1.0),
         verdict: Some(Verdict::Valid),
     };

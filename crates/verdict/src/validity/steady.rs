@@ -7,7 +7,7 @@ use model::{Dip, Run, Verdict};
 use super::Finding;
 use crate::dips::words as dip_in_words;
 use crate::figures::{percent, rate};
-use crate::statistics::order::median;
+use statistics::order::median;
 
 /// Points of timeline below which nothing can be told.
 pub(super) const FEWEST: usize = 10;
@@ -76,7 +76,7 @@ pub(super) fn not_steady(run: &Run) -> Option<Finding> {
     }
     let closed = run.plan.rate_per_s.is_none();
     let qps: Vec<f64> = points.iter().map(|point| point.requests_per_s).collect();
-    let p50: Vec<f64> = points.iter().map(|point| point.p50_ns as f64).collect();
+    let p50: Vec<f64> = points.iter().map(|point| point.percentiles.p50_ns as f64).collect();
     warming(run, points, closed.then_some(&qps), &p50)
         .or_else(|| never_settled(closed.then_some(&qps), &p50))
 }

@@ -15,7 +15,7 @@ use model::ErrorClass;
 use model::units::{MILLISECOND, SECOND};
 
 use super::*;
-use crate::fixture::{around, closed, open};
+use fixture::sound::{around, closed, open};
 
 /// The spoiled run's verdict, and the codes of its reasons.
 fn judged(mut run: Run, spoil: impl Fn(&mut Run)) -> (Verdict, Vec<ReasonCode>, String) {

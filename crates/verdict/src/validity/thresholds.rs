@@ -102,12 +102,24 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             vec![("LIMITED", share(way::LIMITED)), ("PORTS", share(way::PORTS))]
         }
         ReasonCode::NearCeiling => vec![("NEAR", share(machine::NEAR))],
-        ReasonCode::WindowTooShort => {
-            let enough = window::ENOUGH.map(|(_, enough)| grouped(enough as f64, 0));
-            ["P99", "P999", "P9999"].into_iter().zip(enough).collect()
-        }
+        ReasonCode::WindowTooShort => vec![("TOO_FEW", too_few())],
         _ => Vec::new(),
     }
+}
+
+/// What is too few for each percentile that is quoted of few samples: `100,000 attempts were timed, so that
+/// fewer than ten are above p99.99; or fewer than 10,000 and p99.9`.
+fn too_few() -> String {
+    let mut words = String::new();
+    for (nth, percentile) in window::tail().rev().enumerate() {
+        let (enough, name) = (grouped(percentile.enough() as f64, 0), percentile.name);
+        words += &match nth {
+            0 => format!("{enough} attempts were timed, so that fewer than ten are above {name}"),
+            1 => format!("; or fewer than {enough} and {name}"),
+            _ => format!(", or fewer than {enough} and {name}"),
+        };
+    }
+    words
 }
 
 /// A text with its rule's thresholds in place.

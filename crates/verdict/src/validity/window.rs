@@ -2,16 +2,17 @@
 
 use model::claim::window_edges;
 use model::units::{SECOND, show_duration};
-use model::{Run, Verdict};
+use model::{PERCENTILES, Percentile, Run, Verdict};
 
 use super::Finding;
 use crate::figures::{grouped, rate};
 
 /// How far above the cap QPS x mean service may come out by rounding and sampling.
 pub(super) const TOLERANCE: f64 = 1.05;
-/// Percentiles that people quote, with the samples it takes for ten of them to lie above.
-pub(super) const ENOUGH: [(&str, u64); 3] =
-    [("p99", 1_000), ("p99.9", 10_000), ("p99.99", 100_000)];
+/// Percentiles that people quote though few samples lie above them.
+pub(super) fn tail() -> impl DoubleEndedIterator<Item = &'static Percentile> {
+    PERCENTILES.iter().filter(|percentile| percentile.share >= 0.99)
+}
 
 /// Little's law, L = lambda W, on a finite window: what its ends explain is allowed.
 pub(super) fn little(run: &Run) -> Option<Finding> {
@@ -39,15 +40,16 @@ pub(super) fn little(run: &Run) -> Option<Finding> {
 
 pub(super) fn too_short(run: &Run) -> Option<Finding> {
     let timed = run.response_ns.count;
-    let (percentile, enough) = ENOUGH.into_iter().find(|(_, enough)| timed < *enough)?;
+    let percentile = tail().find(|percentile| timed < percentile.enough())?;
     if timed == 0 {
         return None;
     }
     let evidence = format!(
-        "{} attempts in {} are too few to quote {percentile} or above: {} of them are above it",
+        "{} attempts in {} are too few to quote {} or above: {} of them are above it",
         grouped(timed as f64, 0),
         show_duration(run.totals.duration_ns),
-        grouped((timed as f64 * 10.0 / enough as f64).floor(), 0)
+        percentile.name,
+        grouped((timed as f64 * 10.0 / percentile.enough() as f64).floor(), 0)
     );
     Some((Verdict::Valid, evidence))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::run::Program;
+use model::environment::Program;
 use schemars::JsonSchema;
 use serde::Serialize;
 use verdict::Comparison;

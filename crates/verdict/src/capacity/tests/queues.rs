@@ -10,7 +10,6 @@ use rand_pcg::Pcg64Mcg;
 
 use super::search;
 use crate::capacity::{Answer, Asked, judge};
-use crate::fixture;
 use crate::objective::parse;
 
 /// One server that answers in `1 / per_s` on average, first come first served.
@@ -51,7 +50,7 @@ impl Queue {
     }
 
     fn run(&mut self, step: &Step) -> Run {
-        let mut head = fixture::head();
+        let mut head = fixture::head(fixture::plan());
         let seconds = step.window_ns.div_ceil(SECOND) as usize;
         (head.plan.rate_per_s, head.plan.arrivals) = (Some(step.level), Some(self.arrivals));
         (head.plan.connections, head.plan.max_inflight) = (100_000, 100_000);

@@ -9,7 +9,7 @@ use rand_pcg::Lcg64Xsh32;
 
 use super::{judged, search, settings};
 use crate::capacity::Answer;
-use crate::statistics::order::median;
+use statistics::order::median;
 
 /// The objective: a mean of at most this.
 const LIMIT_NS: f64 = 1e8;

@@ -5,8 +5,8 @@ use model::{
 };
 
 use super::*;
-use crate::fixture::closed;
 use crate::objective::parse::parse;
+use fixture::sound::closed;
 
 /// What a second of a run brings.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,7 @@
 //! Rules about the course of a run.
 
+use model::percentile::PointPercentiles;
+
 use super::*;
 
 /// Gives a run a window of points with this QPS and median (ms), a second each.
@@ -12,7 +14,7 @@ fn went(run: &mut Run, course: impl Fn(usize) -> (f64, f64)) {
                 duration_ns: SECOND,
                 phase: "window".into(),
                 requests_per_s,
-                p50_ns: (p50_ms * 1e6) as u64,
+                percentiles: PointPercentiles::of(|_| (p50_ms * 1e6) as u64),
                 ..Default::default()
             }
         })

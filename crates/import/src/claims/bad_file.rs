@@ -1,0 +1,62 @@
+//! What is wrong with a file, and where.
+
+use std::fmt;
+
+use crate::results::ResultError;
+use crate::results::dat::DatError;
+use model::quote::plain;
+
+/// Why a file could not be read. It is the file that is to blame; the caller names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadFile {
+    /// The line it is about, from 1; absent when it is about the whole file or said in the text.
+    pub line: Option<usize>,
+    /// What is wrong there, and what to do.
+    pub what: String,
+}
+
+impl BadFile {
+    pub(crate) fn at(line: usize, what: impl Into<String>) -> Self {
+        Self { line: Some(line), what: what.into() }
+    }
+
+    pub(crate) fn whole(what: impl Into<String>) -> Self {
+        Self { line: None, what: what.into() }
+    }
+
+    /// Of JSON that another program writes.
+    pub(crate) fn json(error: &serde_json::Error) -> Self {
+        if error.is_eof() {
+            return Self::at(
+                error.line(),
+                "the file ends in the middle of its JSON: it was cut short",
+            );
+        }
+        let text = error.to_string();
+        let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+        Self::at(error.line(), plain(what, 200))
+    }
+}
+
+impl fmt::Display for BadFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+impl std::error::Error for BadFile {}
+
+impl From<DatError> for BadFile {
+    fn from(DatError { line, what }: DatError) -> Self {
+        Self { line, what }
+    }
+}
+
+impl From<ResultError> for BadFile {
+    fn from(error: ResultError) -> Self {
+        Self::whole(error.to_string())
+    }
+}

@@ -1,0 +1,361 @@
+//! Requests of a file made one workload: one server, credentials masked, what all have in common
+//! said once, every name its own.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use model::units::SECOND;
+use model::workload::{
+    Body, Count, Fields, Flow, Literal, LoadSpec, Pool, Time, TlsSpec, Workload,
+};
+
+use super::draft::{Draft, Target};
+use super::note::{Anchor, Kind, MOST_NOTES, Note};
+use super::secret::Vault;
+use super::template::Numbered;
+use super::{Imported, MOST_REQUESTS, RequestsError};
+
+/// Users and seconds of the load that is written down; whoever runs it says otherwise.
+const USERS: u64 = 10;
+const SECONDS: u64 = 10;
+
+/// Bytes of all requests at most: a workload file that is larger is not read.
+const MOST_WRITTEN: usize = crate::workload::MOST_BYTES;
+
+/// Parts of all bodies written as structures at most: a workload file holds 100,000 values.
+const MOST_PARTS: usize = 40_000;
+
+/// A workload in the making.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    /// Where all requests go, once it is settled.
+    target: Option<Target>,
+    asked: Option<Target>,
+    pub(super) name: Option<String>,
+    pub(super) tls: TlsSpec,
+    pub(super) timeout: Option<Time>,
+    pub(super) variables: BTreeMap<String, String>,
+    pub(super) pools: BTreeMap<String, Pool>,
+    pub(super) pool_names: Numbered,
+    pub(super) vault: Vault,
+    notes: Vec<Note>,
+    further_notes: usize,
+    endpoints: Vec<Draft>,
+    /// Places of endpoints by what they send, so that equal ones become one.
+    known: HashMap<String, usize>,
+    left_out: u64,
+    /// Bytes of the endpoints so far, and parts of their bodies' structures.
+    written: usize,
+    parts: usize,
+    flows: Vec<(String, Vec<Draft>)>,
+}
+
+impl Assembly {
+    pub(super) fn new(asked: Option<Target>, keep_secrets: bool) -> Self {
+        Self { asked, vault: Vault::new(keep_secrets), ..Self::default() }
+    }
+
+    /// Says something about the whole file or about what is missing.
+    pub(super) fn note(&mut self, kind: Kind, place: impl Into<String>, what: impl AsRef<str>) {
+        self.push(Note::new(kind, place, what));
+    }
+
+    /// Says it unless it has been said.
+    pub(super) fn note_once(&mut self, kind: Kind, place: &str, what: impl AsRef<str>) {
+        let note = Note::new(kind, place, what);
+        if !self.notes.contains(&note) {
+            self.push(note);
+        }
+    }
+
+    fn push(&mut self, note: Note) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(note);
+        } else {
+            self.further_notes += 1;
+        }
+    }
+
+    /// Whether every further request is left out; it is counted.
+    pub(super) fn is_full(&mut self) -> bool {
+        let full = self.endpoints.len() >= MOST_REQUESTS || self.written >= MOST_WRITTEN;
+        self.left_out += u64::from(full);
+        full
+    }
+
+    /// Adds a request of its own. One that was there already weighs more instead.
+    pub(super) fn add(&mut self, mut draft: Draft) {
+        self.parts = flatten(&mut draft, self.parts);
+        let same = format!(
+            "{:?}",
+            (
+                &draft.name,
+                &draft.method,
+                &draft.origin,
+                &draft.path,
+                &draft.query,
+                &draft.headers,
+                &draft.body
+            )
+        );
+        if let Some(&at) = self.known.get(&same) {
+            self.endpoints[at].times += draft.times;
+            self.further_notes += draft.further_notes;
+            for note in draft.notes {
+                let told = self.endpoints[at].notes.iter().any(|other| other.what == note.what);
+                if !told {
+                    self.push(note);
+                }
+            }
+            return;
+        }
+        let written = self.written.saturating_add(same.len());
+        if self.endpoints.len() >= MOST_REQUESTS || written > MOST_WRITTEN {
+            self.left_out += 1;
+            return;
+        }
+        self.written = written;
+        self.known.insert(same, self.endpoints.len());
+        self.endpoints.push(draft);
+    }
+
+    /// Adds a session.
+    pub(super) fn add_flow(&mut self, name: String, steps: Vec<Draft>) {
+        if !steps.is_empty() {
+            self.flows.push((name, steps));
+        }
+    }
+
+    /// Settles the server: the one asked for if a request goes to it, else the one that most go to,
+    /// for which the one asked for stands in. Requests without a server go to whichever it is.
+    ///
+    /// # Errors
+    /// When neither the requests nor the caller name one.
+    pub(super) fn settle_target<'a>(
+        &mut self,
+        origins: impl Iterator<Item = &'a str>,
+    ) -> Result<(), RequestsError> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        let mut places = HashMap::new();
+        for origin in origins.filter(|origin| !origin.is_empty()) {
+            let at = *places.entry(origin).or_insert_with(|| {
+                counts.push((origin, 0));
+                counts.len() - 1
+            });
+            counts[at].1 += 1;
+        }
+        let most = counts.iter().rev().max_by_key(|(_, count)| count).map(|(origin, _)| *origin);
+        self.target = Some(match (self.asked.clone(), most) {
+            (Some(asked), Some(most)) if !places.contains_key(asked.origin.as_str()) => {
+                let what = format!("requests to {most} are written for {}", asked.url);
+                self.note(Kind::Assumed, "--target", what);
+                Target { origin: most.to_owned(), url: asked.url }
+            }
+            (Some(asked), _) => asked,
+            (None, Some(most)) => Target { origin: most.to_owned(), url: most.to_owned() },
+            (None, None) => {
+                let what = "names no server to send requests to: add --target URL";
+                return Err(RequestsError::whole(what));
+            }
+        });
+        Ok(())
+    }
+
+    /// Whether requests to this server are carried over.
+    pub(super) fn keeps(&self, origin: &str) -> bool {
+        origin.is_empty() || self.target.as_ref().is_some_and(|target| target.origin == origin)
+    }
+
+    /// Says that requests to another server were left out.
+    pub(super) fn left_to(&mut self, origin: &str, requests: &[String]) {
+        let mut named = requests.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+        if requests.len() > 5 {
+            named += ", ...";
+        }
+        let count = requests.len();
+        let what = format!("{count} to another server than the target, {origin}: {named}");
+        self.note(Kind::NotCarriedOver, "", what);
+    }
+
+    /// The workload.
+    ///
+    /// # Errors
+    /// When there is no request to carry over, or no server.
+    pub(super) fn finish(mut self) -> Result<Imported, RequestsError> {
+        if self.endpoints.is_empty() && self.flows.is_empty() {
+            let why = self.notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
+            return Err(RequestsError::whole(format!("holds no request to carry over{why}")));
+        }
+        if self.target.is_none() {
+            let origins: Vec<String> = self.drafts().map(|draft| draft.origin.clone()).collect();
+            self.settle_target(origins.iter().map(String::as_str))?;
+        }
+        if self.left_out > 0 {
+            let what = format!(
+                "{} further requests: at most {MOST_REQUESTS} different ones and {} MiB become \
+                 endpoints; put what differs between them into a pool",
+                self.left_out,
+                MOST_WRITTEN >> 20
+            );
+            self.note(Kind::NotCarriedOver, "", what);
+        }
+        self.leave_others_out();
+        let mut vault = std::mem::take(&mut self.vault);
+        self.drafts_mut().for_each(|draft| vault.mask(draft));
+        self.flatten_bodies();
+        let headers = self.hoist();
+        Ok(self.into_imported(vault, headers))
+    }
+
+    fn drafts(&self) -> impl Iterator<Item = &Draft> {
+        self.endpoints.iter().chain(self.flows.iter().flat_map(|(_, steps)| steps))
+    }
+
+    fn drafts_mut(&mut self) -> impl Iterator<Item = &mut Draft> {
+        let steps = self.flows.iter_mut().flat_map(|(_, steps)| steps);
+        self.endpoints.iter_mut().chain(steps)
+    }
+
+    fn leave_others_out(&mut self) {
+        let mut others: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut endpoints = std::mem::take(&mut self.endpoints);
+        endpoints.retain(|draft| {
+            let keeps = self.keeps(&draft.origin);
+            if !keeps {
+                let title = format!("{} {}", draft.place, draft.title());
+                others.entry(draft.origin.clone()).or_default().push(title.trim().to_owned());
+            }
+            keeps
+        });
+        self.endpoints = endpoints;
+        for (origin, requests) in others {
+            self.left_to(&origin, &requests);
+        }
+    }
+
+    /// Writes JSON bodies as text once the structures before them have filled a workload file.
+    fn flatten_bodies(&mut self) {
+        let mut parts = 0;
+        for draft in self.drafts_mut() {
+            parts = flatten(draft, parts);
+        }
+    }
+
+    /// Takes header fields that every request has out of the requests.
+    fn hoist(&mut self) -> Fields {
+        let count = self.drafts().count();
+        if count < 2 {
+            return Fields::default();
+        }
+        let mut counts: HashMap<(String, &str), usize> = HashMap::new();
+        for draft in self.drafts() {
+            let own: HashSet<_> = draft
+                .headers
+                .iter()
+                .map(|(name, value)| (name.to_ascii_lowercase(), value))
+                .collect();
+            // A field that comes twice in a request stays there.
+            let mut names = HashMap::new();
+            draft.headers.iter().for_each(|(name, _)| {
+                *names.entry(name.to_ascii_lowercase()).or_insert(0) += 1;
+            });
+            for field in own.into_iter().filter(|(name, _)| names[name] == 1) {
+                *counts.entry(field).or_insert(0) += 1;
+            }
+        }
+        let in_all = |name: &str, value: &str| {
+            counts.get(&(name.to_ascii_lowercase(), value)).is_some_and(|n| *n == count)
+        };
+        let Some(first) = self.drafts().next() else { return Fields::default() };
+        let common: Fields =
+            first.headers.iter().filter(|(name, value)| in_all(name, value)).collect();
+        for draft in self.drafts_mut() {
+            let shared =
+                |name: &str| common.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+            draft.headers.0.retain(|(name, _)| !shared(name));
+        }
+        common
+    }
+
+    fn into_imported(mut self, vault: Vault, headers: Fields) -> Imported {
+        for (name, purpose) in &vault.purposes {
+            let what = format!("set the environment variable {name} before a run: {purpose}");
+            self.push(Note::new(Kind::Secret, "", what));
+        }
+        let mut workload = Workload {
+            name: self.name.take(),
+            target: self.target.take().map(|target| target.url).unwrap_or_default(),
+            headers,
+            tls: (self.tls != TlsSpec::default()).then(|| std::mem::take(&mut self.tls)),
+            timeout: self.timeout,
+            load: LoadSpec {
+                concurrency: Some(Count(USERS)),
+                duration: Some(Time(SECONDS * SECOND)),
+                ..LoadSpec::default()
+            },
+            pools: std::mem::take(&mut self.pools),
+            variables: std::mem::take(&mut self.variables),
+            ..Workload::default()
+        };
+        let mut names = Names::default();
+        for (at, mut draft) in std::mem::take(&mut self.endpoints).into_iter().enumerate() {
+            self.take_notes(&mut draft, Anchor::Endpoint(at));
+            let name = names.free(draft.title());
+            workload.endpoints.push(draft.endpoint(name));
+        }
+        for (at, (name, drafts)) in std::mem::take(&mut self.flows).into_iter().enumerate() {
+            let mut flow = Flow { name: names.free(name), ..Flow::default() };
+            let mut names = Names::default();
+            for (step, mut draft) in drafts.into_iter().enumerate() {
+                self.take_notes(&mut draft, Anchor::Step(at, step));
+                let name = names.free(draft.title());
+                flow.steps.push(draft.step(name));
+            }
+            workload.flows.push(flow);
+        }
+        let (notes, further_notes) = (self.notes, self.further_notes);
+        Imported { workload, notes, further_notes, environment: vault.purposes }
+    }
+
+    fn take_notes(&mut self, draft: &mut Draft, anchor: Anchor) {
+        self.further_notes += draft.further_notes;
+        for note in std::mem::take(&mut draft.notes) {
+            self.push(Note { anchor, ..note });
+        }
+    }
+}
+
+/// Writes a JSON body as text where it has too many parts behind the `parts` of those before it; gives the
+/// parts of all.
+fn flatten(draft: &mut Draft, parts: usize) -> usize {
+    let Some(Body::Json(literal)) = &mut draft.body else { return parts };
+    let text = literal.to_string();
+    let parts = parts.saturating_add(text.matches([',', '{', '[']).count());
+    if parts > MOST_PARTS && !matches!(literal, Literal::Text(_)) {
+        *literal = Literal::Text(text);
+    }
+    parts
+}
+
+/// Names given so far.
+#[derive(Debug, Default)]
+struct Names {
+    taken: HashSet<String>,
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The name, with a number behind it if it was given before.
+    fn free(&mut self, name: String) -> String {
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let next = self.next.entry(name.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{name} ({next})");
+            *next += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}

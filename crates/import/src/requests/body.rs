@@ -1,0 +1,104 @@
+//! Bodies: what a text and its media type make of each other.
+
+use model::workload::{Body, Fields};
+
+use super::draft::Draft;
+use super::json::structure;
+use super::note::Kind;
+use super::template::{Piece, literal, pieces};
+
+/// Bytes of a body carried over at most.
+const MOST_BODY: usize = 1 << 20;
+
+/// Media types that bodies set by themselves.
+pub(super) const JSON: &str = "application/json";
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
+const TEXT: &str = "text/plain";
+
+/// Gives the draft a body of template text, in the form that its `Content-Type` field says, and
+/// leaves the field out where the body sets the same.
+pub(super) fn put_text(draft: &mut Draft, text: &str) {
+    if text.len() > MOST_BODY {
+        let bytes = text.len();
+        let what =
+            format!("the body of {bytes} bytes; put it into a file and name it with `file:`");
+        draft.note(Kind::NotCarriedOver, what);
+        return;
+    }
+    let written = draft.header("content-type").map(str::to_owned);
+    let media = written.as_deref().map(essence).unwrap_or_default();
+    let body = if media == JSON || media.ends_with("+json") {
+        Body::Json(structure(text).unwrap_or_else(|| model::workload::Literal::Text(text.into())))
+    } else if media == FORM {
+        form(text).map_or_else(|| Body::Text(text.into()), Body::Form)
+    } else {
+        Body::Text(text.to_owned())
+    };
+    if written.is_none() {
+        draft.note(Kind::Assumed, "the body has no Content-Type; text/plain is sent");
+    }
+    let own = match body {
+        Body::Json(_) => JSON,
+        Body::Form(_) => FORM,
+        _ => TEXT,
+    };
+    if written.is_some_and(|written| written.trim().eq_ignore_ascii_case(own)) {
+        draft.remove_header("content-type");
+    }
+    draft.body = Some(body);
+}
+
+/// A media type without its parameters, in lower case.
+pub(super) fn essence(media_type: &str) -> String {
+    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// The fields of a form, if that is what the text is: every part has a name and a value.
+fn form(text: &str) -> Option<Fields> {
+    let mut fields = Fields::default();
+    // An encoded form has none of these; other text that has an = may.
+    let odd = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(['<', '>', '"', '{', ' ', '\n']));
+    if pieces(text).iter().any(odd) {
+        return None;
+    }
+    for part in text.split('&').filter(|part| !part.is_empty()) {
+        let (name, value) = part.split_once('=')?;
+        let name = decode(name)?;
+        if name.is_empty() || name.contains("${") {
+            return None;
+        }
+        fields.push(name, decode(value)?);
+    }
+    (!fields.is_empty()).then_some(fields)
+}
+
+/// Template text without its percent and plus signs; `None` when they make no text.
+fn decode(template: &str) -> Option<String> {
+    let mut out = String::new();
+    for piece in pieces(template) {
+        match piece {
+            Piece::Hole(hole) => out.push_str(hole),
+            Piece::Text(text) => {
+                let text = text.replace('+', " ");
+                let decoded = percent_encoding::percent_decode_str(&text).decode_utf8().ok()?;
+                out.push_str(&literal(&decoded));
+            }
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_told_from_other_text() {
+        let fields = form("a=1&b=x%20y+z&a=%24%7Bq%7D&c=${env.T}").unwrap();
+        let told: Vec<_> = fields.iter().collect();
+        assert_eq!(told, [("a", "1"), ("b", "x y z"), ("a", "$${q}"), ("c", "${env.T}")]);
+        for text in ["hello", "", "=1", "a=%ff", "<a b=\"1\"/>&"] {
+            assert_eq!(form(text), None, "{text}");
+        }
+    }
+}

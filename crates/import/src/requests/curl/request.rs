@@ -1,0 +1,437 @@
+//! The words of one curl command made requests.
+
+use model::units::parse_duration;
+use model::workload::{Body, Part, Time};
+
+use super::super::RequestsError;
+use super::super::assembly::Assembly;
+use super::super::body::{FORM, JSON, essence, put_text};
+use super::super::draft::{Draft, encode_path, encode_value, is_below, put_basic};
+use super::super::note::Kind;
+use super::super::template::{self, map_text, pieces};
+use super::flags::{self, Data, Does, Flag};
+use model::quote::quote;
+
+/// Reads a command's flags and adds its requests.
+pub(super) fn read(
+    place: &str,
+    words: &[String],
+    assembly: &mut Assembly,
+) -> Result<(), RequestsError> {
+    let mut request = Request::new(place);
+    let mut words = words.iter().map(String::as_str);
+    let mut only_urls = false;
+    while let Some(word) = words.next() {
+        if only_urls || !word.starts_with('-') || word == "-" {
+            request.urls.push(word.to_owned());
+        } else if word == "--" {
+            only_urls = true;
+        } else if matches!(word, "--next" | "-:") {
+            std::mem::replace(&mut request, Request::new(place)).add_to(assembly);
+        } else if let Some(name) = word.strip_prefix("--") {
+            match flags::long(name).or_else(|| flags::long(name.strip_prefix("no-")?)) {
+                Some(flag) => request.take(flag, word, None, &mut words, assembly),
+                None => request.unknown(word),
+            }
+        } else {
+            request.letters(&word[1..], &mut words, assembly);
+        }
+    }
+    request.add_to(assembly);
+    Ok(())
+}
+
+/// A piece of a body.
+enum Piece {
+    Text(String),
+    File { name: String, plain: bool },
+}
+
+/// A request while its flags are read.
+struct Request {
+    draft: Draft,
+    urls: Vec<String>,
+    method: Option<String>,
+    pieces: Vec<Piece>,
+    parts: Vec<Part>,
+    json: bool,
+    get: bool,
+    head: bool,
+    upload: Option<String>,
+    /// The content type is taken away.
+    no_media: bool,
+    glob_off: bool,
+    /// Flags about curl's own output.
+    output: Vec<String>,
+}
+
+impl Request {
+    fn new(place: &str) -> Self {
+        Self {
+            draft: Draft::new(place, "GET"),
+            urls: Vec::new(),
+            method: None,
+            pieces: Vec::new(),
+            parts: Vec::new(),
+            json: false,
+            get: false,
+            head: false,
+            upload: None,
+            no_media: false,
+            glob_off: false,
+            output: Vec::new(),
+        }
+    }
+
+    fn unknown(&mut self, word: &str) {
+        self.draft.note(Kind::NotCarriedOver, format!("{}: curl has no such flag", quote(word)));
+    }
+
+    /// Letters behind one dash; the first that takes a value takes the rest of the word, or the next.
+    fn letters<'w>(
+        &mut self,
+        letters: &str,
+        words: &mut impl Iterator<Item = &'w str>,
+        assembly: &mut Assembly,
+    ) {
+        for (at, letter) in letters.char_indices() {
+            let Some(flag) = flags::short(letter) else {
+                self.unknown(&format!("-{letter}"));
+                continue;
+            };
+            let rest = &letters[at + letter.len_utf8()..];
+            let own = (!rest.is_empty()).then_some(rest);
+            self.take(flag, &format!("-{letter}"), own, words, assembly);
+            if flag.takes_value {
+                return;
+            }
+        }
+    }
+
+    fn take<'w>(
+        &mut self,
+        flag: Flag,
+        word: &str,
+        own: Option<&str>,
+        words: &mut impl Iterator<Item = &'w str>,
+        assembly: &mut Assembly,
+    ) {
+        let value = if flag.takes_value { own.or_else(|| words.next()) } else { Some("") };
+        match value {
+            Some(value) => self.apply(flag.does, word, value, assembly),
+            None => self.draft.note(Kind::NotCarriedOver, format!("{word}: its value is missing")),
+        }
+    }
+
+    fn apply(&mut self, does: Does, word: &str, value: &str, assembly: &mut Assembly) {
+        match does {
+            Does::Url => self.urls.push(value.to_owned()),
+            Does::Method => self.method = Some(value.to_owned()),
+            Does::Header => self.header(value),
+            Does::Data(data) => self.data(data, value),
+            Does::Json => {
+                self.json = true;
+                self.data(Data::Binary, value);
+            }
+            Does::Form => self.form(value),
+            Does::FormText => {
+                let (name, text) = value.split_once('=').unwrap_or((value, ""));
+                let (name, text) = (name.to_owned(), Some(text.to_owned()));
+                self.parts.push(Part { name, text, ..Part::default() });
+            }
+            Does::Get => self.get = true,
+            Does::Head => self.head = true,
+            Does::User => put_basic(&mut self.draft, value),
+            Does::Bearer => self.draft.put_header("Authorization", &format!("Bearer {value}")),
+            Does::Cookie if value.contains('=') => self.draft.put_header("Cookie", value),
+            Does::Cookie => {
+                self.lost(&format!("{word} {}", quote(value)), "cookies of a file are not read")
+            }
+            Does::Agent => self.draft.put_header("User-Agent", value),
+            Does::Referer => self.draft.put_header("Referer", value.trim_end_matches(";auto")),
+            Does::Range => self.draft.put_header("Range", &format!("bytes={value}")),
+            Does::Upload => self.upload = Some(value.to_owned()),
+            Does::Compressed => self.draft.put_header("Accept-Encoding", "deflate, gzip, br, zstd"),
+            Does::GlobOff => self.glob_off = true,
+            Does::Insecure | Does::CaCert | Does::Cert | Does::Key => tls(does, value, assembly),
+            Does::MaxTime => self.max_time(value, assembly),
+            Does::Output => self.output.push(word.to_owned()),
+            Does::Lost(instead) => self.lost(word, instead),
+            Does::Next => {}
+        }
+    }
+
+    fn lost(&mut self, what: &str, instead: &str) {
+        self.draft.note(Kind::NotCarriedOver, format!("{what}: {instead}"));
+    }
+
+    fn header(&mut self, line: &str) {
+        if let Some(file) = line.strip_prefix('@') {
+            return self
+                .lost(&format!("-H @{}", quote(file)), "header fields of a file are not read");
+        }
+        match line.split_once(':') {
+            Some((name, value)) if !value.trim().is_empty() => {
+                match name.to_ascii_lowercase().as_str() {
+                    "host" => self.lost(&format!("-H {}", quote(line)), "Host is the target's"),
+                    "content-length" | "transfer-encoding" | "connection" => {
+                        self.lost(&format!("-H {name}"), "the message is framed by what sends it");
+                    }
+                    _ => self.draft.put_header(name.trim(), value),
+                }
+            }
+            Some((name, _)) => {
+                self.no_media |= name.trim().eq_ignore_ascii_case("content-type");
+                self.draft.remove_header(name.trim());
+            }
+            None => match line.strip_suffix(';') {
+                Some(name) => self.draft.put_header(name.trim(), ""),
+                None => self.lost(&format!("-H {}", quote(line)), "there is no colon in it"),
+            },
+        }
+    }
+
+    fn data(&mut self, data: Data, value: &str) {
+        let piece = match (data, value.strip_prefix('@')) {
+            (Data::Raw, _) => Piece::Text(value.to_owned()),
+            (Data::Plain, Some(name)) => Piece::File { name: name.to_owned(), plain: true },
+            (Data::Binary, Some(name)) => Piece::File { name: name.to_owned(), plain: false },
+            (Data::Plain | Data::Binary, None) => Piece::Text(value.to_owned()),
+            (Data::Encoded, _) => return self.encoded(value),
+        };
+        self.pieces.push(piece);
+    }
+
+    /// `--data-urlencode`: `text`, `=text`, `name=text`, `@file` or `name@file`.
+    fn encoded(&mut self, value: &str) {
+        let escape =
+            |text: &str| map_text(text, |text| Some(encode_value(text))).unwrap_or_default();
+        let text = match value.find(['=', '@']) {
+            None => escape(value),
+            Some(at) if value[at..].starts_with('=') => {
+                let (name, text) = (&value[..at], escape(&value[at + 1..]));
+                if name.is_empty() { text } else { format!("{name}={text}") }
+            }
+            Some(_) => {
+                let what = format!("--data-urlencode {}", quote(value));
+                return self.lost(&what, "a file is sent as it is, never escaped");
+            }
+        };
+        self.pieces.push(Piece::Text(text));
+    }
+
+    /// `-F`: `name=text`, `name=@file` or `name=<file`, with `;type=` and `;filename=` behind it.
+    fn form(&mut self, value: &str) {
+        let Some((name, content)) = value.split_once('=') else {
+            return self.lost(&format!("-F {}", quote(value)), "there is no = in it");
+        };
+        let mut settings = content.split(';');
+        let content = settings.next().unwrap_or_default().to_owned();
+        let mut part = Part { name: name.to_owned(), ..Part::default() };
+        for setting in settings {
+            match setting.trim().split_once('=') {
+                Some(("type", media_type)) => part.content_type = Some(media_type.to_owned()),
+                Some(("filename", name)) => part.filename = Some(name.trim_matches('"').to_owned()),
+                _ => self.lost(
+                    &format!("-F {}: {}", quote(name), quote(setting)),
+                    "only type and filename are known",
+                ),
+            }
+        }
+        match content.strip_prefix('@') {
+            Some(file) => part.file = Some(file.trim_matches('"').to_owned()),
+            None if content.starts_with('<') => {
+                let what = "the file is sent as it is; curl sends it as text";
+                self.draft.note(Kind::Assumed, format!("-F {}: {what}", quote(name)));
+                part.file = Some(content[1..].to_owned());
+            }
+            None => part.text = Some(content),
+        }
+        let of = format!("-F {}", quote(name));
+        if part.file.as_ref().is_none_or(|file| self.draft.may_read(&of, file)) {
+            self.parts.push(part);
+        }
+    }
+
+    fn max_time(&mut self, value: &str, assembly: &mut Assembly) {
+        let Ok(nanos) = parse_duration(&format!("{value}s")) else {
+            return self.lost(&format!("-m {}", quote(value)), "that is no time in seconds");
+        };
+        if assembly.timeout.is_some_and(|other| other.0 != nanos) {
+            let what = "-m: the longest of all commands' time-outs is the workload's";
+            self.draft.note(Kind::Assumed, what);
+        }
+        let longest = assembly.timeout.map_or(nanos, |other| other.0.max(nanos));
+        assembly.timeout = Some(Time(longest));
+    }
+
+    fn add_to(mut self, assembly: &mut Assembly) {
+        if !self.output.is_empty() {
+            let what =
+                format!("{}: about curl itself, not about the request", self.output.join(" "));
+            self.draft.note(Kind::NotCarriedOver, what);
+        }
+        if self.urls.is_empty() {
+            self.draft.note(Kind::NotCarriedOver, "a curl command without a URL");
+            return drop_notes(self.draft, assembly);
+        }
+        self.put_body();
+        self.draft.method = self.written_method();
+        let (urls, query) = (std::mem::take(&mut self.urls), self.query());
+        for url in urls {
+            self.add_url(&url, &query, assembly);
+        }
+    }
+
+    fn add_url(&self, url: &str, query: &str, assembly: &mut Assembly) {
+        let mut draft = self.draft.clone();
+        if !self.glob_off && has_pattern(url) {
+            let what = format!("the pattern in {}: it is sent as it is, once", quote(url));
+            draft.note(Kind::NotCarriedOver, what);
+        }
+        if let Err(what) = draft.put_url(url) {
+            draft.note(Kind::NotCarriedOver, what);
+            return drop_notes(draft, assembly);
+        }
+        if !query.is_empty() {
+            let mark = if draft.path.contains('?') { '&' } else { '?' };
+            draft.path = format!("{}{mark}{query}", draft.path);
+        }
+        assembly.add(draft);
+    }
+
+    fn written_method(&self) -> String {
+        let sends = self.draft.body.is_some();
+        match &self.method {
+            Some(method) => method.clone(),
+            None if self.head => "HEAD".to_owned(),
+            None if self.upload.is_some() => "PUT".to_owned(),
+            None if sends => "POST".to_owned(),
+            None => "GET".to_owned(),
+        }
+    }
+
+    /// With `-G`, data goes into the query.
+    fn query(&self) -> String {
+        let text = |piece: &Piece| match piece {
+            Piece::Text(text) if self.get => Some(encode_path(text)),
+            _ => None,
+        };
+        self.pieces.iter().filter_map(text).collect::<Vec<_>>().join("&")
+    }
+
+    fn put_body(&mut self) {
+        if let Some(file) = self.upload.take() {
+            self.draft.body = self.file(&file, false);
+            self.upload = Some(file);
+            return;
+        }
+        if !self.parts.is_empty() {
+            self.draft.body = Some(Body::Multipart(std::mem::take(&mut self.parts)));
+            self.draft.remove_header("content-type");
+            return;
+        }
+        if self.pieces.is_empty() || self.get {
+            let files = self.pieces.iter().any(|piece| matches!(piece, Piece::File { .. }));
+            if files {
+                self.lost("-G with a file", "a file has no place in a query");
+            }
+            return;
+        }
+        self.put_content_type();
+        let joined = if self.json { "" } else { "&" };
+        let mut texts = Vec::new();
+        for piece in std::mem::take(&mut self.pieces) {
+            match piece {
+                Piece::Text(text) => texts.push(text),
+                Piece::File { name, plain } if texts.is_empty() && self.draft.body.is_none() => {
+                    self.draft.body = self.file(&name, plain);
+                }
+                Piece::File { name, .. } => {
+                    self.lost(
+                        &format!("the file {}", quote(&name)),
+                        "a body is a file or text, not both",
+                    );
+                }
+            }
+        }
+        match (&self.draft.body, texts.is_empty()) {
+            (_, true) => {}
+            (None, false) => put_text(&mut self.draft, &texts.join(joined)),
+            (Some(_), false) => {
+                self.lost("data beside a file", "a body is a file or text, not both")
+            }
+        }
+    }
+
+    fn put_content_type(&mut self) {
+        let media = if self.json { JSON } else { FORM };
+        if self.draft.header("content-type").is_none() && !self.no_media {
+            self.draft.put_header("Content-Type", media);
+        }
+        if self.json && self.draft.header("accept").is_none() {
+            self.draft.put_header("Accept", JSON);
+        }
+        // A form's text that is JSON is a slip often made: servers read it nonetheless.
+        let form = self.draft.header("content-type").is_some_and(|media| essence(media) == FORM);
+        let braced = |piece: &Piece| matches!(piece, Piece::Text(text) if text.trim_start().starts_with('{'));
+        if form && !self.json && self.pieces.first().is_some_and(braced) {
+            let what = "the body looks like JSON and is sent as a form, as curl does";
+            self.draft.note(Kind::Assumed, what);
+        }
+    }
+
+    fn file(&mut self, name: &str, plain: bool) -> Option<Body> {
+        if matches!(name, "-" | ".") {
+            self.lost("a body from standard input", "put it into a file and name it with `file:`");
+            return None;
+        }
+        if !self.draft.may_read("the body", name) {
+            return None;
+        }
+        let lines = if plain { "; curl leaves its line ends out" } else { "" };
+        let what = format!(
+            "the body is the file {}, sent as it is{lines}; its name counts from the workload's folder",
+            quote(name)
+        );
+        self.draft.note(Kind::Assumed, what);
+        Some(Body::File(name.to_owned()))
+    }
+}
+
+/// Whether curl would make several URLs of this one: `[1-9]` or `{a,b}`.
+fn has_pattern(url: &str) -> bool {
+    let between =
+        |text: &str, open, close| text.find(open).is_some_and(|at| text[at..].contains(close));
+    pieces(url).iter().any(|piece| match piece {
+        template::Piece::Text(text) => {
+            between(text, '{', '}') || (between(text, '[', ']') && !text.contains("://["))
+        }
+        template::Piece::Hole(_) => false,
+    })
+}
+
+fn tls(does: Does, value: &str, assembly: &mut Assembly) {
+    if does != Does::Insecure && !is_below(value) {
+        let what = format!(
+            "the file {} is outside of the workload's folder; put it there and name it under `tls:`",
+            quote(value)
+        );
+        return assembly.note_once(Kind::NotCarriedOver, "", what);
+    }
+    let tls = &mut assembly.tls;
+    match does {
+        Does::Insecure => tls.insecure = true,
+        Does::CaCert => tls.cacert = Some(value.to_owned()),
+        Does::Key => tls.key = Some(value.to_owned()),
+        // A password may follow the file's name.
+        _ => tls.cert = Some(value.split(':').next().unwrap_or_default().to_owned()),
+    }
+}
+
+/// Keeps what was said about a request that is left out.
+fn drop_notes(draft: Draft, assembly: &mut Assembly) {
+    for note in draft.notes {
+        assembly.note(note.kind, note.place, note.what);
+    }
+}

@@ -1,0 +1,493 @@
+//! Pasted shell text cut into commands and words, as a POSIX shell would, with bash's `$'...'`.
+//!
+//! Nothing is run: a variable that the text itself sets is filled in, any other becomes a
+//! placeholder of the environment, and the output of a command one that the user has to provide.
+//! Words come out as template text.
+
+use std::collections::HashMap;
+
+use super::super::RequestsError;
+use super::super::template::{env, environment_name, literal};
+
+/// Bytes of a word at most; variables that hold variables could grow without end.
+const LONGEST_WORD: usize = 4 << 20;
+
+/// A command: its words, and what of the line has no words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Command {
+    /// The line it begins on, from 1.
+    pub(super) line: usize,
+    /// Its words, as template text.
+    pub(super) words: Vec<String>,
+    /// Redirections, pipes and substituted commands, in words for a person.
+    pub(super) aside: Vec<String>,
+}
+
+/// Cuts text into commands.
+///
+/// # Errors
+/// On a quote that does not end, and on words beyond bounds.
+pub(super) fn commands(text: &str) -> Result<Vec<Command>, RequestsError> {
+    let mut shell = Shell { text, at: 0, line: 1, variables: HashMap::new(), outputs: 0 };
+    let mut commands = Vec::new();
+    while let Some(command) = shell.command()? {
+        if !command.words.is_empty() || !command.aside.is_empty() {
+            commands.push(command);
+        }
+    }
+    Ok(commands)
+}
+
+struct Shell<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+    /// Variables set so far, as template text.
+    variables: HashMap<String, String>,
+    /// Substituted commands so far.
+    outputs: usize,
+}
+
+impl Shell<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        self.line += usize::from(c == '\n');
+        Some(c)
+    }
+
+    fn skip(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        if found {
+            self.at += text.len();
+            self.line += text.matches('\n').count();
+        }
+        found
+    }
+
+    /// A backslash before a line's end, which is as if neither were there.
+    fn skip_continuation(&mut self) -> bool {
+        self.skip("\\\n") || self.skip("\\\r\n")
+    }
+
+    /// The next command, up to what ends it; `None` at the text's end.
+    fn command(&mut self) -> Result<Option<Command>, RequestsError> {
+        let mut command = Command::default();
+        if self.peek().is_none() {
+            return Ok(None);
+        }
+        loop {
+            while self.skip_continuation() || self.peek().is_some_and(|c| c == ' ' || c == '\t') {
+                if matches!(self.peek(), Some(' ' | '\t')) {
+                    self.next();
+                }
+            }
+            match self.peek() {
+                None => break,
+                Some('\n' | ';' | '&') => {
+                    self.note_ampersand(&mut command);
+                    self.next();
+                    break;
+                }
+                Some('\r') => {
+                    self.next();
+                }
+                Some('#') => {
+                    let end = self.rest().find('\n').unwrap_or(self.rest().len());
+                    self.at += end;
+                }
+                Some('|') => {
+                    self.pipe(&mut command);
+                    break;
+                }
+                Some('<' | '>') => self.redirection(&mut command)?,
+                Some('(' | ')') => {
+                    self.next();
+                }
+                Some(_) => self.push_word(&mut command)?,
+            }
+        }
+        self.note_assignments(&mut command);
+        Ok(Some(command))
+    }
+
+    /// An `&` inside a URL that nobody quoted cuts it, in a shell as here.
+    fn note_ampersand(&self, command: &mut Command) {
+        let inside = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace() && c != '&');
+        let before = self.text[..self.at].chars().next_back();
+        if self.rest().starts_with('&') && inside(before) && inside(self.rest().chars().nth(1)) {
+            let what = "what follows an & that is not quoted: put the URL into quotes";
+            command.aside.push(what.to_owned());
+        }
+    }
+
+    /// What follows a pipe is another program's: it is named and passed over.
+    fn pipe(&mut self, command: &mut Command) {
+        if self.skip("||") {
+            return;
+        }
+        let end = self.rest().find('\n').unwrap_or(self.rest().len());
+        command.aside.push(format!("the pipe {}", self.rest()[..end].trim()));
+        self.at += end;
+    }
+
+    fn redirection(&mut self, command: &mut Command) -> Result<(), RequestsError> {
+        let begin = self.at;
+        while matches!(self.peek(), Some('<' | '>' | '&' | ' ' | '\t')) {
+            self.next();
+        }
+        if !matches!(self.peek(), None | Some('\n' | '\r' | ';' | '|')) {
+            self.word(&mut command.aside)?;
+        }
+        let what = format!("the redirection {}", self.text[begin..self.at].trim());
+        command.aside.push(what);
+        Ok(())
+    }
+
+    fn push_word(&mut self, command: &mut Command) -> Result<(), RequestsError> {
+        if command.words.is_empty() {
+            command.line = self.line;
+        }
+        let begin = self.at;
+        let word = self.word(&mut command.aside)?;
+        // The number before a redirection, as in `2>&1`, belongs to it.
+        let digits = self.text[begin..self.at].bytes().all(|byte| byte.is_ascii_digit());
+        if digits && matches!(self.peek(), Some('<' | '>')) {
+            return Ok(());
+        }
+        command.words.push(word);
+        Ok(())
+    }
+
+    /// Variables that a command sets before its name, or alone, or with `export`.
+    fn note_assignments(&mut self, command: &mut Command) {
+        let exported = command.words.first().is_some_and(|word| word == "export");
+        let mut words = std::mem::take(&mut command.words).into_iter().skip(usize::from(exported));
+        let mut rest = Vec::new();
+        for word in words.by_ref() {
+            match word.split_once('=') {
+                Some((name, value)) if is_name(name) => {
+                    self.variables.insert(name.to_owned(), value.to_owned());
+                }
+                _ => {
+                    rest.push(word);
+                    break;
+                }
+            }
+        }
+        rest.extend(words);
+        command.words = if exported { Vec::new() } else { rest };
+    }
+
+    fn word(&mut self, aside: &mut Vec<String>) -> Result<String, RequestsError> {
+        let begin = self.line;
+        let mut word = String::new();
+        loop {
+            if self.skip_continuation() {
+                continue;
+            }
+            match self.peek() {
+                None | Some(' ' | '\t' | '\n' | '\r' | ';' | '&' | '|' | '<' | '>' | '(' | ')') => {
+                    break;
+                }
+                Some('\'') => self.single_quoted(&mut word)?,
+                Some('"') => self.double_quoted(&mut word, aside)?,
+                Some('$') if self.skip("$'") => self.ansi_quoted(&mut word)?,
+                Some('$') if self.rest().starts_with("$\"") => {
+                    self.next();
+                }
+                Some('$' | '`') => self.expansion(&mut word, aside)?,
+                Some('\\') => {
+                    self.next();
+                    if let Some(c) = self.next() {
+                        push_plain(&mut word, c);
+                    }
+                }
+                Some(c) => {
+                    self.next();
+                    push_plain(&mut word, c);
+                }
+            }
+            if word.len() > LONGEST_WORD {
+                let most = LONGEST_WORD >> 20;
+                return Err(RequestsError::at(begin, format!("a word is longer than {most} MiB")));
+            }
+        }
+        Ok(word)
+    }
+
+    fn single_quoted(&mut self, word: &mut String) -> Result<(), RequestsError> {
+        let begin = self.line;
+        self.next();
+        let Some(end) = self.rest().find('\'') else {
+            return Err(unended("'", begin));
+        };
+        let quoted = self.rest()[..end].to_owned();
+        self.line += quoted.matches('\n').count();
+        self.at += end + 1;
+        word.push_str(&literal(&quoted));
+        Ok(())
+    }
+
+    fn double_quoted(
+        &mut self,
+        word: &mut String,
+        aside: &mut Vec<String>,
+    ) -> Result<(), RequestsError> {
+        let begin = self.line;
+        self.next();
+        loop {
+            if self.skip_continuation() {
+                continue;
+            }
+            match self.peek() {
+                None => return Err(unended("\"", begin)),
+                Some('"') => {
+                    self.next();
+                    return Ok(());
+                }
+                Some('$' | '`') => self.expansion(word, aside)?,
+                Some('\\') => {
+                    self.next();
+                    match self.peek() {
+                        Some(c @ ('$' | '`' | '"' | '\\')) => {
+                            self.next();
+                            push_plain(word, c);
+                        }
+                        _ => word.push('\\'),
+                    }
+                }
+                Some(c) => {
+                    self.next();
+                    push_plain(word, c);
+                }
+            }
+            if word.len() > LONGEST_WORD {
+                return Err(unended("\"", begin));
+            }
+        }
+    }
+
+    /// bash's `$'...'` (its manual, section ANSI-C Quoting), the opening of which has been read.
+    fn ansi_quoted(&mut self, word: &mut String) -> Result<(), RequestsError> {
+        let begin = self.line;
+        let mut bytes: Vec<u8> = Vec::new();
+        loop {
+            match self.next() {
+                None => return Err(unended("$'", begin)),
+                Some('\'') => break,
+                Some('\\') => self.escape(&mut bytes, begin)?,
+                Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|_| RequestsError::at(begin, "what $'...' spells is not text in UTF-8"))?;
+        word.push_str(&literal(&text));
+        Ok(())
+    }
+
+    fn escape(&mut self, bytes: &mut Vec<u8>, begin: usize) -> Result<(), RequestsError> {
+        let Some(c) = self.next() else { return Err(unended("$'", begin)) };
+        match c {
+            'n' => bytes.push(b'\n'),
+            't' => bytes.push(b'\t'),
+            'r' => bytes.push(b'\r'),
+            'a' => bytes.push(7),
+            'b' => bytes.push(8),
+            'e' | 'E' => bytes.push(27),
+            'f' => bytes.push(12),
+            'v' => bytes.push(11),
+            'x' => match self.digits(16, 2) {
+                Some(value) => bytes.push(value as u8),
+                None => bytes.extend_from_slice(b"\\x"),
+            },
+            'u' | 'U' => {
+                let value = self.digits(16, if c == 'u' { 4 } else { 8 });
+                let c = value.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+                bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            '0'..='7' => {
+                self.at -= 1;
+                bytes.push(self.digits(8, 3).unwrap_or_default() as u8);
+            }
+            'c' => {
+                let control = self.next().unwrap_or('@');
+                bytes.push(control.to_ascii_uppercase() as u8 & 0x1f);
+            }
+            '\\' | '\'' | '"' | '?' => bytes.push(c as u8),
+            other => {
+                bytes.push(b'\\');
+                bytes.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    /// The number that at most so many digits spell.
+    fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
+        let mut value = None;
+        for _ in 0..most {
+            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
+            self.next();
+            value = Some(value.unwrap_or(0_u32).wrapping_mul(radix) + digit);
+        }
+        value
+    }
+
+    /// `$NAME`, `${NAME}`, `$(command)` or a command in backquotes.
+    fn expansion(
+        &mut self,
+        word: &mut String,
+        aside: &mut Vec<String>,
+    ) -> Result<(), RequestsError> {
+        let begin = self.line;
+        if self.skip("$(") {
+            let Some(end) = matching(self.rest()) else { return Err(unended("$(", begin)) };
+            self.output(end, word, aside);
+            return Ok(());
+        }
+        if self.skip("`") {
+            let Some(end) = self.rest().find('`') else { return Err(unended("`", begin)) };
+            self.output(end, word, aside);
+            return Ok(());
+        }
+        self.next();
+        if self.skip("{") {
+            let Some(end) = self.rest().find('}') else { return Err(unended("${", begin)) };
+            let inside = self.rest()[..end].to_owned();
+            self.at += end + 1;
+            let length = inside.find(|c: char| !is_name_char(c)).unwrap_or(inside.len());
+            if length < inside.len() {
+                aside.push(format!("what ${{{inside}}} does beyond naming a variable"));
+            }
+            self.variable(&inside[..length], word);
+            return Ok(());
+        }
+        let length = self.rest().find(|c: char| !is_name_char(c)).unwrap_or(self.rest().len());
+        let name = self.rest()[..length].to_owned();
+        self.at += length;
+        if is_name(&name) {
+            self.variable(&name, word);
+        } else {
+            word.push('$');
+            word.push_str(&name);
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, name: &str, word: &mut String) {
+        match self.variables.get(name) {
+            Some(value) => word.push_str(value),
+            None => word.push_str(&env(&environment_name(name))),
+        }
+    }
+
+    /// Stands in for a command's output, which nobody runs here.
+    fn output(&mut self, length: usize, word: &mut String, aside: &mut Vec<String>) {
+        let command = self.rest()[..length].trim().to_owned();
+        self.line += self.rest()[..length].matches('\n').count();
+        self.at += length + 1;
+        self.outputs += 1;
+        let name = format!("OUTPUT_{}", self.outputs);
+        aside.push(format!("the output of `{command}`; set {name} to it"));
+        word.push_str(&env(&name));
+    }
+}
+
+fn unended(quote: &str, line: usize) -> RequestsError {
+    RequestsError::at(line, format!("{quote} is opened here and never closed"))
+}
+
+/// Bytes up to the bracket that closes what is open before the text.
+fn matching(text: &str) -> Option<usize> {
+    let mut open = 1;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => open += 1,
+            b')' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// A `{` behind a `$` would open a placeholder.
+fn push_plain(word: &mut String, c: char) {
+    if c == '{' && word.ends_with('$') {
+        word.push('$');
+    }
+    word.push(c);
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn is_name(name: &str) -> bool {
+    name.chars().all(is_name_char) && name.starts_with(|c: char| !c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<Vec<String>> {
+        commands(text).unwrap().into_iter().map(|command| command.words).collect()
+    }
+
+    #[test]
+    fn words_are_cut_as_a_shell_cuts_them() {
+        for (text, expected) in [
+            ("curl a b", vec![vec!["curl", "a", "b"]]),
+            ("curl 'a b'\"c d\"e", vec![vec!["curl", "a bc de"]]),
+            ("curl \\\n  -X \\\r\n POST", vec![vec!["curl", "-X", "POST"]]),
+            ("curl a\\ b \"x\\\"y\\z\"", vec![vec!["curl", "a b", "x\"y\\z"]]),
+            ("curl $'a\\n\\x41\\u00e9\\'\\101\\\\'", vec![vec!["curl", "a\nAé'A\\"]]),
+            ("a; b && c & d\ne", vec![vec!["a"], vec!["b"], vec!["c"], vec!["d"], vec!["e"]]),
+            ("curl a # b\n# c\ncurl 'it'\\''s'", vec![vec!["curl", "a"], vec!["curl", "it's"]]),
+            ("curl http://h/a#b ''", vec![vec!["curl", "http://h/a#b", ""]]),
+            ("curl '${x}' \"\\${x}\" a$", vec![vec!["curl", "$${x}", "$${x}", "a$"]]),
+            ("curl x 2>&1 >out", vec![vec!["curl", "x"]]),
+            ("curl \"a\\\nb\"", vec![vec!["curl", "ab"]]),
+        ] {
+            assert_eq!(words(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn variables_are_filled_in_or_asked_for() {
+        let told = words("BASE=http://h\nexport T=$BASE/x\ncurl $BASE/a \"${TOKEN}\" '$no' $T");
+        assert_eq!(told, [["curl", "http://h/a", "${env.TOKEN}", "$no", "http://h/x"]]);
+        let command = &commands("curl -H \"A: $(cat f)\" | jq .").unwrap()[0];
+        assert_eq!(command.words[2], "A: ${env.OUTPUT_1}");
+        assert_eq!(command.aside, ["the output of `cat f`; set OUTPUT_1 to it", "the pipe | jq ."]);
+    }
+
+    #[test]
+    fn what_does_not_end_is_told_with_its_line() {
+        for text in ["a\n'b", "a\n\"b", "a\n$'b\\", "a\n$(b", "a\n`b", "a\n${b"] {
+            let error = commands(text).unwrap_err();
+            assert_eq!(error.line, Some(2), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn variables_cannot_grow_without_end() {
+        let mut text = "A=xxxxxxxxxx\n".to_owned();
+        for _ in 0..40 {
+            text += "A=$A$A\n";
+        }
+        assert!(commands(&text).unwrap_err().what.contains("longer"));
+    }
+}

@@ -1,0 +1,357 @@
+//! One request on its way from another tool's file into a workload.
+
+use std::collections::BTreeMap;
+
+use model::StatusRanges;
+use model::workload::{Body, Endpoint, Extractor, Fields, Step, Time};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use url::Url;
+
+use super::RequestsError;
+use super::note::{Kind, Note};
+use super::template::{Piece, map_text, pieces};
+use model::quote::quote;
+
+/// What may not stand in a path as it is (RFC 3986); `%` may, for what is escaped already.
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'|');
+/// What may not stand in one segment or value as it is.
+const VALUE: &AsciiSet =
+    &PATH.add(b'%').add(b'/').add(b'?').add(b'#').add(b'&').add(b'=').add(b'+');
+
+/// Notes about one request at most; further ones are counted.
+const MOST_NOTES: usize = 100;
+
+/// Bytes of a URL at most.
+pub(super) const LONGEST_URL: usize = 64 << 10;
+
+/// A request. All its text is template text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Draft {
+    /// Where it stands in the file: `line 3`.
+    pub(super) place: String,
+    /// Its name, if the file gives it one.
+    pub(super) name: Option<String>,
+    pub(super) method: String,
+    /// Scheme, host and port; empty for whatever server is the target.
+    pub(super) origin: String,
+    /// Path with query.
+    pub(super) path: String,
+    pub(super) query: Fields,
+    pub(super) headers: Fields,
+    pub(super) body: Option<Body>,
+    pub(super) success: Option<StatusRanges>,
+    pub(super) extract: BTreeMap<String, Extractor>,
+    pub(super) think: Option<Time>,
+    /// How often the file has it.
+    pub(super) times: u64,
+    pub(super) notes: Vec<Note>,
+    /// Notes beyond the bound.
+    pub(super) further_notes: usize,
+}
+
+impl Draft {
+    /// A request that is only a method and an address yet.
+    pub(super) fn new(place: impl Into<String>, method: &str) -> Self {
+        let (place, method) = (place.into(), method.to_owned());
+        Self { place, method, times: 1, ..Self::default() }
+    }
+
+    /// Sets server and path from a URL; credentials in it become an `Authorization` field.
+    ///
+    /// # Errors
+    /// In words, when it is no URL of an HTTP server.
+    pub(super) fn put_url(&mut self, url: &str) -> Result<(), String> {
+        let parts = UrlParts::of(url)?;
+        if let Some(user) = parts.user {
+            self.headers.push("Authorization", basic(user));
+        }
+        if parts.fragment {
+            self.note(Kind::Assumed, "what follows # in the URL is never sent");
+        }
+        (self.origin, self.path) = (parts.origin, parts.path);
+        Ok(())
+    }
+
+    /// Says something about this request.
+    pub(super) fn note(&mut self, kind: Kind, what: impl AsRef<str>) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(Note::new(kind, self.place.clone(), what));
+        } else {
+            self.further_notes += 1;
+        }
+    }
+
+    /// Whether a file of this name may be read: not one that `what` names outside of the workload's folder,
+    /// which is said.
+    pub(super) fn may_read(&mut self, what: &str, name: &str) -> bool {
+        let below = is_below(name);
+        if !below {
+            let what = format!(
+                "{what}: the file {} is outside of the workload's folder; put it there and name it \
+                 with `file:`",
+                quote(name)
+            );
+            self.note(Kind::NotCarriedOver, what);
+        }
+        below
+    }
+
+    /// The first header field of this name, in lower case.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// Adds a header field, unless it could not be sent.
+    pub(super) fn put_header(&mut self, name: &str, value: &str) {
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if name.is_empty() || !name.chars().all(token) {
+            let what = format!("the header field {}: that is no field name", quote(name));
+            return self.note(Kind::NotCarriedOver, what);
+        }
+        if value.chars().any(|c| c.is_control() && c != '\t') {
+            let what = format!("the header field {name}: its value has control characters");
+            return self.note(Kind::NotCarriedOver, what);
+        }
+        self.headers.push(name, value.trim());
+    }
+
+    /// Removes every header field of this name.
+    pub(super) fn remove_header(&mut self, name: &str) {
+        self.headers.0.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
+    }
+
+    /// Its name in results: its own, or method and path with placeholders in brackets.
+    pub(super) fn title(&self) -> String {
+        const LONGEST: usize = 120;
+        let title = self.name.clone().unwrap_or_else(|| {
+            let path = self.path.split('?').next().unwrap_or_default();
+            let path: String = pieces(path)
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text,
+                    Piece::Hole(hole) => hole.trim_start_matches('$').to_owned(),
+                })
+                .collect();
+            format!("{} {path}", self.method)
+        });
+        let title = title.replace("${", "$ {");
+        title.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+    }
+
+    /// With the fields of one name together, as a file has them.
+    fn grouped(mut self) -> Self {
+        self.headers = self.headers.grouped();
+        self.query = self.query.grouped();
+        self.body = self.body.map(|body| match body {
+            Body::Form(fields) => Body::Form(fields.grouped()),
+            other => other,
+        });
+        self
+    }
+
+    /// As an endpoint of this name.
+    pub(super) fn endpoint(self, name: String) -> Endpoint {
+        let draft = self.grouped();
+        Endpoint {
+            name: Some(name),
+            method: Some(draft.method),
+            path: draft.path,
+            query: draft.query,
+            headers: draft.headers,
+            body: draft.body,
+            success: draft.success,
+            weight: (draft.times > 1).then_some(draft.times as f64),
+            ..Endpoint::default()
+        }
+    }
+
+    /// As a step of this name.
+    pub(super) fn step(self, name: String) -> Step {
+        let draft = self.grouped();
+        Step {
+            name: Some(name),
+            method: Some(draft.method),
+            path: draft.path,
+            query: draft.query,
+            headers: draft.headers,
+            body: draft.body,
+            success: draft.success,
+            extract: draft.extract,
+            think: draft.think,
+            ..Step::default()
+        }
+    }
+}
+
+/// Whether a file's name leads into the folder that it counts from or below. A drive of another system is
+/// outside.
+pub(super) fn is_below(name: &str) -> bool {
+    let name = name.trim();
+    let drive = name.as_bytes().get(1) == Some(&b':');
+    !drive
+        && !name.starts_with(['/', '\\', '~'])
+        && name.split(['/', '\\']).all(|part| part.trim() != "..")
+}
+
+/// The value of an `Authorization` field for `user:password`; `Basic` before its plain form, which
+/// [`super::secret`] masks or encodes.
+fn basic(user: &str) -> String {
+    format!("{PLAIN_BASIC}{user}")
+}
+
+/// Marks credentials that are not encoded yet.
+pub(super) const PLAIN_BASIC: &str = "Basic \u{0}";
+
+/// Marks `user:password` for an `Authorization` field.
+pub(super) fn put_basic(draft: &mut Draft, user: &str) {
+    draft.remove_header("authorization");
+    draft.headers.push("Authorization", basic(user));
+}
+
+struct UrlParts<'a> {
+    origin: String,
+    path: String,
+    user: Option<&'a str>,
+    fragment: bool,
+}
+
+impl<'a> UrlParts<'a> {
+    fn of(url: &'a str) -> Result<Self, String> {
+        if url.len() > LONGEST_URL {
+            return Err(format!("a URL of {} bytes", url.len()));
+        }
+        let (url, fragment) = url.split_once('#').map_or((url, false), |(url, _)| (url, true));
+        let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+        let end = end_of_authority(rest);
+        let (authority, path) = rest.split_at(end);
+        let (user, host) = match authority.rsplit_once('@') {
+            Some((user, host)) => (Some(user), host),
+            None => (None, authority),
+        };
+        let origin = if host.starts_with("${") && !url.contains("://") {
+            host.to_owned()
+        } else {
+            origin(&scheme.to_ascii_lowercase(), host)?
+        };
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        Ok(Self { origin, path: encode_path(&path), user, fragment })
+    }
+}
+
+/// Where path or query begin; a placeholder's inside is passed over.
+fn end_of_authority(rest: &str) -> usize {
+    let mut inside = false;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '{' => inside = true,
+            '}' => inside = false,
+            '/' | '?' if !inside => return at,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+fn origin(scheme: &str, host: &str) -> Result<String, String> {
+    if !matches!(scheme, "http" | "https") {
+        return Err(format!("the scheme {}: HTTP is spoken only", quote(scheme)));
+    }
+    if host.is_empty() {
+        return Err("the URL has no host".to_owned());
+    }
+    if host.contains("${") {
+        return Ok(format!("{scheme}://{host}"));
+    }
+    match Url::parse(&format!("{scheme}://{host}")) {
+        Ok(url) => Ok(url.origin().ascii_serialization()),
+        Err(error) => Err(format!("the URL's host {}: {error}", quote(host))),
+    }
+}
+
+/// Template text fit for a path with query: what may not stand there is escaped.
+pub(super) fn encode_path(path: &str) -> String {
+    map_text(path, |text| Some(utf8_percent_encode(text, PATH).to_string()))
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// Text escaped to stand for one segment or value.
+pub(super) fn encode_value(text: &str) -> String {
+    utf8_percent_encode(text, VALUE).to_string()
+}
+
+/// The server that a URL names: where requests go (without path), and the URL as a workload has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) origin: String,
+    pub(super) url: String,
+}
+
+/// Reads the URL of a server.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn origin_of(url: &str) -> Result<Target, RequestsError> {
+    let wrong = |what: String| RequestsError::whole(format!("--target {}: {what}", quote(url)));
+    if !url.contains("://") {
+        return Err(wrong("name the scheme too, such as http://127.0.0.1:8080".into()));
+    }
+    let parts = UrlParts::of(url).map_err(wrong)?;
+    if parts.user.is_some() || parts.path.contains('?') {
+        return Err(wrong("no user and no query belong there".into()));
+    }
+    let url = format!("{}{}", parts.origin, parts.path.trim_end_matches('/'));
+    Ok(Target { origin: parts.origin, url })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        for (url, origin, path) in [
+            ("http://h:80/a?b=c", "http://h", "/a?b=c"),
+            ("HTTPS://H.example", "https://h.example", "/"),
+            ("h/x y", "http://h", "/x%20y"),
+            ("http://h?q={1}", "http://h", "/?q=%7B1%7D"),
+            ("http://[::1]:8080/é", "http://[::1]:8080", "/%C3%A9"),
+            ("${env.BASE}/a/${env.ID}", "${env.BASE}", "/a/${env.ID}"),
+            ("https://${env.HOST}/a", "https://${env.HOST}", "/a"),
+        ] {
+            let parts = UrlParts::of(url).unwrap();
+            assert_eq!((parts.origin.as_str(), parts.path.as_str()), (origin, path), "{url}");
+        }
+        for url in ["ftp://h/", "http://", "http://h:99999/", "http:// /", ""] {
+            assert!(UrlParts::of(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_target_is_a_server() {
+        let target = origin_of("https://h/base/").unwrap();
+        assert_eq!((target.origin.as_str(), target.url.as_str()), ("https://h", "https://h/base"));
+        for url in ["h", "http://a:b@h", "http://h/?q", "ftp://h"] {
+            assert!(origin_of(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_sent_is_told() {
+        let mut draft = Draft::new("line 1", "GET");
+        draft.put_header("X-A", " 1 ");
+        draft.put_header("X A", "1");
+        draft.put_header("X-B", "1\r\nX-C: 2");
+        assert!(draft.headers.iter().eq([("X-A", "1")]));
+        assert_eq!(draft.notes.len(), 2);
+    }
+}

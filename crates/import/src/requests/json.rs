@@ -1,0 +1,165 @@
+//! JSON read as [`Literal`], which keeps the order of members.
+
+use std::collections::HashSet;
+
+use model::workload::Literal;
+
+use super::RequestsError;
+use crate::document;
+use model::quote::plain;
+
+/// Levels of nesting that a body may have to be written as a structure.
+const DEEPEST_BODY: usize = 40;
+/// Lists, maps and commas of such a body at most: as a structure a number takes 30 times its text.
+const MOST_PARTS: usize = 5_000;
+/// Values of a JSON text at most that is read as a tree.
+const MOST_VALUES: usize = 2_000_000;
+/// Bytes of a member's name in such a body; YAML takes no longer ones.
+const LONGEST_NAME: usize = 500;
+
+/// Reads JSON.
+pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, RequestsError> {
+    serde_json::from_str(text).map_err(|error| {
+        let what = error.to_string();
+        let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
+        let column = error.column();
+        RequestsError::at(error.line(), format!("column {column}: {}", plain(what, 160)))
+    })
+}
+
+/// Reads JSON as a tree, with a bound on its values: one of two characters takes 32 bytes.
+pub(super) fn parse_tree(text: &str) -> Result<serde_json::Value, RequestsError> {
+    if parts(text) > MOST_VALUES {
+        return Err(RequestsError::whole(format!("holds more than {MOST_VALUES} values")));
+    }
+    parse(text)
+}
+
+/// The values of a JSON text, at most: its lists, maps and commas.
+pub(super) fn parts(text: &str) -> usize {
+    let (mut count, mut quoted, mut escaped) = (0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' => count += usize::from(!quoted),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Reads a document in JSON or YAML.
+pub(super) fn parse_document(text: &str) -> Result<Literal, RequestsError> {
+    let tree = document::parse(text).map_err(|fault| RequestsError::of_document(text, fault))?;
+    Ok(tree.root.into_literal())
+}
+
+/// The structure of a JSON text, if writing that structure down loses nothing: every number keeps its
+/// digits, no member stands twice, no name holds a placeholder.
+pub(super) fn structure(text: &str) -> Option<Literal> {
+    // An escaped dollar could make a placeholder of what is none.
+    if text.contains("\\u0024") || parts(text) > MOST_PARTS {
+        return None;
+    }
+    let literal: Literal = serde_json::from_str(text).ok()?;
+    let structured = matches!(literal, Literal::Object(_) | Literal::List(_));
+    (structured && plain_members(&literal, DEEPEST_BODY) && same_numbers(text, &literal))
+        .then_some(literal)
+}
+
+fn plain_members(literal: &Literal, deepest: usize) -> bool {
+    let Some(deepest) = deepest.checked_sub(1) else { return false };
+    match literal {
+        Literal::List(items) => items.iter().all(|item| plain_members(item, deepest)),
+        Literal::Object(members) => {
+            let mut names = HashSet::new();
+            members.iter().all(|(name, value)| {
+                names.insert(name)
+                    && name.len() <= LONGEST_NAME
+                    && !name.contains("${")
+                    && plain_members(value, deepest)
+            })
+        }
+        _ => true,
+    }
+}
+
+fn same_numbers(text: &str, literal: &Literal) -> bool {
+    numbers(text).eq(numbers(&literal.to_string()))
+}
+
+/// The numbers of a JSON text as written.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let at = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit())?;
+            rest = &rest[at..];
+            if rest.starts_with('"') {
+                rest = &rest[string_length(rest)..];
+                continue;
+            }
+            let number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+            let end = rest.find(|c| !number(c)).unwrap_or(rest.len());
+            let (lexeme, after) = rest.split_at(end);
+            rest = after;
+            return Some(lexeme);
+        }
+    })
+}
+
+/// Bytes of the JSON string that the text begins with.
+pub(super) fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_counted_outside_of_texts() {
+        for (text, count) in [("7", 0), ("[1,2]", 2), (r#"{"a,[":"\",{"}"#, 1), ("[[],{}]", 4)] {
+            assert_eq!(parts(text), count, "{text}");
+        }
+        let long = format!("[{}0]", "0,".repeat(MOST_PARTS));
+        assert_eq!(structure(&long), None);
+        let error = parse_tree(&format!("[{}0]", "0,".repeat(MOST_VALUES))).unwrap_err();
+        assert!(error.what.contains("more than"), "{error}");
+    }
+
+    #[test]
+    fn a_structure_loses_nothing_or_is_none() {
+        for text in [r#"{"a": [1, -2.5, "3.50", null]}"#, r#"["\"1.0", true]"#, "[]"] {
+            let whole: serde_json::Value = serde_json::from_str(text).unwrap();
+            let again = structure(text).unwrap().to_string();
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&again).unwrap(), whole, "{text}");
+        }
+        for text in [
+            "[1.0]",
+            "[1e3]",
+            "[18446744073709551615]",
+            "[0.1000]",
+            r#"{"a":1,"a":2}"#,
+            r#"{"${x}":1}"#,
+            r#"["\u0024{x}"]"#,
+            "7",
+            "{",
+        ] {
+            assert_eq!(structure(text), None, "{text}");
+        }
+        let deep = "[".repeat(100) + &"]".repeat(100);
+        assert_eq!(structure(&deep), None);
+    }
+}

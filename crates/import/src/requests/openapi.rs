@@ -1,0 +1,143 @@
+//! OpenAPI 3.0 and 3.1 descriptions, in YAML or JSON: an endpoint for every operation, with the
+//! description's examples as values and, where it has none, values made from its schemas.
+//!
+//! [`document`] follows references, [`sample`] makes values, [`operation`] makes a request; here
+//! paths are walked and servers and security are read. The same description gives the same workload.
+
+mod document;
+mod operation;
+mod sample;
+
+use model::workload::Literal;
+
+use super::assembly::Assembly;
+use super::draft::{Draft, LONGEST_URL};
+use super::note::Kind;
+use super::template::literal;
+use super::{RequestsError, json, text};
+use model::quote::quote;
+
+use document::Document;
+
+/// Members of a path that are operations (OpenAPI 3.1, Path Item Object).
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/// Reads every operation of a description.
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
+    let root = json::parse_document(text(bytes)?)?;
+    check_version(&root)?;
+    let document = Document::new(&root);
+    if let Some(title) = root.member("info").and_then(|info| info.member("title")) {
+        assembly.name = Some(title.plain().chars().filter(|c| !c.is_control()).take(80).collect());
+    }
+    for (name, _) in members(root.member("webhooks")) {
+        let what = "requests that the server makes to its clients";
+        assembly.note(Kind::NotCarriedOver, format!("webhook {}", quote(name)), what);
+    }
+    for (path, item) in members(root.member("paths")) {
+        if path.starts_with("x-") {
+            continue;
+        }
+        let Some(item) = document.resolve(item) else {
+            let what =
+                format!("the reference {} leads nowhere in this file", document.reference(item));
+            assembly.note(Kind::NotCarriedOver, quote(path), what);
+            continue;
+        };
+        for (method, of) in members(Some(item)) {
+            if path.len() > LONGEST_URL {
+                let what = format!("a path of {} bytes", path.len());
+                assembly.note_once(Kind::NotCarriedOver, "", what);
+            } else if METHODS.contains(&method.as_str()) && !assembly.is_full() {
+                read_operation(&document, &Place { path, item, method, of }, assembly);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An operation and where it stands.
+struct Place<'a> {
+    path: &'a str,
+    item: &'a Literal,
+    method: &'a str,
+    of: &'a Literal,
+}
+
+fn check_version(root: &Literal) -> Result<(), RequestsError> {
+    let version = root.member("openapi").map(Literal::plain);
+    match version.as_deref() {
+        Some(version) if version.starts_with("3.") => Ok(()),
+        Some(version) => {
+            let what = format!("is OpenAPI {}; 3.0 and 3.1 are read", quote(version));
+            Err(RequestsError::whole(what))
+        }
+        None if root.member("swagger").is_some() => Err(RequestsError::whole(
+            "is Swagger 2, which is not read: convert it to OpenAPI 3 first",
+        )),
+        None => Err(RequestsError::whole("is no OpenAPI description: it has no member `openapi`")),
+    }
+}
+
+fn read_operation(document: &Document, place: &Place, assembly: &mut Assembly) {
+    let method = place.method.to_ascii_uppercase();
+    let name: String = place.path.chars().take(200).collect();
+    let mut draft = Draft::new(format!("{method} {name}"), &method);
+    draft.name = Some(format!("{method} {name}"));
+    let base = server(document, place, &mut draft);
+    if let Some((origin, _)) = &base {
+        draft.origin.clone_from(origin);
+    }
+    operation::read(document, place, &mut draft, assembly);
+    operation::secure(document, place, &mut draft, assembly);
+    let base = base.map_or(String::new(), |(_, path)| path);
+    draft.path = format!("{base}{}", draft.path);
+    assembly.add(draft);
+}
+
+/// Origin and path of the first server that holds for the operation.
+fn server(document: &Document, place: &Place, draft: &mut Draft) -> Option<(String, String)> {
+    let holders = [place.of, place.item, document.root];
+    let servers = holders.iter().find_map(|holder| holder.member("servers"));
+    let Some(Literal::List(servers)) = servers else { return None };
+    let server = servers.first()?;
+    if servers.len() > 1 && draft.method == "GET" {
+        let others = servers.len() - 1;
+        draft.note(Kind::Assumed, format!("the first server is taken; {others} others are named"));
+    }
+    let mut url = server.member("url")?.plain().into_owned();
+    for (name, variable) in members(server.member("variables")) {
+        let default = variable.member("default").map(Literal::plain).unwrap_or_default();
+        url = url.replace(&format!("{{{name}}}"), &default);
+        if url.len() > 4096 {
+            draft.note(Kind::NotCarriedOver, "the server's URL: it is too long");
+            return None;
+        }
+    }
+    if !url.contains("://") {
+        let path = url.trim_end_matches('/');
+        let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
+        return Some((
+            String::new(),
+            format!("{slash}{}", super::draft::encode_path(&literal(path))),
+        ));
+    }
+    let mut probe = Draft::new("", "GET");
+    match probe.put_url(&literal(&url)) {
+        Ok(()) => {
+            let path = probe.path.split('?').next().unwrap_or_default().trim_end_matches('/');
+            Some((probe.origin, path.to_owned()))
+        }
+        Err(what) => {
+            draft.note(Kind::NotCarriedOver, format!("the server {}: {what}", quote(&url)));
+            None
+        }
+    }
+}
+
+fn members(object: Option<&Literal>) -> &[(String, Literal)] {
+    match object {
+        Some(Literal::Object(members)) => members,
+        _ => &[],
+    }
+}

@@ -1,0 +1,117 @@
+//! Makes a [`Run`] of intervals, whether they come from the engine or from a journal.
+
+use super::sums::Sums;
+use super::{Run, RunHead, SCHEMA};
+use crate::blocks::BlockSums;
+use crate::endpoint::MixSums;
+use crate::environment::Program;
+use crate::interval::{Interval, Phase};
+use crate::kinds::Kinds;
+use crate::presence::PresenceSums;
+use crate::seconds::Seconds;
+use crate::timeline::Timeline;
+use crate::validity::Validity;
+
+/// Makes a [`Run`] of intervals in their order. Memory is bounded: histograms of fixed size and at
+/// most 7,200 points of timeline and 64 blocks.
+#[derive(Debug)]
+pub struct RunBuilder {
+    head: RunHead,
+    sums: Sums,
+    timeline: Timeline,
+    seconds: Seconds,
+    kinds: Kinds,
+    blocks: BlockSums,
+    presence: PresenceSums,
+    mix: MixSums,
+}
+
+impl RunBuilder {
+    /// A run without intervals yet.
+    pub fn new(head: RunHead) -> Self {
+        Self {
+            mix: MixSums::of(&head.plan.mix),
+            seconds: Seconds::empty(&head.plan.mix),
+            kinds: Kinds::default(),
+            head,
+            sums: Sums::default(),
+            timeline: Timeline::default(),
+            blocks: BlockSums::default(),
+            presence: PresenceSums::default(),
+        }
+    }
+
+    /// Adds the next interval.
+    pub fn add(&mut self, interval: &Interval) {
+        self.timeline.add(interval);
+        self.blocks.add(interval);
+        self.presence.add(interval);
+        self.kinds.add(interval);
+        self.sums.add_connections(&interval.tally);
+        if interval.phase != Phase::Warmup {
+            self.sums.add_attempts(&interval.tally);
+            self.mix.add(interval);
+        }
+        if interval.phase == Phase::Window {
+            self.sums.add_window(interval);
+            self.seconds.add(interval);
+        }
+    }
+
+    /// The window second by second, finer than the timeline of a long run.
+    pub fn seconds(&self) -> &Seconds {
+        &self.seconds
+    }
+
+    /// The answers by kind over the window.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
+    /// until `verdict` has concluded it.
+    pub fn finish(self, interrupted: bool) -> Run {
+        let Self { head, sums, timeline, seconds: _, kinds, blocks, presence, mix } = self;
+        let RunHead { version, started_at, command, environment, plan } = head;
+        let environment_cpus = environment.cpus_allowed;
+        let totals = &sums.totals;
+        let (endpoints, flows) = mix.finish(&plan.mix, totals.attempts, totals.duration_ns);
+        Run {
+            schema: SCHEMA.to_owned(),
+            plimsoll: Program { version },
+            started_at,
+            command,
+            environment,
+            interrupted,
+            rates: sums.rates(plan.rate_per_s.is_some(), presence.sums()),
+            concurrency: sums.concurrency(plan.connections),
+            users: sums.users.finish(),
+            response_ns: sums.response.summary(),
+            service_ns: sums.service.summary(),
+            late_ns: sums.late.summary(),
+            observed_late_ns: sums.observed_late.summary(),
+            wait_ns: sums.wait.summary(),
+            first_byte_ns: sums.first_byte.summary(),
+            connect_ns: sums.connect.summary(),
+            tls_ns: sums.tls.summary(),
+            answer: sums.answers.commonest(),
+            answer_kinds: kinds.listed(),
+            answer_changes: Vec::new(),
+            generator: sums.generator(environment_cpus),
+            dips: Vec::new(),
+            histograms: sums.histograms(),
+            timeline: timeline.finish(),
+            blocks: blocks.finish(),
+            presence: Some(presence.finish()),
+            endpoints,
+            flows,
+            redirected_to: sums.location,
+            totals: sums.totals,
+            plan,
+            validity: Validity::not_judged(),
+            objectives: Vec::new(),
+            aborted: None,
+            halted: None,
+        }
+    }
+}
