@@ -12,17 +12,19 @@
 pub mod clock;
 mod conns;
 mod crowd;
-pub mod driver;
+mod driver;
 pub mod epoll;
 pub mod limits;
 mod linger;
+mod run;
 pub mod socket;
 pub mod uring;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-pub use driver::{Driver, Io, Options, run, uring_works};
+pub use driver::{Driver, Options};
+pub use run::{Io, run, uring_works};
 
 /// A connection of a net. Never reused: an operation on a connection that is gone does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
