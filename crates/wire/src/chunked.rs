@@ -3,15 +3,22 @@
 //! Owns the way from one chunk's data to the next; the trailer section at the end is read by `head`
 //! and put aside: nothing here needs a trailer, and none may change how its message is read.
 
-use crate::body::Part;
 use crate::error::WireError;
-use crate::head::{Bounds, Held, Section};
+use crate::framing::Section;
+use crate::head::Held;
+use crate::walk::Bounds;
 
 /// Bytes of one chunk's extension, its semicolon and white space included.
 const EXTENSION_BYTES: u16 = 256;
 
 /// Hexadecimal digits of a chunk size, leading zeros included.
 const SIZE_DIGITS: u16 = 16;
+
+/// A step in a body.
+pub(crate) enum Part<'i> {
+    Data(&'i [u8]),
+    End,
+}
 
 /// Where in a chunked body the next byte is.
 #[derive(Debug, Clone, Copy)]

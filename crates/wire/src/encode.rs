@@ -8,8 +8,7 @@ use std::fmt;
 
 use crate::bytes::{is_authority, is_token, text_run, trim};
 use crate::error::WireError;
-use crate::framing::{Facts, Framing};
-use crate::head::Section;
+use crate::framing::{Facts, Framing, Section};
 use crate::reason::reason;
 use crate::start_line::check_target;
 

@@ -6,7 +6,6 @@
 
 use crate::bytes::{is_authority, trim};
 use crate::error::{Excerpt, WireError};
-use crate::head::Section;
 
 /// How the end of a message's body is known (RFC 9112 section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +18,17 @@ pub enum Framing {
     Chunked,
     /// Everything until the peer closes: an answer without either header.
     UntilClose,
+}
+
+/// What kind of lines a walk goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// A status line and headers.
+    Answer,
+    /// A request line and headers.
+    Request,
+    /// Fields only.
+    Trailers,
 }
 
 /// What has been learnt so far from the fields that matter to the framing.

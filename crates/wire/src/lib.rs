@@ -39,6 +39,7 @@ mod request;
 mod response;
 mod seen;
 mod start_line;
+mod walk;
 
 pub use encode::{
     EncodeError, RequestParts, encode_chunk, encode_last_chunk, encode_request,
@@ -46,9 +47,9 @@ pub use encode::{
 };
 pub use error::{Excerpt, WireError};
 pub use framing::Framing;
-pub use head::Limits;
 pub use headers::{Headers, HeadersIter};
 pub use reason::reason;
 pub use request::{RequestEvent, RequestHead, RequestParser};
 pub use response::{AnswerTo, Eof, ResponseEvent, ResponseHead, ResponseParser};
 pub use seen::SeenHead;
+pub use walk::Limits;

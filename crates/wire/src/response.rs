@@ -3,12 +3,14 @@
 //! Owns the order of an answer's events, the skipping of interim answers, and what the end of the
 //! connection means for an answer under way. Syntax is read by `head` and `body`.
 
-use crate::body::{Body, Part};
+use crate::body::Body;
+use crate::chunked::Part;
 use crate::error::WireError;
-use crate::framing::Framing;
-use crate::head::{Bounds, Head, Held, Limits, Place, Section};
+use crate::framing::{Framing, Section};
+use crate::head::{Held, Place};
 use crate::headers::Headers;
 use crate::seen::SeenHead;
+use crate::walk::{Bounds, Head, Limits};
 
 /// Interim answers to one request; no server has a reason to send half as many.
 const INTERIM_ANSWERS: u8 = 32;

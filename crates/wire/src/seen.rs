@@ -5,7 +5,8 @@
 //! every answer, remembering the last one costs a twentieth (`parse_cost`). Bytes decide all that a head means, so what
 //! was learnt of the same bytes under the same limits is learnt again; nothing is guessed.
 
-use crate::head::{Bounds, Head, Section};
+use crate::framing::Section;
+use crate::walk::{Bounds, Head};
 
 /// Heads longer than this are not kept: nearly all are shorter, and copying them for nothing should cost little.
 const LONGEST: usize = 1024;
