@@ -11,6 +11,8 @@
 mod address;
 mod answers;
 mod error;
+mod file;
+mod hook;
 mod requests;
 mod session;
 mod source;
@@ -19,9 +21,10 @@ mod stats;
 mod thread;
 mod watch;
 
-pub use error::{Hook, ScriptError};
-pub use session::{Printed, Script, Session, Site, Summary, SummaryErrors};
+pub use error::ScriptError;
+pub use file::{Printed, Script, Site};
+pub use hook::{HOOK_LIMIT, Hook, LOAD_LIMIT, MEMORY_LIMIT};
+pub use session::{Session, Summary, SummaryErrors};
 pub use source::Scripted;
-pub use state::MEMORY_LIMIT;
 pub use stats::Stats;
-pub use watch::{HOOK_LIMIT, LOAD_LIMIT, Overrun, Watchdog};
+pub use watch::{Overrun, Watchdog};

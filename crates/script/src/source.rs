@@ -16,7 +16,8 @@ use traffic::{
 use wire::ResponseHead;
 
 use crate::answers::{Answers, KEPT};
-use crate::error::{Hook, ScriptError};
+use crate::error::ScriptError;
+use crate::hook::Hook;
 use crate::requests::{Cut, cut};
 use crate::state::State;
 use crate::thread::Shared;

@@ -8,12 +8,11 @@ use std::sync::Arc;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table};
 
 use crate::address;
-use crate::error::{Hook, ScriptError};
-use crate::session::{Printed, Script};
+use crate::error::ScriptError;
+use crate::file::{Printed, Script};
+use crate::hook::{Hook, MEMORY_LIMIT};
 use crate::watch::Post;
 
-/// Bytes that one state may hold; a script runs in one state a worker and one more.
-pub const MEMORY_LIMIT: usize = 512 << 20;
 const PRELUDE: &str = include_str!("prelude.lua");
 
 /// A state that has run a script's own statements.

@@ -10,12 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::error::Hook;
+use crate::hook::Hook;
 
-/// The longest that a hook may run.
-pub const HOOK_LIMIT: Duration = Duration::from_secs(1);
-/// The longest that a file's own statements may: they commonly read data.
-pub const LOAD_LIMIT: Duration = Duration::from_secs(10);
 /// How often the posts are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Low bits of a mark: 0, or one more than the hook's place in [`Hook::ALL`].
@@ -66,13 +62,9 @@ pub struct Overrun {
 impl std::fmt::Display for Overrun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { file, hook } = self;
-        let limit_s = limit(*hook).as_secs();
+        let limit_s = hook.limit().as_secs();
         write!(f, "{file}: {hook} had not returned after {limit_s} s")
     }
-}
-
-fn limit(hook: Hook) -> Duration {
-    if hook == Hook::Load { LOAD_LIMIT } else { HOOK_LIMIT }
 }
 
 /// The states that are looked at, with the last mark seen and when it was first seen.
@@ -97,7 +89,7 @@ pub struct Watchdog {
 
 impl Watchdog {
     /// Starts it. `bite` is called once, from its thread, with the first hook that runs over
-    /// [`HOOK_LIMIT`] ([`LOAD_LIMIT`] for a file's own statements); after that nothing is watched.
+    /// [`HOOK_LIMIT`](crate::HOOK_LIMIT) ([`LOAD_LIMIT`](crate::LOAD_LIMIT) for a file's own statements); after that nothing is watched.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -156,7 +148,7 @@ impl Watched {
         }
         let hook = hook_of(mark)?;
         let stands = now.saturating_duration_since(self.since);
-        (stands > limit(hook)).then(|| Overrun { file: self.file.clone(), hook })
+        (stands > hook.limit()).then(|| Overrun { file: self.file.clone(), hook })
     }
 }
 
