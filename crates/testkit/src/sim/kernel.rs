@@ -11,8 +11,8 @@ use net::{Close, ConnId, Failure, Operation, Route};
 use rand_core::Rng;
 use rand_pcg::Lcg64Xsh32;
 
+use super::conditions::{Conditions, Delay, HostLimits};
 use super::state::{End, EndId, FIRST_PORT, Host, News, Scheduled, Stage, Upcall, What, upcall};
-use super::{Conditions, Delay, HostLimits};
 
 /// Connections that stand and wait for a file to be accepted into; further requests are lost.
 const ACCEPT_QUEUE: usize = 4096;

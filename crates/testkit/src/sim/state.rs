@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use net::{ConnId, Failure};
 
-use super::HostLimits;
+use super::conditions::HostLimits;
 
 /// The first local port that a host hands out.
 pub(super) const FIRST_PORT: u16 = 32_768;
