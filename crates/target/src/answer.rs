@@ -2,8 +2,6 @@
 
 use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
 
-use crate::fault::GZIP_BODY;
-
 /// The body that everything well answers with.
 pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
 
@@ -132,16 +130,6 @@ pub(crate) fn chunked(out: &mut Vec<u8>, manner: Manner) {
         encode_chunk(out, first);
         encode_chunk(out, second);
         encode_last_chunk(out);
-    }
-}
-
-/// Appends the usual answer in gzip coding.
-pub(crate) fn gzip(out: &mut Vec<u8>, manner: Manner) {
-    let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
-    let framing = Framing::Length(GZIP_BODY.len() as u64);
-    head(out, 200, &headers, framing, manner.keep);
-    if !manner.head_only {
-        out.extend_from_slice(&GZIP_BODY);
     }
 }
 

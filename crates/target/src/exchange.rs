@@ -9,11 +9,12 @@ use wire::{Eof, Framing, RequestEvent, RequestHead};
 
 use crate::answer::{self, Keep, Manner};
 use crate::conn::{Conn, Exchange, Job, Task};
+use crate::context::{Context, Fate};
 use crate::count::{Doing, Kind, PATHS, stub_status};
-use crate::fault::{EARLY_HINTS, ENDLESS_BYTES, ENDLESS_START, Fault};
+use crate::fault::{self, Fault};
+use crate::gzip;
 use crate::query::Wrong;
 use crate::route::{MAX_ECHO, Route};
-use crate::worker::Core;
 
 /// Bytes of answers gathered before they are handed to the net.
 const GATHERED_BYTES: usize = 64 * 1024;
@@ -25,13 +26,6 @@ pub(crate) const HEAD_PATIENCE_NS: Nanos = 30 * model::units::SECOND;
 const TEXT: &str = "text/plain";
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 const LAST: Manner = Manner { keep: Keep::Close, head_only: false };
-
-/// Whether the connection is still ours after something was done to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Open,
-    Gone,
-}
 
 /// How far a step has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +40,7 @@ pub(crate) enum Flow {
     Gone,
 }
 
-impl Core {
+impl Context {
     #[inline]
     pub(crate) fn received<N: Net>(&mut self, net: &mut N, conn: &mut Conn, came: &[u8]) -> Fate {
         match conn.tls {
@@ -208,8 +202,7 @@ impl Core {
             Route::Fault(fault) => return self.misbehave(net, conn, fault, manner),
             Route::Unknown => answer::unknown(out, "path", PATHS, manner),
             Route::UnknownFault => {
-                let known = Fault::ALL.map(|(name, _)| name).join(", ");
-                answer::unknown(out, "fault", &known, manner);
+                answer::unknown(out, "fault", &Fault::names(), manner);
             }
             Route::Wrong(wrong) => {
                 let Wrong(what) = *wrong;
@@ -266,28 +259,41 @@ impl Core {
         fault: Fault,
         manner: Manner,
     ) -> Flow {
-        if let Some(words) = fault.last_words() {
-            self.out.extend_from_slice(words);
-            return self.close(net, conn, Close::Flush);
-        }
-        match fault {
+        let words = match fault {
             Fault::Reset => return self.close(net, conn, Close::Reset),
             Fault::Close => return self.close(net, conn, Close::Now),
             Fault::Hang => return self.go(conn, Task::Hang, manner),
             Fault::Drip => return self.later(conn, net.now(), Task::Drip { next: 0 }, manner),
             Fault::EndlessHeader => {
-                self.out.extend_from_slice(ENDLESS_START);
-                return self.later(conn, net.now(), Task::Endless { left: ENDLESS_BYTES }, manner);
+                self.out.extend_from_slice(fault::ENDLESS_START);
+                let task = Task::Endless { left: fault::ENDLESS_BYTES };
+                return self.later(conn, net.now(), task, manner);
             }
-            Fault::Chunked => answer::chunked(&mut self.out, manner),
-            Fault::Gzip => answer::gzip(&mut self.out, manner),
+            Fault::Chunked => {
+                answer::chunked(&mut self.out, manner);
+                return self.ended(net, conn, manner);
+            }
+            Fault::Gzip => {
+                gzip::usual(&mut self.out, manner);
+                return self.ended(net, conn, manner);
+            }
             Fault::Interim => {
-                self.out.extend_from_slice(EARLY_HINTS);
+                self.out.extend_from_slice(fault::EARLY_HINTS);
                 self.out.extend_from_slice(self.shared.usual.bytes(manner));
+                return self.ended(net, conn, manner);
             }
-            _ => self.out.extend_from_slice(self.shared.usual.bytes(manner)),
-        }
-        self.ended(net, conn, manner)
+            Fault::Early => {
+                self.out.extend_from_slice(self.shared.usual.bytes(manner));
+                return self.ended(net, conn, manner);
+            }
+            Fault::Truncate => fault::TRUNCATED,
+            Fault::BadLength => fault::BAD_LENGTH,
+            Fault::Garbage => fault::GARBAGE,
+            Fault::ChunkedBad => fault::CHUNKED_BAD,
+            Fault::NoLength => fault::NO_LENGTH,
+        };
+        self.out.extend_from_slice(words);
+        self.close(net, conn, Close::Flush)
     }
 
     /// Makes the connection busy until an instant at least.

@@ -1,6 +1,6 @@
 //! Answers that take time: delays and queues, streamed bodies, and the slow kinds of misbehaviour.
 //!
-//! Each step ends in a [`Flow`], and [`Core::settle`] turns it into what becomes of the connection.
+//! Each step ends in a [`Flow`], and [`Context::settle`] turns it into what becomes of the connection.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,10 +11,10 @@ use wire::Framing;
 
 use crate::answer::{self, Manner};
 use crate::conn::{Conn, Job, Task};
+use crate::context::{Context, Fate};
 use crate::count::Kind;
-use crate::exchange::{BACKLOG_BYTES, Fate, Flow, HEAD_PATIENCE_NS};
+use crate::exchange::{BACKLOG_BYTES, Flow, HEAD_PATIENCE_NS};
 use crate::fault::ENDLESS_BLOCK;
-use crate::worker::Core;
 
 /// What bodies of `/bytes/{n}` are made of.
 static BLOCK: [u8; 64 * 1024] = [b'x'; 64 * 1024];
@@ -31,7 +31,7 @@ impl Task {
     }
 }
 
-impl Core {
+impl Context {
     /// A connection's instant has come.
     pub(crate) fn due<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Fate {
         conn.came_due();

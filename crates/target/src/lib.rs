@@ -7,7 +7,7 @@
 //!
 //! * `options`, `server`: what is asked for, and the threads that do it.
 //! * `worker`, `exchange`, `job`: a connection's events, its requests and answers, and the answers
-//!   that take time. `conn`, `timers` and `stall` are their state.
+//!   that take time. `conn`, `context`, `timers` and `stall` are their state.
 //! * `route`, `query`, `fault`: what a path means.
 //! * `answer`, `count`, `queue`, `shop`, `tls`: bytes of answers, counters, the queue model, an API
 //!   with a login, TLS.
@@ -16,9 +16,11 @@
 
 mod answer;
 mod conn;
+mod context;
 mod count;
 mod exchange;
 mod fault;
+mod gzip;
 mod job;
 mod options;
 mod query;
@@ -31,9 +33,10 @@ mod timers;
 mod tls;
 mod worker;
 
+pub use context::Shared;
 pub use count::{PathCount, Served};
 pub use fault::Fault;
 pub use options::{Options, Stall, StartError, Tls};
 pub use queue::{Distribution, Queue, QueueKey};
 pub use server::Server;
-pub use worker::{Shared, Worker};
+pub use worker::Worker;
