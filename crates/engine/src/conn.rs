@@ -4,8 +4,9 @@ use model::Nanos;
 use model::kinds::Look;
 use net::ConnId;
 use traffic::Wants;
-use wire::{Limits, ResponseParser};
+use wire::{AnswerTo, Limits, ResponseParser};
 
+use crate::ledger::Flight;
 use crate::presence::Down;
 use crate::tls::Session;
 
@@ -116,13 +117,6 @@ impl Conn {
         }
     }
 
-    /// Whether it stands and takes `burst` requests more without having over `slots` under way.
-    #[inline]
-    pub(crate) fn has_room(&self, burst: u16, slots: u16) -> bool {
-        self.state == State::Open
-            && u32::from(self.in_flight) + u32::from(burst) <= u32::from(slots)
-    }
-
     /// Keeps the arrival that the user has taken up until something is sent for it.
     pub(crate) fn keep_arrival(&mut self, due: Nanos) {
         (self.has_arrival, self.arrival) = (true, due);
@@ -157,10 +151,11 @@ impl Conn {
         }
     }
 
-    /// Forgets the answer being read, for the next one.
+    /// Readies it for the answer to `flight`.
     #[inline]
-    pub(crate) fn begin_answer(&mut self) {
-        self.first = 0;
-        self.body_bytes = 0;
+    pub(crate) fn await_answer(&mut self, flight: Flight) {
+        (self.first, self.body_bytes) = (0, 0);
+        (self.wants, self.endpoint) = (flight.wants, flight.endpoint);
+        self.parser.begin(if flight.head { AnswerTo::Head } else { AnswerTo::Other });
     }
 }

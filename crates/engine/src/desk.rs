@@ -75,7 +75,8 @@ mod tests {
     use model::units::{MILLISECOND, SECOND};
 
     use super::*;
-    use crate::ledger::{Flight, Spent};
+    use crate::ledger::Flight;
+    use crate::spent::Spent;
 
     fn books() -> Box<Ledger> {
         let mut ledger = Ledger::new(false, 0, 60 * SECOND);

@@ -1,5 +1,5 @@
-//! The first successful answer of each endpoint, as what the others are held against
-//! (`--expect-body-like FIRST`). One for all workers: the first that comes anywhere.
+//! The first successful answer of each endpoint, as what the others are held against,
+//! where the plan says so. One for all workers: the first that comes anywhere.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -7,7 +7,7 @@
 use model::Nanos;
 use model::units::MILLISECOND;
 
-use crate::ledger::Spent;
+use crate::spent::Spent;
 
 /// Shortest gap that is one. Reading what a thread has spent takes microseconds, so that it is read
 /// only where this much time is gone.

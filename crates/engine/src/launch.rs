@@ -18,7 +18,9 @@ use traffic::{Halt, Supply};
 use crate::collect::Collector;
 use crate::desk::Desk;
 use crate::gate::Gate;
-use crate::ledger::{Page, Sheet, Spent};
+use crate::ledger::{Page, Sheet};
+use crate::problem::Advice;
+use crate::spent::Spent;
 use crate::worker::{Job, Worker, share_of};
 
 /// Everything a run needs beside its plan.
@@ -34,6 +36,8 @@ pub struct Launch {
     pub destinations: Arc<[Option<SocketAddr>]>,
     /// TLS to be spoken, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    /// What to do about a failure, in the words that users know.
+    pub advice: Advice,
     /// The kernel interface.
     pub io: Io,
     /// Whether no worker can do without a file table of its own.
@@ -215,6 +219,7 @@ impl Seat {
             source: self.launch.sources.source(self.place),
             routes,
             tls: self.launch.tls,
+            advice: self.launch.advice,
             gate: self.gate,
             desk: self.desk,
             stop: self.launch.stop,

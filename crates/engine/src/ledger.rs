@@ -13,11 +13,12 @@ use wire::ResponseHead;
 
 use crate::gaps::Pauses;
 use crate::kinds::{Kinds, LOCATION, TYPE, words};
-use crate::notes::{Note, Notes, number};
+use crate::notes::{Note, Notes, flow_of, number};
 use crate::presence::Watch;
+use crate::spent::Spent;
 
 pub(crate) use entry::{Attempt, Flight, Whole};
-pub use entry::{Page, Sheet, Spent};
+pub use entry::{Page, Sheet};
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
 const STEP: Nanos = 100 * MILLISECOND;
@@ -29,6 +30,8 @@ pub(crate) struct Ledger {
     notes: Notes,
     /// Whether notes are made: for a mix of endpoints.
     noting: bool,
+    /// The flow that each endpoint is a step of; empty without flows.
+    flow_of: Vec<Option<u32>>,
     pub(crate) kinds: Kinds,
     pub(crate) open: Gauge,
     /// Requests handed over and unanswered, over time.
@@ -68,6 +71,7 @@ impl Ledger {
             tally: Box::default(),
             notes: Notes::default(),
             noting: false,
+            flow_of: Vec::new(),
             kinds: Kinds::default(),
             open: Gauge::default(),
             in_flight: Gauge::default(),
@@ -95,14 +99,14 @@ impl Ledger {
         ledger
     }
 
-    /// Answers are told apart by kind, for each endpoint of `mix`.
-    pub(crate) fn telling_apart(self, mix: &Mix) -> Self {
-        Self { kinds: Kinds::of(mix), ..self }
-    }
-
-    /// Notes are made for endpoints and flows.
-    pub(crate) fn noting(self) -> Self {
-        Self { noting: true, notes: Notes::with_room(), ..self }
+    /// Answers are told apart by kind for each endpoint of `mix`, and notes are made for its endpoints
+    /// and flows if it has some.
+    pub(crate) fn telling_apart(mut self, mix: &Mix) -> Self {
+        self.kinds = Kinds::of(mix);
+        if !mix.is_empty() {
+            (self.noting, self.notes, self.flow_of) = (true, Notes::with_room(), flow_of(mix));
+        }
+        self
     }
 
     #[inline]
@@ -312,6 +316,14 @@ impl Ledger {
         if self.counts(flight.due) {
             self.tally.unfinished += 1;
             self.write(Note::Unfinished { endpoint: number(flight.endpoint) });
+        }
+    }
+
+    /// A request to `endpoint`, due at `due`, opens a session.
+    #[inline]
+    pub(crate) fn session_opened(&mut self, endpoint: u32, due: Nanos) {
+        if let Some(&Some(flow)) = self.flow_of.get(endpoint as usize) {
+            self.began(flow, due);
         }
     }
 

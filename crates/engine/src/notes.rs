@@ -79,6 +79,19 @@ pub(crate) fn number(endpoint: u32) -> u16 {
     endpoint.min(MOST_ENDPOINTS as u32) as u16
 }
 
+/// The flow of each endpoint that is a step of one.
+pub(crate) fn flow_of(mix: &Mix) -> Vec<Option<u32>> {
+    let mut flow_of = vec![None; if mix.flows.is_empty() { 0 } else { mix.endpoints.len() }];
+    for (flow, plan) in (0..).zip(&mix.flows) {
+        for &step in &plan.steps {
+            if let Some(of) = flow_of.get_mut(step as usize) {
+                *of = Some(flow);
+            }
+        }
+    }
+    flow_of
+}
+
 /// Makes tallies of notes. Keeps its memory from one interval to the next.
 #[derive(Debug)]
 pub(crate) struct Reader {

@@ -8,34 +8,38 @@ mod answer;
 mod ask;
 mod edge;
 mod fail;
+mod outgoing;
 mod pace;
 mod prepare;
 mod presence;
 mod receive;
+mod run_state;
 mod send;
 mod users;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use model::{Load, Mix, Nanos, Plan};
-use net::{BlobId, ConnId, Event, Net, Next, Party, Route};
+use model::{Load, Nanos, Plan};
+use net::{ConnId, Event, Net, Next, Party, Route};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use traffic::{Requests, Source};
-use wire::SeenHead;
+use traffic::Source;
 
+use self::answer::Incoming;
 use self::edge::Edge;
+use self::outgoing::Outgoing;
 use self::pace::Pace;
-use crate::conn::{Conn, State};
+use self::run_state::RunState;
+use crate::connections::Connections;
 use crate::desk::Desk;
 use crate::gaps::Gaps;
 use crate::gate::Gate;
-use crate::keeper::Keeper;
-use crate::ledger::{Attempt, Flight, Ledger, Page, Sheet, Spent};
-use crate::sample::Sampler;
+use crate::in_flight_limit::InFlightLimit;
+use crate::ledger::{Attempt, Ledger, Page, Sheet};
+use crate::problem::Advice;
+use crate::spent::Spent;
 use crate::starts::Starts;
 use crate::timeouts::Timeouts;
 
@@ -59,6 +63,8 @@ pub struct Job {
     pub routes: Arc<[Route]>,
     /// TLS to be spoken, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    /// What to do about a failure.
+    pub advice: Advice,
     /// Where the workers agree on the run's start.
     pub gate: Arc<Gate>,
     /// Where the books lie while a source is called that may never return.
@@ -73,66 +79,25 @@ pub struct Job {
     pub spares: Receiver<Sheet>,
 }
 
-/// A request that never changes.
-#[derive(Debug)]
-struct Lent {
-    bytes: Box<[u8]>,
-    /// The net's name for it, where it may be sent as a blob.
-    blob: Option<BlobId>,
-}
-
-/// See the module.
+/// A worker. Drive it on a net of its own.
 #[derive(Debug)]
 pub struct Worker {
     job: Job,
-    conns: Vec<Conn>,
-    /// `slots` flights for each connection.
-    flights: Vec<Flight>,
-    slots: u16,
-    /// The most requests that a turn brings.
-    burst: u16,
-    inflight_cap: u32,
+    run: RunState,
+    conns: Connections,
+    /// What makes requests leave, and which users wait for an instant of theirs or for the cap.
     pace: Pace,
-    /// Users held back by the cap on requests in flight.
-    parked: VecDeque<u32>,
-    /// Whether a user is in `parked`.
-    held: Vec<bool>,
     starts: Starts,
+    limit: InFlightLimit,
+    timeouts: Timeouts,
+    /// Where the books lie while the source is called, if it may never return.
+    desk: Option<Arc<Desk>>,
+    outgoing: Outgoing,
+    incoming: Incoming,
     /// What is known of the kernel's side.
     edge: Edge,
-    timeouts: Timeouts,
     ledger: Box<Ledger>,
     gaps: Gaps,
-    /// Whether the source may never return: the books lie on the desk while it is called.
-    guarded: bool,
-    /// Answers are held against the first of their endpoint.
-    expects_first: bool,
-    /// The last answer's head.
-    seen: SeenHead,
-    sampler: Sampler,
-    keeper: Keeper,
-    /// The flow that each endpoint is a step of; empty without flows.
-    flow_of: Vec<Option<u32>>,
-    /// The source's requests that never change.
-    lent: Vec<Lent>,
-    next_route: usize,
-    /// What instants count from, on the net's clock: the run's start once it is known.
-    base_ns: u64,
-    started: bool,
-    /// Users before this one have had their connections opened before the start.
-    next_to_open: u32,
-    /// Connections being opened.
-    opening: u32,
-    /// Scratch: requests of a turn, records to send, requests to send together, decrypted bytes.
-    asked: Requests,
-    cipher: Vec<u8>,
-    gathered: Vec<u8>,
-    plain: Vec<u8>,
-    /// The source sends nothing more.
-    silent: bool,
-    ended: bool,
-    stopped: bool,
-    finished: bool,
 }
 
 impl Worker {
@@ -142,21 +107,9 @@ impl Worker {
         let users = share_of(u64::from(plan.connections), job.worker, job.workers) as usize;
         let burst = job.source.burst().max(1);
         let slots = (plan.pipeline.clamp(1, u32::from(u16::MAX)) as u16).max(burst);
-        let inflight_cap = inflight_cap(&job, slots);
-        let window_end = window_end(plan);
-        let load = plan.load();
-        let open_loop = matches!(load, Load::Open(_));
-        let guarded = job.source.may_never_return();
-        if guarded {
-            job.desk.prepare(Box::new(Ledger::new(open_loop, plan.warmup_ns, window_end)));
-        }
-        let mut ledger =
-            Ledger::new(open_loop, plan.warmup_ns, window_end).telling_apart(&plan.mix);
-        if !plan.mix.is_empty() {
-            ledger = ledger.noting();
-        }
+        let mut ledger = ledger(plan);
         let mut starts = Starts::with_capacity(users);
-        let pace = match load {
+        let pace = match plan.load() {
             Load::Closed { pace_ns, think_ns } => {
                 for user in 0..users as u32 {
                     starts.add(first_start(&job, user, pace_ns), user);
@@ -167,47 +120,22 @@ impl Worker {
             }
             Load::Open(schedule) => Pace::open(schedule.share(job.worker, job.workers), users),
         };
+        let routes = (job.routes.clone(), connections_before(&job) as usize);
         Self {
-            conns: (0..users).map(|_| Conn::new()).collect(),
-            flights: vec![Flight::default(); users * usize::from(slots)],
-            slots,
-            burst,
-            inflight_cap,
+            run: RunState::default(),
+            conns: Connections::new(users, slots, burst, routes.0, routes.1),
             pace,
-            parked: VecDeque::new(),
-            held: vec![false; users],
             starts,
-            edge: Edge::default(),
+            limit: InFlightLimit::new(inflight_cap(&job, slots), burst, users),
             timeouts: Timeouts::new(plan.timeout_ns, 0),
-            ledger: Box::new(ledger),
+            desk: desk(&job),
+            outgoing: Outgoing::new(&*job.source),
+            incoming: Incoming::new(plan, job.tls.is_some()),
+            edge: Edge::default(),
+            ledger: Box::new(ledger.telling_apart(&plan.mix)),
             gaps: Gaps::default(),
-            guarded,
-            expects_first: plan.expects_first(),
-            seen: SeenHead::new(),
-            sampler: Sampler::default(),
-            keeper: Keeper::of(&plan.mix),
-            flow_of: flow_of(&plan.mix),
-            lent: lent(&job),
-            next_route: connections_before(&job) as usize,
-            base_ns: 0,
-            started: false,
-            next_to_open: 0,
-            opening: 0,
-            asked: Requests::new(),
-            cipher: Vec::new(),
-            gathered: Vec::new(),
-            plain: if job.tls.is_some() { vec![0; 16 * 1024] } else { Vec::new() },
-            silent: false,
-            ended: false,
-            stopped: false,
-            finished: false,
             job,
         }
-    }
-
-    #[inline]
-    fn now<N: Net>(&self, net: &N) -> Nanos {
-        net.now().saturating_sub(self.base_ns)
     }
 
     fn stop_asked(&self) -> bool {
@@ -215,8 +143,8 @@ impl Worker {
     }
 
     fn notice_stop(&mut self, now: Nanos) {
-        if !self.stopped && self.stop_asked() {
-            self.stopped = true;
+        if !self.run.stopped && self.stop_asked() {
+            self.run.stopped = true;
             // By then every worker has noticed; were each to end at once, their intervals would part.
             let end = self.job.gate.end(now.saturating_add(NOTICE_STOP));
             self.ledger.end_window(end);
@@ -244,7 +172,7 @@ impl Worker {
         let last = self.ledger.window_end().saturating_sub(1);
         self.take_up(last, now);
         while self.serve_next(net, now) {}
-        self.ended = true;
+        self.run.ended = true;
         while let Pace::Open { arrivals, .. } = &mut self.pace
             && let Some(arrival) = arrivals.serve()
         {
@@ -256,34 +184,34 @@ impl Worker {
     /// Whether a run limited by count has sent and received everything.
     fn count_reached(&self) -> bool {
         let all_sent = match &self.pace {
-            Pace::Closed { left, .. } => *left == 0 || self.silent,
+            Pace::Closed { left, .. } => *left == 0 || self.run.silent,
             Pace::Open { arrivals, .. } => arrivals.next_due().is_none() && arrivals.waiting() == 0,
         };
         all_sent && self.job.plan.requests.is_some() && self.ledger.under_way == 0
     }
 
     fn drained(&self, now: Nanos) -> bool {
-        let patience = if self.stopped {
+        let patience = if self.run.stopped {
             self.job.plan.timeout_ns.min(STOPPED_DRAIN)
         } else {
             self.job.plan.timeout_ns
         };
         let given_up = now >= self.ledger.window_end().saturating_add(patience);
-        self.ended && (self.ledger.under_way == 0 || given_up)
+        self.run.ended && (self.ledger.under_way == 0 || given_up)
     }
 
     fn finish(&mut self, now: Nanos) -> Next {
-        self.finished = true;
+        self.run.finished = true;
         self.ledger.tally.users = self.users(now);
-        for j in 0..self.conns.len() as u32 {
-            while let Some(flight) = self.pop_flight(j) {
-                if !self.stopped {
+        for j in 0..self.conns.count() {
+            while let Some(flight) = self.conns.pop(j) {
+                if !self.run.stopped {
                     self.down(j, flight.sent, false, now);
                 }
                 self.ledger.unfinished(flight);
             }
             self.up(j, now);
-            if let Some(due) = self.conns[j as usize].take_arrival() {
+            if let Some(due) = self.conns[j].take_arrival() {
                 let endpoint = self.skip_turn(j, now);
                 self.ledger.unsent(Attempt { due, endpoint }, None);
             }
@@ -296,7 +224,7 @@ impl Worker {
 
     fn next_wake(&self, now: Nanos) -> Nanos {
         let mut next = self.ledger.next().min(self.timeouts.next()).min(now + NOTICE_STOP);
-        if self.ended {
+        if self.run.ended {
             return next.min(self.ledger.window_end().saturating_add(self.job.plan.timeout_ns));
         }
         if let Some(start) = self.starts.next() {
@@ -321,7 +249,7 @@ impl<N: Net> Party<N> for Worker {
 
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
         let now = self.begin_event(net);
-        if self.started {
+        if self.run.started {
             if self.ledger.behind(now) {
                 self.keep_books(now);
             }
@@ -337,19 +265,19 @@ impl<N: Net> Party<N> for Worker {
     }
 
     fn tick(&mut self, net: &mut N) -> Next {
-        if self.finished {
+        if self.run.finished {
             return Next::Finished;
         }
-        if !self.started {
+        if !self.run.started {
             return self.prepare(net);
         }
         let now = self.end_batch(net);
         self.notice_stop(now);
-        if !self.ended && now >= self.ledger.window_end() {
+        if !self.run.ended && now >= self.ledger.window_end() {
             self.end_window(net, now);
         }
         self.keep_books(now);
-        if !self.ended {
+        if !self.run.ended {
             self.start_due(net, now);
         }
         if now >= self.timeouts.next() {
@@ -361,7 +289,7 @@ impl<N: Net> Party<N> for Worker {
         }
         let until = self.next_wake(now);
         self.gaps.wait(until);
-        let until = self.base_ns.saturating_add(until);
+        let until = self.run.on_net_clock(until);
         if self.job.plan.spin { Next::Spin(until) } else { Next::Wait(until) }
     }
 }
@@ -398,28 +326,19 @@ fn inflight_cap(job: &Job, slots: u16) -> u32 {
     share_of(u64::from(plan.max_inflight), job.worker, job.workers).max(1) as u32
 }
 
-/// When nothing is sent any more, as planned.
-fn window_end(plan: &Plan) -> Nanos {
-    plan.duration_ns.map_or(Nanos::MAX, |duration| plan.warmup_ns.saturating_add(duration))
+/// Empty books for a plan.
+fn ledger(plan: &Plan) -> Ledger {
+    let window_end =
+        plan.duration_ns.map_or(Nanos::MAX, |duration| plan.warmup_ns.saturating_add(duration));
+    Ledger::new(matches!(plan.load(), Load::Open(_)), plan.warmup_ns, window_end)
 }
 
-/// The flow of each endpoint that is a step of one.
-fn flow_of(mix: &Mix) -> Vec<Option<u32>> {
-    let mut flow_of = vec![None; if mix.flows.is_empty() { 0 } else { mix.endpoints.len() }];
-    for (flow, plan) in (0..).zip(&mix.flows) {
-        for &step in &plan.steps {
-            if let Some(of) = flow_of.get_mut(step as usize) {
-                *of = Some(flow);
-            }
-        }
-    }
-    flow_of
-}
-
-/// The source's requests that never change.
-fn lent(job: &Job) -> Vec<Lent> {
-    let fixed = job.source.fixed().iter();
-    fixed.map(|fixed| Lent { bytes: fixed.bytes.clone(), blob: None }).collect()
+/// Where the books lie while a source is called that may never return.
+fn desk(job: &Job) -> Option<Arc<Desk>> {
+    job.source.may_never_return().then(|| {
+        job.desk.prepare(Box::new(ledger(&job.plan)));
+        job.desk.clone()
+    })
 }
 
 /// When a closed-loop user begins: spread over the ramp, or over one pace so that users do not march
@@ -429,42 +348,4 @@ fn first_start(job: &Job, user: u32, pace_ns: Option<Nanos>) -> Nanos {
     let index = u64::from(user) * u64::from(job.workers) + u64::from(job.worker);
     let at = u128::from(spread) * u128::from(index) / u128::from(job.plan.connections.max(1));
     at as Nanos
-}
-
-impl Worker {
-    /// Takes the oldest flight of a connection.
-    #[inline]
-    fn pop_flight(&mut self, j: u32) -> Option<Flight> {
-        let slots = self.slots;
-        let conn = &mut self.conns[j as usize];
-        if conn.in_flight == 0 {
-            return None;
-        }
-        let at = j as usize * usize::from(slots) + usize::from(conn.head);
-        conn.in_flight -= 1;
-        conn.head = if conn.head + 1 == slots { 0 } else { conn.head + 1 };
-        let flight = &mut self.flights[at];
-        // If it is yet to be handed over, that is no longer this request.
-        let handed = std::mem::replace(&mut flight.handed, true);
-        Some(Flight { handed, ..*flight })
-    }
-
-    /// The oldest request under way on a connection that has one.
-    #[inline]
-    fn oldest(&self, j: u32) -> &Flight {
-        let head = self.conns[j as usize].head;
-        &self.flights[j as usize * usize::from(self.slots) + usize::from(head)]
-    }
-
-    /// The instant that the oldest thing a connection waits for was begun.
-    fn waiting_since(&self, j: usize) -> Option<Nanos> {
-        let conn = &self.conns[j];
-        match conn.state {
-            State::Connecting | State::Handshaking => Some(conn.began),
-            State::Open if conn.in_flight > 0 => {
-                Some(self.flights[j * usize::from(self.slots) + usize::from(conn.head)].sent)
-            }
-            State::Open | State::Closed => None,
-        }
-    }
 }

@@ -57,17 +57,6 @@ pub(crate) struct Whole {
     pub(crate) check: Option<u16>,
 }
 
-/// What a thread has spent since it began, and the clock when this was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// The clock, from any instant on.
-    pub wall_ns: Nanos,
-    /// Processor time.
-    pub cpu_ns: Nanos,
-    /// Time spent ready to run and waiting for a processor.
-    pub queued_ns: Nanos,
-}
-
 /// One worker's interval, on its way to the collector.
 #[derive(Debug)]
 pub struct Page {

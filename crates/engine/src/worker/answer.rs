@@ -1,16 +1,51 @@
 //! An answer while it comes: everybody who looks at its head and at its body.
 
-use model::Plan;
 use model::kinds::{self, Look};
+use model::{ErrorClass, Plan};
 use traffic::{Source, Wants};
-use wire::ResponseHead;
+use wire::{ResponseHead, ResponseParser, SeenHead};
 
-use super::receive::{SERVER_ERROR, failure};
 use super::{Job, Worker};
 use crate::conn::Conn;
 use crate::keeper::Keeper;
 use crate::ledger::Ledger;
 use crate::sample::Sampler;
+
+/// The first status that is the server's own failure.
+pub(super) const SERVER_ERROR: u16 = 500;
+/// Bytes decrypted at once: a TLS record at most.
+const PLAIN_BYTES: usize = 16 * 1024;
+
+/// What answers are read with, one worker's.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    /// The last answer's head.
+    seen: SeenHead,
+    pub(super) sampler: Sampler,
+    pub(super) keeper: Keeper,
+    /// Answers are held against the first of their endpoint.
+    pub(super) expects_first: bool,
+    /// Decrypted bytes; empty where no TLS is spoken.
+    pub(super) plain: Vec<u8>,
+}
+
+impl Incoming {
+    pub(super) fn new(plan: &Plan, tls: bool) -> Self {
+        Self {
+            seen: SeenHead::new(),
+            sampler: Sampler::default(),
+            keeper: Keeper::of(&plan.mix),
+            expects_first: plan.expects_first(),
+            plain: if tls { vec![0; PLAIN_BYTES] } else { Vec::new() },
+        }
+    }
+
+    /// The answer on connection `j` will never be whole.
+    pub(super) fn abandon(&mut self, j: u32) {
+        self.sampler.abandon(j);
+        self.keeper.abandon(j);
+    }
+}
 
 /// The answer that a connection reads, with all that looks at it. The connection's parser is not among
 /// them: heads and bodies may be lent from it.
@@ -29,8 +64,8 @@ pub(super) struct Answer<'w> {
 
 /// What an answer is read with.
 pub(super) struct Reading<'w> {
-    pub(super) parser: &'w mut wire::ResponseParser,
-    pub(super) seen: &'w mut wire::SeenHead,
+    pub(super) parser: &'w mut ResponseParser,
+    pub(super) seen: &'w mut SeenHead,
     pub(super) answer: Answer<'w>,
 }
 
@@ -38,9 +73,10 @@ impl Worker {
     /// The answer on connection `j`.
     #[inline]
     pub(super) fn reading(&mut self, j: u32) -> Reading<'_> {
-        let Self { conns, ledger, job, sampler, keeper, seen, .. } = self;
+        let Self { conns, ledger, job, incoming, .. } = self;
+        let Incoming { seen, sampler, keeper, .. } = incoming;
         let Job { plan, source, .. } = job;
-        let Conn { parser, look, body_bytes, wants, endpoint, .. } = &mut conns[j as usize];
+        let Conn { parser, look, body_bytes, wants, endpoint, .. } = &mut conns[j];
         let (wants, endpoint, source) = (*wants, *endpoint, source.as_mut());
         let answer =
             Answer { j, endpoint, wants, look, body_bytes, plan, source, ledger, sampler, keeper };
@@ -83,4 +119,12 @@ impl Answer<'_> {
         self.sampler.body(j, bytes);
         self.keeper.body(j, bytes);
     }
+}
+
+/// How an answer to a request for `endpoint` fails by its status, if it does.
+#[inline]
+pub(super) fn failure(plan: &Plan, endpoint: u32, status: u16) -> Option<ErrorClass> {
+    let own = plan.mix.endpoints.get(endpoint as usize);
+    let success = own.map_or(&plan.success, |endpoint| &endpoint.success);
+    (!success.contains(status)).then_some(ErrorClass::Status)
 }

@@ -12,7 +12,6 @@ use net::{Net, Taken};
 use traffic::{Part, Payload, Wants};
 
 use super::Worker;
-use super::ask::slot_after;
 
 /// How long a request may wait to be handed over while others are made.
 const OLD: Nanos = 100_000;
@@ -60,7 +59,7 @@ impl Worker {
         }
         self.edge.events += 1;
         self.stamp(net);
-        batch.at.saturating_sub(self.base_ns)
+        self.run.instant(batch.at)
     }
 
     /// A batch is through, or there was none; the instant, or one shortly before it.
@@ -68,9 +67,9 @@ impl Worker {
         let batch = net.taken_in();
         self.ledger.observed(self.edge.batch.waited_ns);
         self.stamp(net);
-        let taken = batch.at.saturating_sub(self.base_ns);
+        let taken = self.run.instant(batch.at);
         let just_taken = batch != self.edge.batch || self.edge.events <= FEW;
-        let now = if just_taken { taken.max(self.edge.now) } else { self.now(net) };
+        let now = if just_taken { taken.max(self.edge.now) } else { self.run.now(net) };
         self.edge.batch = batch;
         self.edge.events = FEW + 1;
         self.edge.now = now;
@@ -83,7 +82,7 @@ impl Worker {
         let handed = net.handed_over();
         if handed.nth != self.edge.nth {
             self.edge.nth = handed.nth;
-            self.left(handed.at.saturating_sub(self.base_ns));
+            self.left(self.run.instant(handed.at));
         }
     }
 
@@ -91,7 +90,7 @@ impl Worker {
     fn left(&mut self, at: Nanos) {
         let mut requests = 0;
         for place in self.edge.made.drain(..) {
-            let flight = &mut self.flights[place as usize];
+            let flight = self.conns.at_place(place);
             if !flight.handed {
                 (flight.handed, flight.sent) = (true, at);
                 requests += 1;
@@ -108,16 +107,14 @@ impl Worker {
         if self.edge.made.is_empty() {
             self.edge.oldest = now;
         }
-        let conn = &self.conns[j as usize];
-        let (slots, first) = (self.slots, conn.in_flight - parts.len() as u16);
-        let (head, tls) = (conn.head, conn.tls.is_some());
-        for further in first..conn.in_flight {
-            let slot = slot_after(head, further, slots);
-            self.edge.made.push(j * u32::from(slots) + u32::from(slot));
+        let conn = &self.conns[j];
+        let (in_flight, tls) = (conn.in_flight, conn.tls.is_some());
+        for further in in_flight - parts.len() as u16..in_flight {
+            self.edge.made.push(self.conns.place(j, further));
         }
         let handed = net.handed_over();
         if !handed.left {
-            self.left(handed.at.saturating_sub(self.base_ns).max(now));
+            self.left(self.run.instant(handed.at).max(now));
         }
         let cheap =
             |part: &Part| matches!(part.payload, Payload::Fixed(_)) && part.wants == Wants::Nothing;
@@ -130,7 +127,7 @@ impl Worker {
     /// Looks at the clock, and hands over what has been waiting for long.
     fn look<N: Net>(&mut self, net: &mut N) {
         self.edge.unlooked = 0;
-        self.edge.now = self.now(net);
+        self.edge.now = self.run.now(net);
         if !self.edge.made.is_empty() && self.edge.now.saturating_sub(self.edge.oldest) >= OLD {
             net.hand_over();
             self.stamp(net);

@@ -10,7 +10,7 @@ use wire::WireError;
 use super::{Pace, Worker};
 use crate::conn::{Conn, State};
 use crate::ledger::Attempt;
-use crate::tls::SPEAKS_TLS;
+use crate::problem::SPEAKS_TLS;
 
 /// First pause before a connection that could not be opened is tried again; it doubles up to a second.
 const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
@@ -21,20 +21,19 @@ const TLS_ALERT: [u8; 2] = [0x15, 0x03];
 impl Worker {
     pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure, now: Nanos) {
         let error = failure.error();
-        if failure.during == Operation::Connect || self.conns[j as usize].state == State::Connecting
-        {
+        if failure.during == Operation::Connect || self.conns[j].state == State::Connecting {
             self.forget(j, now);
             self.not_opened(j, &error, now);
             return self.serve_arrivals(net, now);
         }
-        if self.conns[j as usize].state == State::Handshaking {
+        if self.conns[j].state == State::Handshaking {
             return self.tls_failed(net, j, &error.to_string(), now);
         }
         let class = match failure.during {
             Operation::Send => ErrorClass::Write,
             Operation::Receive | Operation::Connect => ErrorClass::Read,
         };
-        let in_flight = self.conns[j as usize].in_flight;
+        let in_flight = self.conns[j].in_flight;
         self.lose_flights(j, now, class, || error.to_string());
         self.forget(j, now);
         self.reopenable(j);
@@ -55,7 +54,7 @@ impl Worker {
     }
 
     pub(super) fn tls_failed<N: Net>(&mut self, net: &mut N, j: u32, error: &str, now: Nanos) {
-        if self.conns[j as usize].state == State::Open {
+        if self.conns[j].state == State::Open {
             return self.broken(net, j, ErrorClass::Tls, error, now);
         }
         self.close(net, j, now, Close::Now);
@@ -66,7 +65,7 @@ impl Worker {
     /// Serves no arrivals itself: it is also called while they are being served, once for each
     /// connection that cannot be opened.
     fn opening_failed(&mut self, j: u32, class: ErrorClass, error: &str, now: Nanos) {
-        if !self.started {
+        if !self.run.started {
             // Its user will try again, and be counted, when the run has started.
             return self.ledger.note(class, || error.to_owned());
         }
@@ -74,9 +73,9 @@ impl Worker {
             Some(attempt) => self.ledger.failed(attempt, class, || error.to_owned()),
             None => self.ledger.note(class, || error.to_owned()),
         }
-        let timed_out = self.timeouts.expired(self.conns[j as usize].began, now);
-        self.down(j, self.conns[j as usize].began, !timed_out, now);
-        let conn = &mut self.conns[j as usize];
+        let timed_out = self.timeouts.expired(self.conns[j].began, now);
+        self.down(j, self.conns[j].began, !timed_out, now);
+        let conn = &mut self.conns[j];
         conn.unserved(conn.began, now);
         let backoff =
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
@@ -87,7 +86,7 @@ impl Worker {
     /// The attempt that connection `j` was opened for; none where a limit by count leaves no room for
     /// it.
     fn lost_opening(&mut self, j: u32, now: Nanos) -> Option<Attempt> {
-        let Conn { began, in_session, .. } = self.conns[j as usize];
+        let Conn { began, in_session, .. } = self.conns[j];
         if let Pace::Open { arrivals, .. } = &mut self.pace
             && !in_session
         {
@@ -98,7 +97,7 @@ impl Worker {
             return None;
         }
         let endpoint = self.skip_turn(j, now);
-        let due = self.conns[j as usize].take_arrival().unwrap_or(began);
+        let due = self.conns[j].take_arrival().unwrap_or(began);
         Some(Attempt { due, endpoint })
     }
 
@@ -160,10 +159,10 @@ impl Worker {
         class: ErrorClass,
         sample: impl Fn() -> String,
     ) {
-        while let Some(flight) = self.pop_flight(j) {
+        while let Some(flight) = self.conns.pop(j) {
             self.down(j, flight.sent, true, now);
             let measured = self.ledger.measures(flight.due);
-            self.conns[j as usize].ends_unanswered(measured);
+            self.conns[j].ends_unanswered(measured);
             self.lost(j, flight, class, now);
             self.ledger.landed(flight, now);
             self.ledger.failed(flight.attempt(), class, &sample);
@@ -174,7 +173,7 @@ impl Worker {
     /// is in the middle of a session and opens it itself.
     pub(super) fn reopenable(&mut self, j: u32) {
         if let Pace::Open { closed, .. } = &mut self.pace
-            && !self.conns[j as usize].in_session
+            && !self.conns[j].in_session
         {
             closed.push(j);
         }
@@ -183,10 +182,10 @@ impl Worker {
     /// Fails what has waited too long: its connection is closed, and opened anew by its user.
     pub(super) fn scan_timeouts<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let mut oldest: Option<Nanos> = None;
-        for j in 0..self.conns.len() {
-            let Some(since) = self.waiting_since(j) else { continue };
+        for j in 0..self.conns.count() {
+            let Some(since) = self.conns.waiting_since(j) else { continue };
             if self.timeouts.expired(since, now) {
-                self.timed_out(net, j as u32, now);
+                self.timed_out(net, j, now);
             } else {
                 oldest = Some(oldest.map_or(since, |other| other.min(since)));
             }
@@ -197,7 +196,7 @@ impl Worker {
 
     pub(super) fn timed_out<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let timeout = self.job.plan.timeout_ns;
-        let state = self.conns[j as usize].state;
+        let state = self.conns[j].state;
         if state != State::Open {
             let class =
                 if state == State::Handshaking { ErrorClass::Tls } else { ErrorClass::Connect };
@@ -206,10 +205,10 @@ impl Worker {
             let error = format!("no {what} within {}", exact_duration(timeout));
             return self.opening_failed(j, class, &error, now);
         }
-        while let Some(flight) = self.pop_flight(j) {
+        while let Some(flight) = self.conns.pop(j) {
             self.down(j, flight.sent, false, now);
             let measured = self.ledger.measures(flight.due);
-            self.conns[j as usize].ends_unanswered(measured);
+            self.conns[j].ends_unanswered(measured);
             self.lost(j, flight, ErrorClass::Timeout, now);
             self.ledger.landed(flight, now);
             self.ledger.timed_out(flight, timeout, now);

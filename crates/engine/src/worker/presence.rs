@@ -11,7 +11,7 @@ impl Worker {
         self.ledger.watch.failed(now);
         // Who has nothing more to send is without the server only as long as it still waited for it.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         conn.troubled = true;
         let down = &mut conn.down;
         self.ledger.watch.fell(down, began, cut);
@@ -24,7 +24,7 @@ impl Worker {
     /// sent at `sent`.
     #[cold]
     pub(super) fn up(&mut self, j: u32, sent: Nanos) {
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         (conn.troubled, conn.unanswered_since) = (false, 0);
         if conn.down.is() {
             self.ledger.watch.rose(&mut conn.down, sent);
@@ -37,9 +37,9 @@ impl Worker {
         if !self.ledger.watch.any_down() {
             return;
         }
-        for j in 0..self.conns.len() {
+        for j in 0..self.conns.count() {
             if self.conns[j].down.is() {
-                let until = self.waiting_since(j).map_or(until, |since| since.min(until));
+                let until = self.conns.waiting_since(j).map_or(until, |since| since.min(until));
                 self.ledger.watch.count(&mut self.conns[j].down, until);
             }
         }
@@ -49,7 +49,7 @@ impl Worker {
     #[inline]
     pub(super) fn look_around(&mut self, now: Nanos) {
         let waiting = self.ledger.under_way > 0
-            || self.opening > 0
+            || self.conns.opening > 0
             || matches!(&self.pace, Pace::Open { arrivals, .. } if arrivals.waiting() > 0);
         self.ledger.watch.look(now, waiting);
     }

@@ -1,19 +1,17 @@
 //! Answers coming in.
 
-use model::{ErrorClass, Nanos, Plan};
+use model::{ErrorClass, Nanos};
 use net::{Close, Net};
 use traffic::Wants;
 use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
-use super::answer::Reading;
+use super::answer::{Reading, SERVER_ERROR, failure};
 use crate::conn::{Conn, State};
 use crate::kinds::Seen;
 use crate::ledger::Whole;
+use crate::problem::{Advice, Problem};
 use crate::tls::Session;
-
-/// The first status that is the server's own failure.
-pub(super) const SERVER_ERROR: u16 = 500;
 
 /// What one step of reading an answer came to; the event itself still borrows the connection.
 enum Step {
@@ -25,7 +23,7 @@ enum Step {
 
 impl Worker {
     pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         self.ledger.tally.connects += 1;
         self.ledger.tally.connect.record(now.saturating_sub(conn.began));
         let Some((config, name)) = &self.job.tls else { return self.opened(net, j, now) };
@@ -36,18 +34,18 @@ impl Worker {
                 conn.tls = Some(Box::new(session));
                 self.flush_tls(net, j);
             }
-            Err(error) => self.tls_failed(net, j, &error, now),
+            Err(error) => self.tls_failed(net, j, &error.to_string(), now),
         }
     }
 
     fn opened<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         conn.state = State::Open;
         conn.failures = 0;
         conn.heard = false;
         self.ledger.open.step(now, 1);
-        self.opening -= 1;
-        if self.started {
+        self.conns.opening -= 1;
+        if self.run.started {
             self.ready(net, j, now);
         }
     }
@@ -55,7 +53,7 @@ impl Worker {
     #[inline]
     pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
         self.ledger.tally.bytes_read += bytes.len() as u64;
-        if self.conns[j as usize].tls.is_some() {
+        if self.conns[j].tls.is_some() {
             self.decrypt(net, j, bytes, now);
         } else {
             self.answers(net, j, bytes, now);
@@ -63,61 +61,54 @@ impl Worker {
     }
 
     fn decrypt<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
-        let mut plain = std::mem::take(&mut self.plain);
+        let mut plain = std::mem::take(&mut self.incoming.plain);
         while !bytes.is_empty() {
-            let Some(session) = &mut self.conns[j as usize].tls else { break };
-            if let Err(error) = session.feed(&mut bytes) {
+            let Some(session) = &mut self.conns[j].tls else { break };
+            if let Err(error) = session.feed(&mut bytes, self.job.advice) {
                 self.flush_tls(net, j);
                 self.tls_failed(net, j, &error, now);
                 break;
             }
             let (handshaking, resumed) = (session.handshaking(), session.resumed());
             self.flush_tls(net, j);
-            if self.conns[j as usize].state == State::Handshaking && !handshaking {
-                let began = self.conns[j as usize].began;
+            if self.conns[j].state == State::Handshaking && !handshaking {
+                let began = self.conns[j].began;
                 self.ledger.tally.tls.record(now.saturating_sub(began));
                 self.ledger.tally.tls_resumed += u64::from(resumed);
                 self.opened(net, j, now);
             }
-            while let Some(session) = &mut self.conns[j as usize].tls {
+            while let Some(session) = &mut self.conns[j].tls {
                 let n = session.read(&mut plain);
                 if n == 0 {
                     break;
                 }
                 self.answers(net, j, &plain[..n], now);
             }
-            if self.conns[j as usize].tls.as_ref().is_some_and(|session| session.ended()) {
+            if self.conns[j].tls.as_ref().is_some_and(|session| session.ended()) {
                 self.peer_closed(net, j, now);
                 break;
             }
         }
-        self.plain = plain;
+        self.incoming.plain = plain;
     }
 
     fn flush_tls<N: Net>(&mut self, net: &mut N, j: u32) {
-        let conn = &mut self.conns[j as usize];
-        let Some(session) = &mut conn.tls else { return };
-        self.cipher.clear();
-        session.take_output(&mut self.cipher);
-        if !self.cipher.is_empty() {
-            self.ledger.tally.bytes_written += self.cipher.len() as u64;
-            net.send(conn.id, &self.cipher);
-        }
+        self.ledger.tally.bytes_written += self.outgoing.flush_tls(net, &mut self.conns[j]);
     }
 
     /// Reads answers off decrypted bytes, until they are used up or the connection is gone.
     #[inline]
     fn answers<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
-            let Conn { in_flight, first, id, .. } = self.conns[j as usize];
+            let Conn { in_flight, first, id, .. } = self.conns[j];
             if in_flight == 0 {
                 return self.unsolicited(net, j, bytes, now);
             }
-            if first == 0 && self.oldest(j).left_after(now) {
+            if first == 0 && self.conns.oldest(j).left_after(now) {
                 return self.unasked(net, j, now);
             }
             let came = bytes;
-            self.conns[j as usize].first = if first == 0 { now } else { first };
+            self.conns[j].first = if first == 0 { now } else { first };
             loop {
                 match self.step(j, &mut bytes, now) {
                     Step::Again => {}
@@ -133,7 +124,7 @@ impl Worker {
                 }
             }
             // The rest of the bytes came on a connection that may have been closed and opened anew.
-            let conn = &self.conns[j as usize];
+            let conn = &self.conns[j];
             if conn.state != State::Open || conn.id != id {
                 return;
             }
@@ -164,7 +155,7 @@ impl Worker {
             Ok(None) => Step::More,
             Err(error) => return Step::Broken(error),
         };
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         if conn.parser.interim() != interim {
             // What came first was an interim answer's.
             conn.first = if conn.parser.awaits_first_byte() { 0 } else { now };
@@ -175,13 +166,13 @@ impl Worker {
     /// An answer is whole: counts it and lets the user go on. `rest` came behind it.
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
-        if keep_alive && !rest.is_empty() && self.conns[j as usize].in_flight == 1 {
+        if keep_alive && !rest.is_empty() && self.conns[j].in_flight == 1 {
             return self.answered_twice(net, j, rest.len(), now);
         }
         self.count_answer(j, now);
         let keepalive_wanted = self.job.plan.keepalive;
         if keep_alive && keepalive_wanted {
-            self.await_next(j);
+            self.conns.await_next(j);
         } else {
             self.ledger.tally.server_closes += u64::from(keepalive_wanted);
             self.lose_flights(j, now, ErrorClass::Read, || {
@@ -197,13 +188,13 @@ impl Worker {
     /// a millisecond apart, so that none need have come by.
     #[inline]
     fn too_late(&self, j: u32, now: Nanos) -> bool {
-        self.waiting_since(j as usize).is_some_and(|since| self.timeouts.overdue(since, now))
+        self.conns.waiting_since(j).is_some_and(|since| self.timeouts.overdue(since, now))
     }
 
     fn count_answer(&mut self, j: u32, now: Nanos) {
-        let Some(flight) = self.pop_flight(j) else { return };
+        let Some(flight) = self.conns.pop(j) else { return };
         let measured = self.ledger.measures(flight.due);
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         conn.served = conn.served.saturating_add(u32::from(measured));
         conn.heard = true;
         let Conn { look, first, body_bytes, troubled, .. } = *conn;
@@ -214,7 +205,7 @@ impl Worker {
         let mut failure = failure(&self.job.plan, flight.endpoint, status);
         let service_ns = now.saturating_sub(flight.sent);
         let seen = Seen { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
-        if self.expects_first && failure.is_none() && !self.is_like_first(seen) {
+        if self.incoming.expects_first && failure.is_none() && !self.is_like_first(seen) {
             failure = Some(ErrorClass::Check);
         }
         let mut check = None;
@@ -229,7 +220,7 @@ impl Worker {
             self.ledger.kinds.record(j, seen);
         }
         self.ledger.kinds.over(j);
-        self.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
+        self.incoming.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
         if let Some(class) = failure {
             self.tell_failure(j, flight.endpoint, class, status);
             self.ledger.watch.failing(flight.sent, now);
@@ -242,17 +233,17 @@ impl Worker {
     /// Puts the first failed answers in words.
     fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
-        let conn = &self.conns[j as usize];
+        let conn = &self.conns[j];
         let words = || match class {
             ErrorClass::Check => match source.complaint(j) {
-                words if words.is_empty() => unlike_first(conn),
+                words if words.is_empty() => unlike_first(conn, self.job.advice),
                 words => words,
             },
             _ => format!("the server answered {status}"),
         };
         self.ledger.note(class, words);
-        if self.keeper.lacks(endpoint)
-            && let Some(sample) = self.keeper.end(j, endpoint, class, &words())
+        if self.incoming.keeper.lacks(endpoint)
+            && let Some(sample) = self.incoming.keeper.end(j, endpoint, class, &words())
         {
             self.ledger.sample(endpoint, sample);
         }
@@ -264,7 +255,7 @@ impl Worker {
 
     /// The peer sends no more.
     pub(super) fn peer_closed<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         if conn.state == State::Handshaking {
             return self.tls_failed(
                 net,
@@ -304,19 +295,7 @@ impl Worker {
     }
 }
 
-/// How an answer to a request for `endpoint` fails by its status, if it does.
-#[inline]
-pub(super) fn failure(plan: &Plan, endpoint: u32, status: u16) -> Option<ErrorClass> {
-    let own = plan.mix.endpoints.get(endpoint as usize);
-    let success = own.map_or(&plan.success, |endpoint| &endpoint.success);
-    (!success.contains(status)).then_some(ErrorClass::Status)
-}
-
 /// What is wrong with the answer on `conn`, where it should have been like the first one.
-fn unlike_first(conn: &Conn) -> String {
-    format!(
-        "not like the first answer (--expect-body-like FIRST): status {}, {} bytes",
-        conn.status(),
-        conn.body_bytes
-    )
+fn unlike_first(conn: &Conn, advice: Advice) -> String {
+    format!("{}: status {}, {} bytes", advice(Problem::UnlikeFirst), conn.status(), conn.body_bytes)
 }

@@ -20,7 +20,7 @@ impl Worker {
     }
 
     fn start<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let Conn { state, in_session, .. } = self.conns[j as usize];
+        let Conn { state, in_session, .. } = self.conns[j];
         match (&mut self.pace, state) {
             (Pace::Open { closed, .. }, State::Closed) if !in_session => closed.push(j),
             (_, State::Open) => self.ready(net, j, now),
@@ -36,7 +36,7 @@ impl Worker {
     /// the timer's, so it takes up what is there.
     pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let Pace::Open { arrivals, .. } = &self.pace else { return };
-        if self.ended || !self.started {
+        if self.run.ended || !self.run.started {
             return;
         }
         let together = self.job.plan.granularity_ns / 2;
@@ -60,7 +60,7 @@ impl Worker {
     /// Serves the oldest arrival, or opens a connection for it; false when nothing more can be done.
     pub(super) fn serve_next<N: Net>(&mut self, net: &mut N, now: Nanos) -> bool {
         let timeout = self.job.plan.timeout_ns;
-        let no_more = self.silent || self.full();
+        let no_more = self.run.silent || self.full();
         let Pace::Open { arrivals, idle, listed, closed } = &mut self.pace else {
             return false;
         };
@@ -77,9 +77,8 @@ impl Worker {
         }
         if let Some(j) = idle.pop() {
             listed[j as usize] = false;
-            let conn = &self.conns[j as usize];
-            if conn.has_room(self.burst, self.slots)
-                && !conn.in_session
+            if self.conns.has_room(j)
+                && !self.conns[j].in_session
                 && let Some(arrival) = arrivals.serve()
             {
                 self.turn(net, j, Some(arrival), now);
@@ -87,11 +86,11 @@ impl Worker {
             }
             return true;
         }
-        if u64::from(self.opening) >= arrivals.waiting() {
+        if u64::from(self.conns.opening) >= arrivals.waiting() {
             return false;
         }
         let Some(j) = closed.pop() else { return false };
-        if self.conns[j as usize].state == State::Closed {
+        if self.conns[j].state == State::Closed {
             self.open(net, j, now);
         }
         true
@@ -100,8 +99,7 @@ impl Worker {
     /// Lists a connection among those that take arrivals, if it has room and its user is free.
     pub(super) fn room(&mut self, j: u32) {
         let Pace::Open { idle, listed, .. } = &mut self.pace else { return };
-        let conn = &self.conns[j as usize];
-        let free = conn.has_room(self.burst, self.slots) && !conn.in_session;
+        let free = self.conns.has_room(j) && !self.conns[j].in_session;
         if free && !std::mem::replace(&mut listed[j as usize], true) {
             idle.push(j);
         }
@@ -121,13 +119,13 @@ impl Worker {
         let closed_loop = matches!(self.pace, Pace::Closed { .. });
         let mut freed = false;
         loop {
-            let conn = &self.conns[j as usize];
+            let conn = &self.conns[j];
             let asked = (closed_loop || conn.in_session) && now >= conn.asks_from;
-            if !asked || !conn.has_room(self.burst, self.slots) || !self.may_send(now) {
+            if !asked || !self.conns.has_room(j) || !self.may_send(now) {
                 return;
             }
             if self.full() {
-                return self.park(j);
+                return self.limit.hold_back(j);
             }
             match self.turn(net, j, None, now) {
                 Turned::Sent => {}
@@ -142,8 +140,7 @@ impl Worker {
     /// Whether the cap on requests in flight leaves no room for a turn.
     #[inline]
     fn full(&self) -> bool {
-        let in_flight = self.ledger.under_way;
-        in_flight > 0 && in_flight.saturating_add(u32::from(self.burst)) > self.inflight_cap
+        self.limit.is_reached(self.ledger.under_way)
     }
 
     /// Whether a user may send.
@@ -153,7 +150,7 @@ impl Worker {
             Pace::Closed { left, .. } => *left > 0,
             Pace::Open { .. } => true,
         };
-        left && !self.ended && !self.silent && now < self.ledger.window_end()
+        left && !self.run.ended && !self.run.silent && now < self.ledger.window_end()
     }
 
     /// A closed-loop attempt due at `due` is made: one less is left, unless it only warms up. False
@@ -169,33 +166,16 @@ impl Worker {
         }
     }
 
-    /// Holds a user back until there is room in flight.
-    fn park(&mut self, j: u32) {
-        if !std::mem::replace(&mut self.held[j as usize], true) {
-            self.parked.push_back(j);
-        }
-    }
-
-    /// The user held back longest, if there is room in flight.
-    fn unpark(&mut self) -> Option<u32> {
-        if self.parked.is_empty() || self.full() {
-            return None;
-        }
-        let user = self.parked.pop_front()?;
-        self.held[user as usize] = false;
-        Some(user)
-    }
-
     /// After an answer on `j`, or the loss of what was under way: when does its user go on?
     pub(super) fn go_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let others_wait = !self.parked.is_empty();
-        if self.conns[j as usize].state != State::Open
-            || self.conns[j as usize].has_room(self.burst, self.slots)
-        {
+        let others_wait = self.limit.holds_back();
+        if self.conns[j].state != State::Open || self.conns.has_room(j) {
             self.go_on_alone(net, j, now, others_wait);
         }
         if others_wait {
-            while let Some(user) = self.unpark() {
+            while !self.full()
+                && let Some(user) = self.limit.release()
+            {
                 self.start(net, user, now);
             }
         }
@@ -203,7 +183,7 @@ impl Worker {
     }
 
     fn go_on_alone<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, others_wait: bool) {
-        let Conn { last_sent, in_session, .. } = self.conns[j as usize];
+        let Conn { last_sent, in_session, .. } = self.conns[j];
         let at = match &self.pace {
             Pace::Open { .. } if !in_session => return self.room(j),
             Pace::Open { .. } => now,
@@ -215,7 +195,7 @@ impl Worker {
         if at > now {
             self.starts.add(at, j);
         } else if others_wait {
-            self.park(j);
+            self.limit.hold_back(j);
         } else if self.may_send(now) {
             self.start(net, j, now);
         }
@@ -224,21 +204,19 @@ impl Worker {
     /// Starts opening connection `j`.
     pub(super) fn open<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         // Before the start the window's end is not yet on this clock.
-        if self.started && !self.may_send(now) {
+        if self.run.started && !self.may_send(now) {
             return;
         }
-        let routes = &self.job.routes;
-        let route = routes[self.next_route % routes.len()];
-        self.next_route = self.next_route.wrapping_add(1);
-        let began = self.now(net);
-        let conn = &mut self.conns[j as usize];
+        let route = self.conns.next_route();
+        let began = self.run.now(net);
+        let conn = &mut self.conns[j];
         conn.began = began;
         (conn.in_flight, conn.head, conn.copied) = (0, 0, false);
         match net.connect(j, &route) {
             Ok(id) => {
                 conn.id = id;
                 conn.state = State::Connecting;
-                self.opening += 1;
+                self.conns.opening += 1;
             }
             Err(error) => self.not_opened(j, &error, now),
         }
@@ -246,7 +224,7 @@ impl Worker {
 
     /// Closes connection `j` and forgets it; what it carried has been counted.
     pub(super) fn close<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, how: Close) {
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         if conn.state == State::Closed {
             return;
         }
@@ -256,13 +234,12 @@ impl Worker {
 
     /// Connection `j` is gone.
     pub(super) fn forget(&mut self, j: u32, now: Nanos) {
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         let state = std::mem::replace(&mut conn.state, State::Closed);
         conn.tls = None;
-        self.sampler.abandon(j);
-        self.keeper.abandon(j);
+        self.incoming.abandon(j);
         match state {
-            State::Connecting | State::Handshaking => self.opening -= 1,
+            State::Connecting | State::Handshaking => self.conns.opening -= 1,
             State::Open => self.ledger.open.step(now, -1),
             State::Closed => {}
         }

@@ -169,6 +169,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             source: load.source(worker),
             routes: vec![Route { to: address(), from: None }].into(),
             tls: None,
+            advice: |_| "a problem",
             gate: gate.clone(),
             desk: Arc::new(Desk::default()),
             stop: stop.clone(),

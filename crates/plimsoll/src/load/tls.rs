@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::TlsSettings;
+use engine::{PemInput, Problem, TlsError, TlsSettings};
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
+use rustls::{CertificateError, ClientConfig, ClientConnection};
 
 use crate::args::{TlsArgs, TlsVersion};
 use crate::failure::{Failure, usage};
@@ -86,7 +86,7 @@ pub fn read(args: &TlsArgs, sent: &Sent) -> Result<Tls, Failure> {
         tls13: args.tls_max == TlsVersion::V1_3,
     };
     let config =
-        engine::client_config(&settings).map_err(|error| Failure::Usage(error.to_string()))?;
+        engine::client_config(&settings).map_err(|error| Failure::Usage(described(&error)))?;
     let host = || sent.destination.host.clone();
     let sni = args.sni.clone().or(spec.sni).unwrap_or_else(host);
     let Ok(name) = ServerName::try_from(sni.clone()) else {
@@ -104,6 +104,72 @@ fn bytes(named: Option<Named>) -> Result<Option<Vec<u8>>, Failure> {
     match place.and_then(|path| input::read_at_most(&path, MOST_PEM)) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(why) => usage(format!("{by} {name}: {why}")),
+    }
+}
+
+/// Why TLS could not be set up, with the flags that ask for it.
+fn described(error: &TlsError) -> String {
+    let flag = |input: &PemInput| match input {
+        PemInput::Authorities => "--cacert",
+        PemInput::Certificate => "--cert",
+        PemInput::Key => "--key",
+    };
+    match error {
+        TlsError::NoVersion(_) => error.to_string(),
+        TlsError::NoCertificate(input) => {
+            format!("{}: no certificate in PEM form in the file", flag(input))
+        }
+        TlsError::Pem(input, error) => format!("{}: {error}", flag(input)),
+        TlsError::UnusableAuthority(error) => {
+            format!("--cacert holds an unusable certificate: {error}")
+        }
+        TlsError::UnusablePair(error) => format!("{}: {error}", unusable_pair(error)),
+    }
+}
+
+/// What is wrong with a client's certificate and key.
+fn unusable_pair(error: &rustls::Error) -> &'static str {
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            "--key is not the key of the first certificate in --cert"
+        }
+        // What `openssl x509 -req` makes unless it is given extensions.
+        rustls::Error::InvalidCertificate(CertificateError::Other(_)) => {
+            "--cert cannot be used; if it is of X.509 version 1 (openssl x509 -in FILE -noout -text \
+             tells), have it signed anew with an extension, which makes it version 3"
+        }
+        _ => "--cert and --key cannot be used together",
+    }
+}
+
+/// What to do about a failure of the run, with the flags that help.
+pub fn advice(problem: Problem) -> &'static str {
+    match problem {
+        Problem::NoCommonVersion => {
+            "the two ends have no TLS version in common (--tls-min, --tls-max)"
+        }
+        Problem::ClientCertificateWanted => "the server wants a client certificate (--cert, --key)",
+        Problem::HandshakeRefused => {
+            "the server ended the handshake: no cipher in common, or it wants a client certificate \
+             (--cert, --key)"
+        }
+        Problem::UnknownName => {
+            "the server does not know the name asked for (--sni NAME asks for another)"
+        }
+        Problem::UntrustedSigner => {
+            "the server's certificate is signed by nobody trusted here (--cacert FILE trusts its signer, \
+             --insecure anybody)"
+        }
+        Problem::OtherName => {
+            "the server's certificate is for another name (--sni NAME asks for one, --insecure takes any)"
+        }
+        Problem::OutOfDate => {
+            "the server's certificate is out of date (--insecure takes it all the same)"
+        }
+        Problem::CertificateRefused => {
+            "the server's certificate was refused (--insecure takes any)"
+        }
+        Problem::UnlikeFirst => "not like the first answer (--expect-body-like FIRST)",
     }
 }
 
