@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use model::{Load, Nanos, Plan};
-use net::{ConnId, Event, Net, Next, Party, Route};
+use net::{ConnId, Event, Handler, Net, Next, Route};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use traffic::Source;
@@ -242,7 +242,7 @@ impl Worker {
     }
 }
 
-impl<N: Net> Party<N> for Worker {
+impl<N: Net> Handler<N> for Worker {
     fn accepted(&mut self, _: &mut N, _: ConnId) -> Option<u32> {
         None
     }

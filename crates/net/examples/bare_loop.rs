@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::net::SocketAddr;
 
-use net::{BlobId, ConnId, Event, Io, Net, Next, Options, Party, Route, clock};
+use net::{BlobId, ConnId, Event, Handler, Io, Net, Next, Options, Route, clock};
 
 struct Bare {
     route: Route,
@@ -20,7 +20,7 @@ struct Bare {
     until: u64,
 }
 
-impl<N: Net> Party<N> for Bare {
+impl<N: Net> Handler<N> for Bare {
     fn accepted(&mut self, _: &mut N, _: ConnId) -> Option<u32> {
         None
     }

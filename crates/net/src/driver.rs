@@ -3,7 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 
-use crate::{Net, Party};
+use crate::{Handler, Net};
 
 /// What a net is made with.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub struct Options {
     pub connections: usize,
     /// Connections live for many requests, so that registering them with the ring pays.
     pub long_lived: bool,
-    /// Where peers connect to; each gets [`Party::accepted`].
+    /// Where peers connect to; each gets [`Handler::accepted`].
     pub listener: Option<TcpListener>,
 }
 
@@ -23,5 +23,6 @@ pub trait Driver: Net + Sized {
     ///
     /// # Errors
     /// When the kernel interface itself fails; a connection's failure is its event.
-    fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()>;
+    fn poll<P: Handler<Self>>(&mut self, until: u64, spin: bool, handler: &mut P)
+    -> io::Result<()>;
 }

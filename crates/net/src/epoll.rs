@@ -20,7 +20,7 @@ use crate::linger::Lingering;
 use batch::Batch;
 
 use crate::{
-    BlobId, Close, ConnId, Event, Failure, Handed, Net, Operation, Party, Route, Taken, clock,
+    BlobId, Close, ConnId, Event, Failure, Handed, Handler, Net, Operation, Route, Taken, clock,
     socket,
 };
 
@@ -81,7 +81,7 @@ struct Conn {
 enum State {
     Connecting,
     Open,
-    /// Closed by the party: output is flushed, input discarded.
+    /// Closed by the handler: output is flushed, input discarded.
     Closing,
 }
 
@@ -149,7 +149,7 @@ impl Epoll {
         }
     }
 
-    fn accept<P: Party<Self>>(&mut self, party: &mut P) {
+    fn accept<P: Handler<Self>>(&mut self, handler: &mut P) {
         for _ in 0..ACCEPTS_A_TURN {
             let Some(listener) = &self.listener else { return };
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -157,7 +157,7 @@ impl Epoll {
                 Ok(fd) => {
                     socket::no_delay(fd.as_raw_fd());
                     let Ok(id) = self.add(fd, u32::MAX, State::Open) else { continue };
-                    match party.accepted(self, id) {
+                    match handler.accepted(self, id) {
                         Some(token) => {
                             if let Some(conn) = self.conns.get_mut(id) {
                                 conn.token = token;
@@ -173,7 +173,7 @@ impl Epoll {
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(error) => {
                     self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
-                    party.not_accepted(self, error.raw_os_error());
+                    handler.not_accepted(self, error.raw_os_error());
                     return;
                 }
             }
@@ -181,7 +181,7 @@ impl Epoll {
         self.accept_at = 0;
     }
 
-    fn ready<P: Party<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, party: &mut P) {
+    fn ready<P: Handler<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
         if conn.state == State::Connecting {
             if !flags.intersects(
@@ -189,12 +189,12 @@ impl Epoll {
             ) {
                 return;
             }
-            if !self.connected(id, party) {
+            if !self.connected(id, handler) {
                 return;
             }
         }
         if flags.contains(epoll::EventFlags::OUT) {
-            self.writable(id, party);
+            self.writable(id, handler);
         }
         let input = epoll::EventFlags::IN
             | epoll::EventFlags::RDHUP
@@ -203,30 +203,30 @@ impl Epoll {
         if flags.intersects(input) {
             // Where the peer is done, the edge will not come again: read to the end.
             let to_the_end = flags.intersects(input.difference(epoll::EventFlags::IN));
-            self.receive(id, to_the_end, party);
+            self.receive(id, to_the_end, handler);
         }
     }
 
     /// Reports how connecting ended; true when the connection stands.
-    fn connected<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) -> bool {
+    fn connected<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) -> bool {
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let token = conn.token;
         match socket::take_error(conn.fd.as_raw_fd()) {
             None => {
                 conn.state = State::Open;
-                party.event(self, token, Event::Connected);
+                handler.event(self, token, Event::Connected);
                 true
             }
             Some(error) => {
                 self.conns.remove(id);
                 let failure = Failure::new(Operation::Connect, &error);
-                party.event(self, token, Event::Failed(failure));
+                handler.event(self, token, Event::Failed(failure));
                 false
             }
         }
     }
 
-    fn receive<P: Party<Self>>(&mut self, id: ConnId, to_the_end: bool, party: &mut P) {
+    fn receive<P: Handler<Self>>(&mut self, id: ConnId, to_the_end: bool, handler: &mut P) {
         let mut buffer = std::mem::take(&mut self.buffer);
         for turn in 0.. {
             let Some(conn) = self.conns.get_mut(id) else { break };
@@ -251,7 +251,7 @@ impl Epoll {
             self.took();
             // A short read has emptied the socket: the next bytes make a new edge.
             let emptied = outcome.is_ok_and(|bytes| bytes.len() < buffer.len());
-            if !self.deliver(id, outcome, party) || (emptied && !to_the_end) {
+            if !self.deliver(id, outcome, handler) || (emptied && !to_the_end) {
                 break;
             }
         }
@@ -259,11 +259,11 @@ impl Epoll {
     }
 
     /// Delivers what a read brought; whether more may come.
-    fn deliver<P: Party<Self>>(
+    fn deliver<P: Handler<Self>>(
         &mut self,
         id: ConnId,
         outcome: Result<&[u8], Errno>,
-        party: &mut P,
+        handler: &mut P,
     ) -> bool {
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let (token, closing) = (conn.token, conn.state == State::Closing);
@@ -271,11 +271,11 @@ impl Epoll {
             Ok([]) if closing => drop(self.conns.remove(id)),
             Ok([]) => {
                 conn.eof = true;
-                party.event(self, token, Event::Eof);
+                handler.event(self, token, Event::Eof);
             }
             Ok(bytes) => {
                 if !closing {
-                    party.event(self, token, Event::Received(bytes));
+                    handler.event(self, token, Event::Received(bytes));
                 }
                 return true;
             }
@@ -283,25 +283,25 @@ impl Epoll {
                 self.conns.remove(id);
                 if !closing {
                     let failure = failure(Operation::Receive, error);
-                    party.event(self, token, Event::Failed(failure));
+                    handler.event(self, token, Event::Failed(failure));
                 }
             }
         }
         false
     }
 
-    fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
+    fn deliver_ready<P: Handler<Self>>(&mut self, handler: &mut P) {
         let mut ready = std::mem::take(&mut self.ready);
         for id in ready.drain(..) {
             let Some(conn) = self.conns.get_mut(id) else { continue };
             if let Some(failure) = conn.failure {
-                self.deliver_failure(id, failure, party);
+                self.deliver_failure(id, failure, handler);
                 continue;
             }
             if conn.want_drained && conn.out.is_empty() {
-                self.writable(id, party);
+                self.writable(id, handler);
             }
-            self.receive(id, true, party);
+            self.receive(id, true, handler);
         }
         // What handlers marked ready meanwhile was pushed to the emptied list.
         if self.ready.is_empty() {
@@ -312,14 +312,14 @@ impl Epoll {
 
 impl Epoll {
     /// Tells of a failure that was met while sending or connecting, and ends the connection.
-    fn deliver_failure<P: Party<Self>>(&mut self, id: ConnId, failure: Failure, party: &mut P) {
+    fn deliver_failure<P: Handler<Self>>(&mut self, id: ConnId, failure: Failure, handler: &mut P) {
         if failure.during == Operation::Send {
             // A peer that stops reading may have said why before it went.
-            self.receive(id, true, party);
+            self.receive(id, true, handler);
         }
         let Some(conn) = self.conns.remove(id) else { return };
         if conn.state != State::Closing {
-            party.event(self, conn.token, Event::Failed(failure));
+            handler.event(self, conn.token, Event::Failed(failure));
         }
     }
 }

@@ -92,7 +92,7 @@ struct Conn {
 enum State {
     Connecting,
     Open,
-    /// Closed by the party, output still going out or the peer still to close.
+    /// Closed by the handler, output still going out or the peer still to close.
     Flushing,
     /// Closed: only the kernel's use of the output buffer is awaited.
     Zombie,

@@ -1,4 +1,4 @@
-//! One thread of the server, as a [`Party`]: the table of its connections, their events, and what
+//! One thread of the server, as a [`Handler`]: the table of its connections, their events, and what
 //! is due when.
 //!
 //! Owns which connection an event belongs to, timers, and the pauses of `--stall-every`. What an
@@ -12,7 +12,7 @@ use std::sync::mpsc::Sender;
 
 use model::Nanos;
 use model::units::SECOND;
-use net::{Close, ConnId, Event, Net, Next, Party};
+use net::{Close, ConnId, Event, Handler, Net, Next};
 
 use crate::conn::{Conn, HELD_BYTES};
 use crate::context::{Context, Fate, Shared};
@@ -187,7 +187,7 @@ impl Worker {
     }
 }
 
-impl<N: Net> Party<N> for Worker {
+impl<N: Net> Handler<N> for Worker {
     fn accepted(&mut self, _net: &mut N, conn: ConnId) -> Option<u32> {
         if self.table.len() - self.free.len() >= MOST_CONNECTIONS {
             return None;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use engine::{Collector, Desk, Gate, Job, Page, Worker};
 use model::units::{MICROSECOND, SECOND};
 use model::{Arrivals, Environment, Interval, Io, Mix, Nanos, Plan, Run, RunBuilder, RunHead};
-use net::{ConnId, Event, Net as _, Next, Party, Route};
+use net::{ConnId, Event, Handler, Net as _, Next, Route};
 use testkit::sim::{Actor, Conditions, Delay, HostLimits, SimNet, World, run};
 use traffic::{Always, Halt, Seat, Supply};
 
@@ -18,7 +18,7 @@ pub const WAY: Nanos = 50 * MICROSECOND;
 pub const HANDSHAKE: Nanos = 2 * WAY;
 
 /// A server on its host.
-pub type Served = (SimNet, Box<dyn Party<SimNet>>);
+pub type Served = (SimNet, Box<dyn Handler<SimNet>>);
 
 /// A load to be driven, in a world of its own.
 #[derive(Debug, Clone)]
@@ -125,12 +125,12 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     let mut finger = (world.host(), Finger { press_at: load.stop_at.map(|at| begin + at), stop });
     let mut clerk = (world.host(), Clerk::new(collector, inbox, &load.plan));
     let mut actors: Vec<Actor<'_>> =
-        servers.iter_mut().map(|(net, party)| Actor { net, party: party.as_mut() }).collect();
+        servers.iter_mut().map(|(net, handler)| Actor { net, handler: handler.as_mut() }).collect();
     for (net, worker) in &mut workers {
-        actors.push(Actor { net, party: worker });
+        actors.push(Actor { net, handler: worker });
     }
-    actors.push(Actor { net: &mut finger.0, party: &mut finger.1 });
-    actors.push(Actor { net: &mut clerk.0, party: &mut clerk.1 });
+    actors.push(Actor { net: &mut finger.0, handler: &mut finger.1 });
+    actors.push(Actor { net: &mut clerk.0, handler: &mut clerk.1 });
     let planned = load.plan.warmup_ns + load.plan.duration_ns.unwrap_or(0);
     run(&world, begin + planned + PATIENCE, &mut actors);
     drop(actors);
@@ -194,7 +194,7 @@ struct Timed {
     heard: Vec<u64>,
 }
 
-impl Party<SimNet> for Timed {
+impl Handler<SimNet> for Timed {
     fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
         self.worker.accepted(net, conn)
     }
@@ -243,7 +243,7 @@ impl Clerk {
     }
 }
 
-impl Party<SimNet> for Clerk {
+impl Handler<SimNet> for Clerk {
     fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
         None
     }
@@ -265,7 +265,7 @@ struct Finger {
     stop: Arc<AtomicBool>,
 }
 
-impl Party<SimNet> for Finger {
+impl Handler<SimNet> for Finger {
     fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
         None
     }

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::{Epoll, READ_BYTES, State, failure};
-use crate::{ConnId, Event, Operation, Party, clock, socket};
+use crate::{ConnId, Event, Handler, Operation, clock, socket};
 
 impl Epoll {
     /// Writes what waits; true when nothing waits any more.
@@ -62,7 +62,7 @@ impl Epoll {
         }
     }
 
-    pub(super) fn writable<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) {
+    pub(super) fn writable<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
         if conn.out.is_empty() && !conn.want_drained {
             return;
@@ -75,7 +75,7 @@ impl Epoll {
             self.end_flushed(id);
         } else if std::mem::take(&mut conn.want_drained) {
             let token = conn.token;
-            party.event(self, token, Event::Drained);
+            handler.event(self, token, Event::Drained);
         }
     }
 }

@@ -10,7 +10,7 @@ use io_uring::squeue::Flags;
 
 use super::entry::{Op, send_entry, tag, try_entry};
 use super::{Conn, State, Uring};
-use crate::{ConnId, Event, Operation, Party};
+use crate::{ConnId, Event, Handler, Operation};
 
 /// Send buffers larger than this are given back once they are empty.
 const KEPT_BUFFER: usize = 64 * 1024;
@@ -138,10 +138,10 @@ impl Uring {
     }
 
     /// Not all of what was tried has been taken.
-    pub(super) fn refused<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+    pub(super) fn refused<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if lasting(result) {
-            return self.broke(id, Operation::Send, -result, party);
+            return self.broke(id, Operation::Send, -result, handler);
         }
         let handle = conn.handle(id);
         let Some(output) = conn.output.as_deref_mut() else { return };
@@ -152,7 +152,7 @@ impl Uring {
     }
 
     /// What was in flight has been taken, or some of it.
-    pub(super) fn sent<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+    pub(super) fn sent<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let Some(output) = conn.output.as_deref_mut() else { return };
         output.stage = Stage::Idle;
@@ -160,11 +160,11 @@ impl Uring {
             return self.retire(id);
         }
         if lasting(result) {
-            return self.broke(id, Operation::Send, -result, party);
+            return self.broke(id, Operation::Send, -result, handler);
         }
         output.sent += result.max(0) as usize;
         if output.left(self.heard) == 0 {
-            return self.empty(id, party);
+            return self.empty(id, handler);
         }
         if !std::mem::replace(&mut output.queued, true) {
             self.dirty.push(id);
@@ -175,23 +175,23 @@ impl Uring {
     }
 
     /// Does what was waiting for a connection's backlog to be empty.
-    fn empty<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) {
+    fn empty<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if conn.state == State::Flushing {
             self.end_flushed(id);
         } else if std::mem::take(&mut conn.want_drained) {
             let token = conn.token;
-            party.event(self, token, Event::Drained);
+            handler.event(self, token, Event::Drained);
         }
     }
 
     /// Looks again at connections for which something happens once their backlog is empty. Output
     /// in flight will tell by itself.
-    pub(super) fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
+    pub(super) fn deliver_ready<P: Handler<Self>>(&mut self, handler: &mut P) {
         for id in std::mem::take(&mut self.ready) {
             let Some(conn) = self.conns.get(id) else { continue };
             if conn.backlog(self.heard) == 0 {
-                self.empty(id, party);
+                self.empty(id, handler);
             } else if !conn.output_in_flight() {
                 self.ready.push(id);
             }

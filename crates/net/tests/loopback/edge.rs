@@ -17,12 +17,12 @@ struct Busy {
     conn: Option<ConnId>,
     answered: Receiver<()>,
     asked: usize,
-    /// When it was last asked, what the net said of the hand-over, and until when the party was busy.
+    /// When it was last asked, what the net said of the hand-over, and until when the handler was busy.
     last: (u64, Handed, u64),
     heard: usize,
 }
 
-/// Questions, by turns in the middle of a batch and handed over by the party.
+/// Questions, by turns in the middle of a batch and handed over by the handler.
 const QUESTIONS: usize = 3;
 
 impl Busy {
@@ -56,7 +56,7 @@ impl Script for Busy {
                 self.heard += bytes.len();
                 let (begun, handed, busy_until) = self.last;
                 assert!(handed.at <= begun.max(handed.at) && busy_until <= at);
-                // It came while the party was busy, so it may have waited since it last looked.
+                // It came while the handler was busy, so it may have waited since it last looked.
                 assert!(waited_ns >= busy_until - begun, "{waited_ns} of {}", busy_until - begun);
             }
             other => panic!("{other:?}"),

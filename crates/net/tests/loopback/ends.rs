@@ -9,7 +9,7 @@ use net::{Close, ConnId, Event, Net, Operation, Route};
 
 use crate::harness::{Script, any, interfaces, listener, pattern, run};
 
-/// What a party was told, in a word each.
+/// What a handler was told, in a word each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Told {
     Connected,
@@ -40,7 +40,7 @@ struct Calls<A, O> {
     over: O,
 }
 
-/// What a party can do about an event.
+/// What a handler can do about an event.
 enum Do {
     Send(Vec<u8>),
     SendAndClose(Vec<u8>, Close),

@@ -1,6 +1,6 @@
 //! A seeded simulation of clock and network behind [`net::Net`].
 //!
-//! Several hosts share one [`World`]. Each has a [`SimNet`], on which a party (the same code that
+//! Several hosts share one [`World`]. Each has a [`SimNet`], on which a handler (the same code that
 //! runs over real sockets) is driven by [`run`]. Time is virtual: it jumps to the next instant at
 //! which anything happens, so that an hour costs what its events cost. Everything that is left to
 //! chance (delays, where a stream of bytes is cut, which listener of several gets a connection, lost
