@@ -6,8 +6,8 @@ use net::ConnId;
 use traffic::Wants;
 use wire::{AnswerTo, Limits, ResponseParser};
 
-use crate::ledger::Flight;
 use crate::presence::Down;
+use crate::recorder::InFlight;
 use crate::tls::Session;
 
 /// One of a worker's connections, opened anew as often as needed.
@@ -41,7 +41,7 @@ pub(crate) struct Conn {
     /// Requests unanswered, oldest at `head` of the connection's flights.
     pub(crate) in_flight: u16,
     pub(crate) head: u16,
-    pub(crate) state: State,
+    pub(crate) state: ConnState,
     /// What the source is shown of the answer being read.
     pub(crate) wants: Wants,
     /// Its user is in the middle of a session, and asked again without an arrival.
@@ -75,7 +75,7 @@ const _: () = assert!(size_of::<Conn>() == 3 * 64 && std::mem::offset_of!(Conn, 
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ConnState {
     Closed,
     Connecting,
     Handshaking,
@@ -99,7 +99,7 @@ impl Conn {
             served: 0,
             in_flight: 0,
             head: 0,
-            state: State::Closed,
+            state: ConnState::Closed,
             wants: Wants::Nothing,
             in_session: false,
             copied: false,
@@ -153,7 +153,7 @@ impl Conn {
 
     /// Readies it for the answer to `flight`.
     #[inline]
-    pub(crate) fn await_answer(&mut self, flight: Flight) {
+    pub(crate) fn await_answer(&mut self, flight: InFlight) {
         (self.first, self.body_bytes) = (0, 0);
         (self.wants, self.endpoint) = (flight.wants, flight.endpoint);
         self.parser.begin(if flight.head { AnswerTo::Head } else { AnswerTo::Other });

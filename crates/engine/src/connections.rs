@@ -10,15 +10,15 @@ use std::sync::Arc;
 use model::Nanos;
 use net::Route;
 
-use crate::conn::{Conn, State};
-use crate::ledger::Flight;
+use crate::conn::{Conn, ConnState};
+use crate::recorder::InFlight;
 
 /// Connections by number, which is also their user's and their token with the net.
 #[derive(Debug)]
 pub(crate) struct Connections {
     list: Vec<Conn>,
     /// `slots` requests for each connection.
-    in_flight: Vec<Flight>,
+    in_flight: Vec<InFlight>,
     slots: u16,
     /// The most requests that a turn brings.
     burst: u16,
@@ -42,7 +42,7 @@ impl Connections {
     ) -> Self {
         Self {
             list: (0..count).map(|_| Conn::new()).collect(),
-            in_flight: vec![Flight::default(); count * usize::from(slots)],
+            in_flight: vec![InFlight::default(); count * usize::from(slots)],
             slots,
             burst,
             opening: 0,
@@ -92,7 +92,7 @@ impl Connections {
     #[inline]
     pub(crate) fn has_room(&self, j: u32) -> bool {
         let conn = &self[j];
-        conn.state == State::Open
+        conn.state == ConnState::Open
             && u32::from(conn.in_flight) + u32::from(self.burst) <= u32::from(self.slots)
     }
 
@@ -104,7 +104,7 @@ impl Connections {
 
     /// Adds a request behind those in flight on connection `j`, which is not full.
     #[inline]
-    pub(crate) fn push(&mut self, j: u32, request: Flight) {
+    pub(crate) fn push(&mut self, j: u32, request: InFlight) {
         let at = self.place(j, self[j].in_flight);
         self.in_flight[at as usize] = request;
         let conn = &mut self.list[j as usize];
@@ -117,7 +117,7 @@ impl Connections {
 
     /// Takes the oldest request in flight off connection `j`.
     #[inline]
-    pub(crate) fn pop(&mut self, j: u32) -> Option<Flight> {
+    pub(crate) fn pop(&mut self, j: u32) -> Option<InFlight> {
         let at = self.oldest_place(j);
         let conn = &mut self.list[j as usize];
         if conn.in_flight == 0 {
@@ -128,7 +128,7 @@ impl Connections {
         let request = &mut self.in_flight[at];
         // If it is yet to be handed over, that is no longer this request.
         let handed = std::mem::replace(&mut request.handed, true);
-        Some(Flight { handed, ..*request })
+        Some(InFlight { handed, ..*request })
     }
 
     /// Readies connection `j` for the answer to its oldest request, if it has one.
@@ -143,7 +143,7 @@ impl Connections {
 
     /// The oldest request in flight on a connection that has one.
     #[inline]
-    pub(crate) fn oldest(&self, j: u32) -> &Flight {
+    pub(crate) fn oldest(&self, j: u32) -> &InFlight {
         &self.in_flight[self.oldest_place(j)]
     }
 
@@ -151,9 +151,9 @@ impl Connections {
     pub(crate) fn waiting_since(&self, j: u32) -> Option<Nanos> {
         let conn = &self[j];
         match conn.state {
-            State::Connecting | State::Handshaking => Some(conn.began),
-            State::Open if conn.in_flight > 0 => Some(self.oldest(j).sent),
-            State::Open | State::Closed => None,
+            ConnState::Connecting | ConnState::Handshaking => Some(conn.began),
+            ConnState::Open if conn.in_flight > 0 => Some(self.oldest(j).sent),
+            ConnState::Open | ConnState::Closed => None,
         }
     }
 
@@ -166,7 +166,7 @@ impl Connections {
 
     /// The request at a place.
     #[inline]
-    pub(crate) fn at_place(&mut self, place: u32) -> &mut Flight {
+    pub(crate) fn at_place(&mut self, place: u32) -> &mut InFlight {
         &mut self.in_flight[place as usize]
     }
 
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn requests_leave_in_the_order_in_which_they_came() {
         let mut connections = Connections::new(2, 3, 1, Arc::new([]), 0);
-        let request = |sent| Flight { sent, ..Flight::default() };
+        let request = |sent| InFlight { sent, ..InFlight::default() };
         for sent in 1..=3 {
             connections.push(1, request(sent));
         }

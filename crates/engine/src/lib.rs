@@ -7,35 +7,35 @@
 //! (`verdict`). The workers run unchanged on io_uring, epoll and the simulation.
 
 mod arrivals;
+mod attempt_log;
+mod body_hash;
 mod collect;
 mod conn;
 mod connections;
-mod desk;
-mod expected;
+mod failure_samples;
+mod first_responses;
 mod gaps;
-mod gate;
 mod in_flight_limit;
-mod keeper;
-mod kinds;
 mod launch;
-mod ledger;
-mod notes;
 mod presence;
 mod problem;
-mod sample;
+mod recorder;
+mod recorder_slot;
+mod response_kinds;
 mod spent;
-mod starts;
+mod start_barrier;
 mod timeouts;
 mod tls;
+mod user_timers;
 mod worker;
 
+pub use attempt_log::AttemptLog;
 pub use collect::Collector;
-pub use desk::Desk;
-pub use gate::Gate;
 pub use launch::{Launch, LaunchError, Outcome, Progress, launch};
-pub use ledger::{Page, Sheet};
-pub use notes::Notes;
 pub use problem::{Advice, Problem, SPEAKS_NO_TLS, SPEAKS_TLS};
+pub use recorder::{IntervalBuffers, WorkerInterval};
+pub use recorder_slot::RecorderSlot;
 pub use spent::Spent;
+pub use start_barrier::StartBarrier;
 pub use tls::{PemInput, TlsError, TlsSettings, client_config};
 pub use worker::{Job, Worker};

@@ -1,4 +1,4 @@
-//! A worker's watch over whether the server is there, for the books of an interval.
+//! Whether the server is there, as one worker sees it, for each interval.
 //!
 //! Two things are kept: in which slots of time somebody waited, was served, or failed; and how long
 //! users of a closed loop were down. Neither touches the way of a request that succeeds but for one
@@ -30,7 +30,7 @@ impl Down {
     }
 }
 
-/// See the module.
+/// What a worker knows of the server's presence in the interval that is open.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// Something of an answer came since the last look. The one thing that is set for every answer.

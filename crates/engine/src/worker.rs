@@ -1,20 +1,20 @@
-//! One worker: a thread's connections, its share of the load, and its books.
+//! One worker: a thread's connections, its share of the load, and what came of it.
 //!
 //! `tick` does what has become due and says how long to wait; events carry answers in. When requests
-//! leave is decided in `send`, what they are in `ask`; answers are in `receive`, everything that goes
-//! wrong in `fail`. Instants inside are nanoseconds since the run's start.
+//! leave is decided in `dispatch`, what they are in `requests`; answers are in `receive`, everything that
+//! goes wrong in `failures`. Instants inside are nanoseconds since the run's start.
 
-mod answer;
-mod ask;
-mod edge;
-mod fail;
+mod dispatch;
+mod failures;
 mod outgoing;
 mod pace;
 mod prepare;
 mod presence;
 mod receive;
+mod requests;
+mod response;
 mod run_state;
-mod send;
+mod timestamps;
 mod users;
 
 use std::sync::Arc;
@@ -27,21 +27,21 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use traffic::Source;
 
-use self::answer::Incoming;
-use self::edge::Edge;
 use self::outgoing::Outgoing;
 use self::pace::Pace;
+use self::response::Incoming;
 use self::run_state::RunState;
+use self::timestamps::Timestamps;
 use crate::connections::Connections;
-use crate::desk::Desk;
 use crate::gaps::Gaps;
-use crate::gate::Gate;
 use crate::in_flight_limit::InFlightLimit;
-use crate::ledger::{Attempt, Ledger, Page, Sheet};
 use crate::problem::Advice;
+use crate::recorder::{Attempt, IntervalBuffers, Recorder, WorkerInterval};
+use crate::recorder_slot::RecorderSlot;
 use crate::spent::Spent;
-use crate::starts::Starts;
+use crate::start_barrier::StartBarrier;
 use crate::timeouts::Timeouts;
+use crate::user_timers::UserTimers;
 
 /// Longest a worker goes without noticing that it was asked to stop.
 const NOTICE_STOP: Nanos = 50_000_000;
@@ -66,17 +66,17 @@ pub struct Job {
     /// What to do about a failure.
     pub advice: Advice,
     /// Where the workers agree on the run's start.
-    pub gate: Arc<Gate>,
-    /// Where the books lie while a source is called that may never return.
-    pub desk: Arc<Desk>,
+    pub barrier: Arc<StartBarrier>,
+    /// Where the recorder is kept while a source is called that may never return.
+    pub recorder_slot: Arc<RecorderSlot>,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
     /// What the calling thread has spent; nothing in the simulation.
     pub spent: fn() -> Spent,
-    /// Where the books go: (worker, page), then (worker, `None`) at the end.
-    pub pages: Sender<(u32, Option<Page>)>,
+    /// Where intervals go: (worker, interval), then (worker, `None`) at the end.
+    pub intervals: Sender<(u32, Option<WorkerInterval>)>,
     /// Sheets that the collector has emptied.
-    pub spares: Receiver<Sheet>,
+    pub spares: Receiver<IntervalBuffers>,
 }
 
 /// A worker. Drive it on a net of its own.
@@ -87,16 +87,16 @@ pub struct Worker {
     conns: Connections,
     /// What makes requests leave, and which users wait for an instant of theirs or for the cap.
     pace: Pace,
-    starts: Starts,
+    user_timers: UserTimers,
     limit: InFlightLimit,
     timeouts: Timeouts,
-    /// Where the books lie while the source is called, if it may never return.
-    desk: Option<Arc<Desk>>,
+    /// Where the recorder is kept while the source is called, if it may never return.
+    recorder_slot: Option<Arc<RecorderSlot>>,
     outgoing: Outgoing,
     incoming: Incoming,
     /// What is known of the kernel's side.
-    edge: Edge,
-    ledger: Box<Ledger>,
+    timestamps: Timestamps,
+    recorder: Box<Recorder>,
     gaps: Gaps,
 }
 
@@ -107,14 +107,14 @@ impl Worker {
         let users = share_of(u64::from(plan.connections), job.worker, job.workers) as usize;
         let burst = job.source.burst().max(1);
         let slots = (plan.pipeline.clamp(1, u32::from(u16::MAX)) as u16).max(burst);
-        let mut ledger = ledger(plan);
-        let mut starts = Starts::with_capacity(users);
+        let mut recorder = recorder(plan);
+        let mut user_timers = UserTimers::with_capacity(users);
         let pace = match plan.load() {
             Load::Closed { pace_ns, think_ns } => {
                 for user in 0..users as u32 {
-                    starts.add(first_start(&job, user, pace_ns), user);
+                    user_timers.add(first_start(&job, user, pace_ns), user);
                 }
-                ledger.watch.of_users(users as u32, plan.ramp_ns);
+                recorder.watch.of_users(users as u32, plan.ramp_ns);
                 let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
                 Pace::Closed { pace_ns, think_ns, left }
             }
@@ -125,14 +125,14 @@ impl Worker {
             run: RunState::default(),
             conns: Connections::new(users, slots, burst, routes.0, routes.1),
             pace,
-            starts,
+            user_timers,
             limit: InFlightLimit::new(inflight_cap(&job, slots), burst, users),
             timeouts: Timeouts::new(plan.timeout_ns, 0),
-            desk: desk(&job),
+            recorder_slot: recorder_slot(&job),
             outgoing: Outgoing::new(&*job.source),
             incoming: Incoming::new(plan, job.tls.is_some()),
-            edge: Edge::default(),
-            ledger: Box::new(ledger.telling_apart(&plan.mix)),
+            timestamps: Timestamps::default(),
+            recorder: Box::new(recorder.telling_apart(&plan.mix)),
             gaps: Gaps::default(),
             job,
         }
@@ -146,30 +146,30 @@ impl Worker {
         if !self.run.stopped && self.stop_asked() {
             self.run.stopped = true;
             // By then every worker has noticed; were each to end at once, their intervals would part.
-            let end = self.job.gate.end(now.saturating_add(NOTICE_STOP));
-            self.ledger.end_window(end);
+            let end = self.job.barrier.end(now.saturating_add(NOTICE_STOP));
+            self.recorder.end_window(end);
         }
     }
 
     /// Closes intervals and samples that are over.
-    fn keep_books(&mut self, now: Nanos) {
-        self.ledger.step(now);
+    fn close_intervals(&mut self, now: Nanos) {
+        self.recorder.step(now);
         let spent = self.job.spent;
         if let Some(gap) = self.gaps.look(now, spent) {
-            self.ledger.paused(gap);
+            self.recorder.paused(gap);
         }
-        if now >= self.ledger.boundary() {
-            self.count_down(self.ledger.boundary());
+        if now >= self.recorder.boundary() {
+            self.count_down(self.recorder.boundary());
         }
-        while let Some(page) = self.ledger.turn(now, spent, || spare(&self.job.spares)) {
-            hand_over(&self.job, Some(page));
+        while let Some(part) = self.recorder.turn(now, spent, || spare(&self.job.spares)) {
+            hand_over(&self.job, Some(part));
         }
     }
 
     /// After the window: nothing is sent, and arrivals still waiting never will be.
     fn end_window<N: Net>(&mut self, net: &mut N, now: Nanos) {
         // What fell due between the last wake-up and the end leaves now, if it can.
-        let last = self.ledger.window_end().saturating_sub(1);
+        let last = self.recorder.window_end().saturating_sub(1);
         self.take_up(last, now);
         while self.serve_next(net, now) {}
         self.run.ended = true;
@@ -177,7 +177,7 @@ impl Worker {
             && let Some(arrival) = arrivals.serve()
         {
             let attempt = self.skip_arrival(arrival, now);
-            self.ledger.unsent(attempt, None);
+            self.recorder.unsent(attempt, None);
         }
     }
 
@@ -187,7 +187,7 @@ impl Worker {
             Pace::Closed { left, .. } => *left == 0 || self.run.silent,
             Pace::Open { arrivals, .. } => arrivals.next_due().is_none() && arrivals.waiting() == 0,
         };
-        all_sent && self.job.plan.requests.is_some() && self.ledger.under_way == 0
+        all_sent && self.job.plan.requests.is_some() && self.recorder.under_way == 0
     }
 
     fn drained(&self, now: Nanos) -> bool {
@@ -196,38 +196,38 @@ impl Worker {
         } else {
             self.job.plan.timeout_ns
         };
-        let given_up = now >= self.ledger.window_end().saturating_add(patience);
-        self.run.ended && (self.ledger.under_way == 0 || given_up)
+        let given_up = now >= self.recorder.window_end().saturating_add(patience);
+        self.run.ended && (self.recorder.under_way == 0 || given_up)
     }
 
     fn finish(&mut self, now: Nanos) -> Next {
         self.run.finished = true;
-        self.ledger.tally.users = self.users(now);
+        self.recorder.tally.users = self.users(now);
         for j in 0..self.conns.count() {
             while let Some(flight) = self.conns.pop(j) {
                 if !self.run.stopped {
                     self.down(j, flight.sent, false, now);
                 }
-                self.ledger.unfinished(flight);
+                self.recorder.unfinished(flight);
             }
             self.up(j, now);
             if let Some(due) = self.conns[j].take_arrival() {
                 let endpoint = self.skip_turn(j, now);
-                self.ledger.unsent(Attempt { due, endpoint }, None);
+                self.recorder.unsent(Attempt { due, endpoint }, None);
             }
         }
-        let page = self.ledger.close(now, (self.job.spent)(), Sheet::default());
-        hand_over(&self.job, Some(page));
+        let part = self.recorder.close(now, (self.job.spent)(), IntervalBuffers::default());
+        hand_over(&self.job, Some(part));
         hand_over(&self.job, None);
         Next::Finished
     }
 
     fn next_wake(&self, now: Nanos) -> Nanos {
-        let mut next = self.ledger.next().min(self.timeouts.next()).min(now + NOTICE_STOP);
+        let mut next = self.recorder.next().min(self.timeouts.next()).min(now + NOTICE_STOP);
         if self.run.ended {
-            return next.min(self.ledger.window_end().saturating_add(self.job.plan.timeout_ns));
+            return next.min(self.recorder.window_end().saturating_add(self.job.plan.timeout_ns));
         }
-        if let Some(start) = self.starts.next() {
+        if let Some(start) = self.user_timers.next() {
             next = next.min(start);
         }
         if let Pace::Open { arrivals, .. } = &self.pace {
@@ -238,7 +238,7 @@ impl Worker {
                 next = next.min(due.saturating_add(self.job.plan.timeout_ns));
             }
         }
-        next.min(self.ledger.window_end())
+        next.min(self.recorder.window_end())
     }
 }
 
@@ -250,8 +250,8 @@ impl<N: Net> Handler<N> for Worker {
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
         let now = self.begin_event(net);
         if self.run.started {
-            if self.ledger.behind(now) {
-                self.keep_books(now);
+            if self.recorder.behind(now) {
+                self.close_intervals(now);
             }
             self.gaps.awake(now);
         }
@@ -273,10 +273,10 @@ impl<N: Net> Handler<N> for Worker {
         }
         let now = self.end_batch(net);
         self.notice_stop(now);
-        if !self.run.ended && now >= self.ledger.window_end() {
+        if !self.run.ended && now >= self.recorder.window_end() {
             self.end_window(net, now);
         }
-        self.keep_books(now);
+        self.close_intervals(now);
         if !self.run.ended {
             self.start_due(net, now);
         }
@@ -294,13 +294,13 @@ impl<N: Net> Handler<N> for Worker {
     }
 }
 
-fn spare(spares: &Receiver<Sheet>) -> Sheet {
+fn spare(spares: &Receiver<IntervalBuffers>) -> IntervalBuffers {
     spares.try_recv().unwrap_or_default()
 }
 
-fn hand_over(job: &Job, page: Option<Page>) {
+fn hand_over(job: &Job, part: Option<WorkerInterval>) {
     // The collector outlives the workers; if it is gone, so is whoever wanted the figures.
-    let _ = job.pages.send((job.worker, page));
+    let _ = job.intervals.send((job.worker, part));
 }
 
 /// Worker `worker`'s part of `total`, the first ones taking the remainder.
@@ -326,18 +326,18 @@ fn inflight_cap(job: &Job, slots: u16) -> u32 {
     share_of(u64::from(plan.max_inflight), job.worker, job.workers).max(1) as u32
 }
 
-/// Empty books for a plan.
-fn ledger(plan: &Plan) -> Ledger {
+/// An empty recorder for a plan.
+fn recorder(plan: &Plan) -> Recorder {
     let window_end =
         plan.duration_ns.map_or(Nanos::MAX, |duration| plan.warmup_ns.saturating_add(duration));
-    Ledger::new(matches!(plan.load(), Load::Open(_)), plan.warmup_ns, window_end)
+    Recorder::new(matches!(plan.load(), Load::Open(_)), plan.warmup_ns, window_end)
 }
 
-/// Where the books lie while a source is called that may never return.
-fn desk(job: &Job) -> Option<Arc<Desk>> {
+/// Where the recorder is kept while the source is called, if that may never return.
+fn recorder_slot(job: &Job) -> Option<Arc<RecorderSlot>> {
     job.source.may_never_return().then(|| {
-        job.desk.prepare(Box::new(ledger(&job.plan)));
-        job.desk.clone()
+        job.recorder_slot.prepare(Box::new(recorder(&job.plan)));
+        job.recorder_slot.clone()
     })
 }
 

@@ -45,7 +45,7 @@ pub trait Source: fmt::Debug + Send {
     }
 
     /// Whether a call of [`next`](Source::next) or [`answered`](Source::answered) may never return, since
-    /// it runs somebody else's program. The worker's books are then kept where they can be had without
+    /// it runs somebody else's program. The worker's counts are then kept where they can be had without
     /// it, which costs a few nanoseconds a call.
     fn may_never_return(&self) -> bool {
         false

@@ -9,7 +9,7 @@ use crate::timeouts::Timeouts;
 /// Connections being opened at once by one worker: more would overrun the server's accept queue and
 /// wait for retransmissions.
 const OPENING_AT_ONCE: u32 = 256;
-/// How often the gate is looked at.
+/// How often the barrier is looked at.
 const LOOK_EVERY: u64 = 1_000_000;
 /// Longest that opening may take; who is not connected then connects inside the window.
 const OPEN_WITHIN: u64 = 60_000_000_000;
@@ -31,15 +31,15 @@ impl Worker {
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }
-        self.job.gate.opened(self.job.worker, self.ledger.open.value());
+        self.job.barrier.opened(self.job.worker, self.recorder.open.value());
         let all_tried = self.conns.all_tried(users);
         if self.stop_asked() {
-            self.job.gate.end(0);
+            self.job.barrier.end(0);
         }
         if all_tried || now > OPEN_WITHIN || self.stop_asked() {
-            self.job.gate.ready(self.job.worker, net.now());
+            self.job.barrier.ready(self.job.worker, net.now());
         }
-        match self.job.gate.start() {
+        match self.job.barrier.start() {
             Some(start) if net.now() >= start => {
                 self.begin(start);
                 Next::Wait(start)
@@ -62,7 +62,7 @@ impl Worker {
             conn.began = conn.began.saturating_sub(shift);
         }
         let spent = (self.job.spent)();
-        self.ledger.start(spent);
+        self.recorder.start(spent);
         self.gaps.start(0, spent);
     }
 }

@@ -8,15 +8,15 @@ impl Worker {
     /// The attempt that user `j` began at `began` failed at `now` without an answer; `cut` if it was the
     /// server that ended it, and not a time-out.
     pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
-        self.ledger.watch.failed(now);
+        self.recorder.watch.failed(now);
         // Who has nothing more to send is without the server only as long as it still waited for it.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
         let conn = &mut self.conns[j];
         conn.troubled = true;
         let down = &mut conn.down;
-        self.ledger.watch.fell(down, began, cut);
+        self.recorder.watch.fell(down, began, cut);
         if ends && down.is() {
-            self.ledger.watch.rose(down, now);
+            self.recorder.watch.rose(down, now);
         }
     }
 
@@ -27,20 +27,20 @@ impl Worker {
         let conn = &mut self.conns[j];
         (conn.troubled, conn.unanswered_since) = (false, 0);
         if conn.down.is() {
-            self.ledger.watch.rose(&mut conn.down, sent);
+            self.recorder.watch.rose(&mut conn.down, sent);
         }
     }
 
     /// Counts the time that users were down up to `until`, but for the attempts that they wait for now:
     /// those may still be answered.
     pub(super) fn count_down(&mut self, until: Nanos) {
-        if !self.ledger.watch.any_down() {
+        if !self.recorder.watch.any_down() {
             return;
         }
         for j in 0..self.conns.count() {
             if self.conns[j].down.is() {
                 let until = self.conns.waiting_since(j).map_or(until, |since| since.min(until));
-                self.ledger.watch.count(&mut self.conns[j].down, until);
+                self.recorder.watch.count(&mut self.conns[j].down, until);
             }
         }
     }
@@ -48,9 +48,9 @@ impl Worker {
     /// Looks around, once a wake-up.
     #[inline]
     pub(super) fn look_around(&mut self, now: Nanos) {
-        let waiting = self.ledger.under_way > 0
+        let waiting = self.recorder.under_way > 0
             || self.conns.opening > 0
             || matches!(&self.pace, Pace::Open { arrivals, .. } if arrivals.waiting() > 0);
-        self.ledger.watch.look(now, waiting);
+        self.recorder.watch.look(now, waiting);
     }
 }

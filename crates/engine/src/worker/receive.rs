@@ -6,11 +6,11 @@ use traffic::Wants;
 use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
-use super::answer::{Reading, SERVER_ERROR, failure};
-use crate::conn::{Conn, State};
-use crate::kinds::Seen;
-use crate::ledger::Whole;
+use super::response::{Reading, SERVER_ERROR, failure};
+use crate::conn::{Conn, ConnState};
 use crate::problem::{Advice, Problem};
+use crate::recorder::WholeResponse;
+use crate::response_kinds::ResponseShape;
 use crate::tls::Session;
 
 /// What one step of reading an answer came to; the event itself still borrows the connection.
@@ -24,10 +24,10 @@ enum Step {
 impl Worker {
     pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let conn = &mut self.conns[j];
-        self.ledger.tally.connects += 1;
-        self.ledger.tally.connect.record(now.saturating_sub(conn.began));
+        self.recorder.tally.connects += 1;
+        self.recorder.tally.connect.record(now.saturating_sub(conn.began));
         let Some((config, name)) = &self.job.tls else { return self.opened(net, j, now) };
-        conn.state = State::Handshaking;
+        conn.state = ConnState::Handshaking;
         conn.began = now;
         match Session::new(config, name) {
             Ok(session) => {
@@ -40,10 +40,10 @@ impl Worker {
 
     fn opened<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let conn = &mut self.conns[j];
-        conn.state = State::Open;
+        conn.state = ConnState::Open;
         conn.failures = 0;
         conn.heard = false;
-        self.ledger.open.step(now, 1);
+        self.recorder.open.step(now, 1);
         self.conns.opening -= 1;
         if self.run.started {
             self.ready(net, j, now);
@@ -52,7 +52,7 @@ impl Worker {
 
     #[inline]
     pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
-        self.ledger.tally.bytes_read += bytes.len() as u64;
+        self.recorder.tally.bytes_read += bytes.len() as u64;
         if self.conns[j].tls.is_some() {
             self.decrypt(net, j, bytes, now);
         } else {
@@ -71,10 +71,10 @@ impl Worker {
             }
             let (handshaking, resumed) = (session.handshaking(), session.resumed());
             self.flush_tls(net, j);
-            if self.conns[j].state == State::Handshaking && !handshaking {
+            if self.conns[j].state == ConnState::Handshaking && !handshaking {
                 let began = self.conns[j].began;
-                self.ledger.tally.tls.record(now.saturating_sub(began));
-                self.ledger.tally.tls_resumed += u64::from(resumed);
+                self.recorder.tally.tls.record(now.saturating_sub(began));
+                self.recorder.tally.tls_resumed += u64::from(resumed);
                 self.opened(net, j, now);
             }
             while let Some(session) = &mut self.conns[j].tls {
@@ -93,7 +93,7 @@ impl Worker {
     }
 
     fn flush_tls<N: Net>(&mut self, net: &mut N, j: u32) {
-        self.ledger.tally.bytes_written += self.outgoing.flush_tls(net, &mut self.conns[j]);
+        self.recorder.tally.bytes_written += self.outgoing.flush_tls(net, &mut self.conns[j]);
     }
 
     /// Reads answers off decrypted bytes, until they are used up or the connection is gone.
@@ -125,7 +125,7 @@ impl Worker {
             }
             // The rest of the bytes came on a connection that may have been closed and opened anew.
             let conn = &self.conns[j];
-            if conn.state != State::Open || conn.id != id {
+            if conn.state != ConnState::Open || conn.id != id {
                 return;
             }
         }
@@ -174,7 +174,7 @@ impl Worker {
         if keep_alive && keepalive_wanted {
             self.conns.await_next(j);
         } else {
-            self.ledger.tally.server_closes += u64::from(keepalive_wanted);
+            self.recorder.tally.server_closes += u64::from(keepalive_wanted);
             self.lose_flights(j, now, ErrorClass::Read, || {
                 "the server closed the connection after an earlier answer on it".to_owned()
             });
@@ -193,7 +193,7 @@ impl Worker {
 
     fn count_answer(&mut self, j: u32, now: Nanos) {
         let Some(flight) = self.conns.pop(j) else { return };
-        let measured = self.ledger.measures(flight.due);
+        let measured = self.recorder.measures(flight.due);
         let conn = &mut self.conns[j];
         conn.served = conn.served.saturating_add(u32::from(measured));
         conn.heard = true;
@@ -204,7 +204,8 @@ impl Worker {
         let status = look.status;
         let mut failure = failure(&self.job.plan, flight.endpoint, status);
         let service_ns = now.saturating_sub(flight.sent);
-        let seen = Seen { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
+        let seen =
+            ResponseShape { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
         if self.incoming.expects_first && failure.is_none() && !self.is_like_first(seen) {
             failure = Some(ErrorClass::Check);
         }
@@ -213,19 +214,19 @@ impl Worker {
             check = self.answered(j, failure.is_none(), now);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
-        self.ledger.landed(flight, now);
-        self.ledger.watch.served |= failure.is_none();
-        self.ledger.answered(flight, Whole { first, status, failure, check }, now);
+        self.recorder.landed(flight, now);
+        self.recorder.watch.served |= failure.is_none();
+        self.recorder.answered(flight, WholeResponse { first, status, failure, check }, now);
         if failure.is_none() && measured {
-            self.ledger.kinds.record(j, seen);
+            self.recorder.kinds.record(j, seen);
         }
-        self.ledger.kinds.over(j);
-        self.incoming.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
+        self.recorder.kinds.over(j);
+        self.incoming.body_hasher.end(j, status, body_bytes, &mut self.recorder.tally.answers);
         if let Some(class) = failure {
             self.tell_failure(j, flight.endpoint, class, status);
-            self.ledger.watch.failing(flight.sent, now);
+            self.recorder.watch.failing(flight.sent, now);
             if status >= SERVER_ERROR {
-                self.ledger.watch.failed(now);
+                self.recorder.watch.failed(now);
             }
         }
     }
@@ -241,22 +242,22 @@ impl Worker {
             },
             _ => format!("the server answered {status}"),
         };
-        self.ledger.note(class, words);
-        if self.incoming.keeper.lacks(endpoint)
-            && let Some(sample) = self.incoming.keeper.end(j, endpoint, class, &words())
+        self.recorder.keep_sample(class, words);
+        if self.incoming.failure_samples.lacks(endpoint)
+            && let Some(sample) = self.incoming.failure_samples.end(j, endpoint, class, &words())
         {
-            self.ledger.sample(endpoint, sample);
+            self.recorder.sample(endpoint, sample);
         }
     }
 
-    fn is_like_first(&self, seen: Seen) -> bool {
-        self.job.gate.expected(self.job.plan.mix.endpoints.len()).is_like_first(seen)
+    fn is_like_first(&self, seen: ResponseShape) -> bool {
+        self.job.barrier.expected(self.job.plan.mix.endpoints.len()).is_like_first(seen)
     }
 
     /// The peer sends no more.
     pub(super) fn peer_closed<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let conn = &mut self.conns[j];
-        if conn.state == State::Handshaking {
+        if conn.state == ConnState::Handshaking {
             return self.tls_failed(
                 net,
                 j,
@@ -271,7 +272,7 @@ impl Worker {
             eof => eof,
         };
         let in_flight = conn.in_flight;
-        self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
+        self.recorder.tally.server_closes += u64::from(self.job.plan.keepalive);
         if eof == Eof::Complete && in_flight > 0 {
             if self.too_late(j, now) {
                 return self.timed_out(net, j, now);

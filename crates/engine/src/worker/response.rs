@@ -6,10 +6,10 @@ use traffic::{Source, Wants};
 use wire::{ResponseHead, ResponseParser, SeenHead};
 
 use super::{Job, Worker};
+use crate::body_hash::BodyHasher;
 use crate::conn::Conn;
-use crate::keeper::Keeper;
-use crate::ledger::Ledger;
-use crate::sample::Sampler;
+use crate::failure_samples::FailureSamples;
+use crate::recorder::Recorder;
 
 /// The first status that is the server's own failure.
 pub(super) const SERVER_ERROR: u16 = 500;
@@ -21,8 +21,8 @@ const PLAIN_BYTES: usize = 16 * 1024;
 pub(super) struct Incoming {
     /// The last answer's head.
     seen: SeenHead,
-    pub(super) sampler: Sampler,
-    pub(super) keeper: Keeper,
+    pub(super) body_hasher: BodyHasher,
+    pub(super) failure_samples: FailureSamples,
     /// Answers are held against the first of their endpoint.
     pub(super) expects_first: bool,
     /// Decrypted bytes; empty where no TLS is spoken.
@@ -33,8 +33,8 @@ impl Incoming {
     pub(super) fn new(plan: &Plan, tls: bool) -> Self {
         Self {
             seen: SeenHead::new(),
-            sampler: Sampler::default(),
-            keeper: Keeper::of(&plan.mix),
+            body_hasher: BodyHasher::default(),
+            failure_samples: FailureSamples::of(&plan.mix),
             expects_first: plan.expects_first(),
             plain: if tls { vec![0; PLAIN_BYTES] } else { Vec::new() },
         }
@@ -42,8 +42,8 @@ impl Incoming {
 
     /// The answer on connection `j` will never be whole.
     pub(super) fn abandon(&mut self, j: u32) {
-        self.sampler.abandon(j);
-        self.keeper.abandon(j);
+        self.body_hasher.abandon(j);
+        self.failure_samples.abandon(j);
     }
 }
 
@@ -57,9 +57,9 @@ pub(super) struct Answer<'w> {
     body_bytes: &'w mut u64,
     plan: &'w Plan,
     source: &'w mut dyn Source,
-    ledger: &'w mut Ledger,
-    sampler: &'w mut Sampler,
-    keeper: &'w mut Keeper,
+    recorder: &'w mut Recorder,
+    body_hasher: &'w mut BodyHasher,
+    failure_samples: &'w mut FailureSamples,
 }
 
 /// What an answer is read with.
@@ -73,13 +73,23 @@ impl Worker {
     /// The answer on connection `j`.
     #[inline]
     pub(super) fn reading(&mut self, j: u32) -> Reading<'_> {
-        let Self { conns, ledger, job, incoming, .. } = self;
-        let Incoming { seen, sampler, keeper, .. } = incoming;
+        let Self { conns, recorder, job, incoming, .. } = self;
+        let Incoming { seen, body_hasher, failure_samples, .. } = incoming;
         let Job { plan, source, .. } = job;
         let Conn { parser, look, body_bytes, wants, endpoint, .. } = &mut conns[j];
         let (wants, endpoint, source) = (*wants, *endpoint, source.as_mut());
-        let answer =
-            Answer { j, endpoint, wants, look, body_bytes, plan, source, ledger, sampler, keeper };
+        let answer = Answer {
+            j,
+            endpoint,
+            wants,
+            look,
+            body_bytes,
+            plan,
+            source,
+            recorder,
+            body_hasher,
+            failure_samples,
+        };
         Reading { parser, seen, answer }
     }
 }
@@ -88,18 +98,18 @@ impl Answer<'_> {
     #[inline(always)]
     pub(super) fn head(&mut self, head: &ResponseHead<'_>) {
         let j = self.j;
-        self.ledger.watch.served |= head.status < SERVER_ERROR;
+        self.recorder.watch.served |= head.status < SERVER_ERROR;
         *self.look = Look { status: head.status, media_type: head.media_type, begins: 0 };
-        self.ledger.look_at(head);
+        self.recorder.look_at(head);
         if self.wants >= Wants::Head {
             self.source.head(j, head);
         }
-        self.sampler.begin(j);
+        self.body_hasher.begin(j);
         // Kept as its endpoint's sample, if it is a failure and the first.
-        if self.keeper.lacks(self.endpoint)
+        if self.failure_samples.lacks(self.endpoint)
             && failure(self.plan, self.endpoint, head.status).is_some()
         {
-            self.keeper.begin(j);
+            self.failure_samples.begin(j);
         }
     }
 
@@ -109,15 +119,15 @@ impl Answer<'_> {
         let j = self.j;
         if *self.body_bytes == 0 {
             self.look.begins = kinds::begins(bytes);
-            self.ledger.kinds.begins(j, bytes);
+            self.recorder.kinds.begins(j, bytes);
         }
         *self.body_bytes += bytes.len() as u64;
-        self.ledger.watch.served |= self.look.status < SERVER_ERROR;
+        self.recorder.watch.served |= self.look.status < SERVER_ERROR;
         if self.wants == Wants::Whole {
             self.source.body(j, bytes);
         }
-        self.sampler.body(j, bytes);
-        self.keeper.body(j, bytes);
+        self.body_hasher.body(j, bytes);
+        self.failure_samples.body(j, bytes);
     }
 }
 

@@ -8,9 +8,9 @@ use net::{Close, Failure, Net, Operation};
 use wire::WireError;
 
 use super::{Pace, Worker};
-use crate::conn::{Conn, State};
-use crate::ledger::Attempt;
+use crate::conn::{Conn, ConnState};
 use crate::problem::SPEAKS_TLS;
+use crate::recorder::Attempt;
 
 /// First pause before a connection that could not be opened is tried again; it doubles up to a second.
 const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
@@ -21,12 +21,12 @@ const TLS_ALERT: [u8; 2] = [0x15, 0x03];
 impl Worker {
     pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure, now: Nanos) {
         let error = failure.error();
-        if failure.during == Operation::Connect || self.conns[j].state == State::Connecting {
+        if failure.during == Operation::Connect || self.conns[j].state == ConnState::Connecting {
             self.forget(j, now);
             self.not_opened(j, &error, now);
             return self.serve_arrivals(net, now);
         }
-        if self.conns[j].state == State::Handshaking {
+        if self.conns[j].state == ConnState::Handshaking {
             return self.tls_failed(net, j, &error.to_string(), now);
         }
         let class = match failure.during {
@@ -40,7 +40,7 @@ impl Worker {
         if in_flight > 0 {
             self.go_on(net, j, now);
         } else {
-            self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
+            self.recorder.tally.server_closes += u64::from(self.job.plan.keepalive);
             self.serve_arrivals(net, now);
         }
     }
@@ -48,13 +48,13 @@ impl Worker {
     /// Connection `j` could not be opened: the attempt it was opened for has failed.
     pub(super) fn not_opened(&mut self, j: u32, error: &io::Error, now: Nanos) {
         if let Some(name) = error.raw_os_error().and_then(exhausted) {
-            *self.ledger.tally.limits.entry(name.to_owned()).or_default() += 1;
+            *self.recorder.tally.limits.entry(name.to_owned()).or_default() += 1;
         }
         self.opening_failed(j, ErrorClass::Connect, &error.to_string(), now);
     }
 
     pub(super) fn tls_failed<N: Net>(&mut self, net: &mut N, j: u32, error: &str, now: Nanos) {
-        if self.conns[j].state == State::Open {
+        if self.conns[j].state == ConnState::Open {
             return self.broken(net, j, ErrorClass::Tls, error, now);
         }
         self.close(net, j, now, Close::Now);
@@ -67,11 +67,11 @@ impl Worker {
     fn opening_failed(&mut self, j: u32, class: ErrorClass, error: &str, now: Nanos) {
         if !self.run.started {
             // Its user will try again, and be counted, when the run has started.
-            return self.ledger.note(class, || error.to_owned());
+            return self.recorder.keep_sample(class, || error.to_owned());
         }
         match self.lost_opening(j, now) {
-            Some(attempt) => self.ledger.failed(attempt, class, || error.to_owned()),
-            None => self.ledger.note(class, || error.to_owned()),
+            Some(attempt) => self.recorder.failed(attempt, class, || error.to_owned()),
+            None => self.recorder.keep_sample(class, || error.to_owned()),
         }
         let timed_out = self.timeouts.expired(self.conns[j].began, now);
         self.down(j, self.conns[j].began, !timed_out, now);
@@ -80,7 +80,7 @@ impl Worker {
         let backoff =
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
         conn.failures = conn.failures.saturating_add(1);
-        self.starts.add(now + backoff, j);
+        self.user_timers.add(now + backoff, j);
     }
 
     /// The attempt that connection `j` was opened for; none where a limit by count leaves no room for
@@ -127,7 +127,7 @@ impl Worker {
     /// Bytes came that nothing asked for: the connection cannot be trusted with another request.
     pub(super) fn unsolicited<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
         let n = bytes.len();
-        self.ledger.note(ErrorClass::Protocol, || {
+        self.recorder.keep_sample(ErrorClass::Protocol, || {
             format!("the server sent {n} bytes that no request asked for")
         });
         self.close(net, j, now, Close::Now);
@@ -161,11 +161,11 @@ impl Worker {
     ) {
         while let Some(flight) = self.conns.pop(j) {
             self.down(j, flight.sent, true, now);
-            let measured = self.ledger.measures(flight.due);
+            let measured = self.recorder.measures(flight.due);
             self.conns[j].ends_unanswered(measured);
             self.lost(j, flight, class, now);
-            self.ledger.landed(flight, now);
-            self.ledger.failed(flight.attempt(), class, &sample);
+            self.recorder.landed(flight, now);
+            self.recorder.failed(flight.attempt(), class, &sample);
         }
     }
 
@@ -197,23 +197,23 @@ impl Worker {
     pub(super) fn timed_out<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let timeout = self.job.plan.timeout_ns;
         let state = self.conns[j].state;
-        if state != State::Open {
+        if state != ConnState::Open {
             let class =
-                if state == State::Handshaking { ErrorClass::Tls } else { ErrorClass::Connect };
-            let what = if state == State::Handshaking { "TLS handshake" } else { "connection" };
+                if state == ConnState::Handshaking { ErrorClass::Tls } else { ErrorClass::Connect };
+            let what = if state == ConnState::Handshaking { "TLS handshake" } else { "connection" };
             self.close(net, j, now, Close::Reset);
             let error = format!("no {what} within {}", exact_duration(timeout));
             return self.opening_failed(j, class, &error, now);
         }
         while let Some(flight) = self.conns.pop(j) {
             self.down(j, flight.sent, false, now);
-            let measured = self.ledger.measures(flight.due);
+            let measured = self.recorder.measures(flight.due);
             self.conns[j].ends_unanswered(measured);
             self.lost(j, flight, ErrorClass::Timeout, now);
-            self.ledger.landed(flight, now);
-            self.ledger.timed_out(flight, timeout, now);
+            self.recorder.landed(flight, now);
+            self.recorder.timed_out(flight, timeout, now);
         }
-        self.ledger.note(ErrorClass::Timeout, || {
+        self.recorder.keep_sample(ErrorClass::Timeout, || {
             format!("no whole answer within {}", exact_duration(timeout))
         });
         self.close(net, j, now, Close::Reset);

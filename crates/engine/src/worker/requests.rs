@@ -7,7 +7,7 @@ use traffic::{Halt, NOBODY, Next, Part, Requests, Session, Skipped, Turn, Wants}
 
 use super::{Pace, Worker};
 use crate::arrivals::Arrival;
-use crate::ledger::{Attempt, Flight};
+use crate::recorder::{Attempt, InFlight};
 
 /// What a user's turn came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +35,9 @@ impl Worker {
         let mut asked = std::mem::take(&mut self.outgoing.asked);
         asked.clear();
         let draw = arrival.map(|arrival| arrival.draw);
-        self.lay_down(arrival.is_some());
+        self.deposit_recorder(arrival.is_some());
         let next = self.job.source.next(Turn { user: j, draw, now }, &mut asked);
-        self.take_up_books();
+        self.withdraw_recorder();
         let turned = match next {
             Next::Send => {
                 self.put(net, j, &asked, arrival, now);
@@ -49,21 +49,21 @@ impl Worker {
         turned
     }
 
-    /// Lays the books where others find them if the source never returns, where it may not.
+    /// Deposits the recorder where the collector finds it if the source never returns.
     #[inline]
-    fn lay_down(&mut self, with_arrival: bool) {
-        if let Some(desk) = &self.desk {
+    fn deposit_recorder(&mut self, with_arrival: bool) {
+        if let Some(recorder_slot) = &self.recorder_slot {
             if let Pace::Open { arrivals, .. } = &self.pace {
-                self.ledger.waiting = arrivals.waiting() + u64::from(with_arrival);
+                self.recorder.waiting = arrivals.waiting() + u64::from(with_arrival);
             }
-            desk.lay_down(&mut self.ledger);
+            recorder_slot.deposit(&mut self.recorder);
         }
     }
 
     #[inline]
-    fn take_up_books(&mut self) {
-        if let Some(desk) = &self.desk {
-            desk.take_up(&mut self.ledger);
+    fn withdraw_recorder(&mut self) {
+        if let Some(recorder_slot) = &self.recorder_slot {
+            recorder_slot.withdraw(&mut self.recorder);
         }
     }
 
@@ -100,14 +100,14 @@ impl Worker {
     pub(super) fn hold(&mut self, j: u32, at: Nanos, now: Nanos) {
         let at = at.max(now.saturating_add(1));
         self.conns[j].asks_from = at;
-        self.starts.add(at, j);
+        self.user_timers.add(at, j);
     }
 
     /// The source ends the run: every worker ends its window as if Ctrl-C had been pressed.
     #[cold]
     fn halt(&mut self, halt: Halt) {
         self.run.silent = true;
-        self.job.gate.halt(halt);
+        self.job.barrier.halt(halt);
         self.job.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     }
 
@@ -131,12 +131,12 @@ impl Worker {
             if self.conns.is_full(j) || !self.spend(due) {
                 break;
             }
-            self.launch(j, part, Flight::of(part, due, taken, now));
+            self.launch(j, part, InFlight::of(part, due, taken, now));
             count += 1;
         }
         let parts = &asked.parts()[..count];
         let bytes = self.outgoing.transmit(net, &mut self.conns[j], asked, parts);
-        self.ledger.tally.bytes_written += bytes;
+        self.recorder.tally.bytes_written += bytes;
         self.launched(net, j, parts, now);
     }
 
@@ -150,30 +150,30 @@ impl Worker {
         }
         let (due, taken) = first;
         arrivals.bring_forward().then(|| {
-            self.ledger.taken_up(due, taken);
+            self.recorder.taken_up(due, taken);
             first
         })
     }
 
     /// A request is in flight on connection `j`.
     #[inline]
-    fn launch(&mut self, j: u32, part: &Part, flight: Flight) {
+    fn launch(&mut self, j: u32, part: &Part, flight: InFlight) {
         self.conns.push(j, flight);
         let conn = &mut self.conns[j];
         conn.in_session = part.goes_on;
         if part.opens {
             (conn.session_due, conn.session_requests) = (flight.due, 0);
-            self.ledger.session_opened(part.endpoint, flight.due);
+            self.recorder.session_opened(part.endpoint, flight.due);
         }
         conn.session_requests = conn.session_requests.saturating_add(1);
-        self.ledger.launched(flight);
+        self.recorder.launched(flight);
     }
 
     /// Tells the source of a whole answer that it wants to hear of; the check that it failed.
     pub(super) fn answered(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
-        self.lay_down(false);
+        self.deposit_recorder(false);
         let told = self.job.source.answered(j, success, now);
-        self.take_up_books();
+        self.withdraw_recorder();
         self.session_over(j, told.session, now);
         self.run.silent |= told.stop;
         if let Some(halt) = told.halt {
@@ -183,7 +183,7 @@ impl Worker {
     }
 
     /// Tells the source of a request that will not be answered.
-    pub(super) fn lost(&mut self, j: u32, flight: Flight, class: ErrorClass, now: Nanos) {
+    pub(super) fn lost(&mut self, j: u32, flight: InFlight, class: ErrorClass, now: Nanos) {
         let conn = &mut self.conns[j];
         conn.in_session = false;
         conn.unserved(flight.sent, now);
@@ -197,7 +197,7 @@ impl Worker {
         if let Some(session) = session {
             let conn = &mut self.conns[j];
             conn.in_session = false;
-            self.ledger.session(session, conn.session_due, conn.session_requests, now);
+            self.recorder.session(session, conn.session_due, conn.session_requests, now);
         }
     }
 
@@ -224,8 +224,8 @@ impl Worker {
     /// A session failed before anything was sent for it.
     fn session_lost(&mut self, session: Option<Session>, due: Nanos, now: Nanos) {
         if let Some(session) = session {
-            self.ledger.began(session.flow, due);
-            self.ledger.session(session, due, 0, now);
+            self.recorder.began(session.flow, due);
+            self.recorder.session(session, due, 0, now);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel's edge: when requests were handed over, and when answers were taken in.
+//! When requests were handed to the kernel, and when answers were taken in.
 //!
 //! Instants are the net's, one for each batch. A request that was made is put down here until the net says
 //! that everything sent so far was handed over; then all that are put down get that instant as `sent`, before
@@ -20,9 +20,9 @@ const LOOK_EVERY: u32 = 16;
 /// Events after which the clock is looked at again; so few take no time that matters.
 const FEW: u32 = 2;
 
-/// See the module. Instants are nanoseconds since the run's start.
+/// What is known of the last batches, out and in. Instants are nanoseconds since the run's start.
 #[derive(Debug, Default)]
-pub(super) struct Edge {
+pub(super) struct Timestamps {
     /// Places of flights that were made and not handed over.
     made: Vec<u32>,
     /// When the first of them was asked for.
@@ -39,7 +39,7 @@ pub(super) struct Edge {
     unlooked: u32,
 }
 
-impl Edge {
+impl Timestamps {
     /// The last known instant, but not before `now`.
     #[inline]
     pub(super) fn lately(&self, now: Nanos) -> Nanos {
@@ -52,12 +52,12 @@ impl Worker {
     #[inline]
     pub(super) fn begin_event<N: Net>(&mut self, net: &N) -> Nanos {
         let batch = net.taken_in();
-        if batch != self.edge.batch {
-            self.ledger.observed(self.edge.batch.waited_ns);
-            self.edge.batch = batch;
-            self.edge.events = 0;
+        if batch != self.timestamps.batch {
+            self.recorder.observed(self.timestamps.batch.waited_ns);
+            self.timestamps.batch = batch;
+            self.timestamps.events = 0;
         }
-        self.edge.events += 1;
+        self.timestamps.events += 1;
         self.stamp(net);
         self.run.instant(batch.at)
     }
@@ -65,14 +65,14 @@ impl Worker {
     /// A batch is through, or there was none; the instant, or one shortly before it.
     pub(super) fn end_batch<N: Net>(&mut self, net: &N) -> Nanos {
         let batch = net.taken_in();
-        self.ledger.observed(self.edge.batch.waited_ns);
+        self.recorder.observed(self.timestamps.batch.waited_ns);
         self.stamp(net);
         let taken = self.run.instant(batch.at);
-        let just_taken = batch != self.edge.batch || self.edge.events <= FEW;
-        let now = if just_taken { taken.max(self.edge.now) } else { self.run.now(net) };
-        self.edge.batch = batch;
-        self.edge.events = FEW + 1;
-        self.edge.now = now;
+        let just_taken = batch != self.timestamps.batch || self.timestamps.events <= FEW;
+        let now = if just_taken { taken.max(self.timestamps.now) } else { self.run.now(net) };
+        self.timestamps.batch = batch;
+        self.timestamps.events = FEW + 1;
+        self.timestamps.now = now;
         now
     }
 
@@ -80,8 +80,8 @@ impl Worker {
     #[inline]
     fn stamp<N: Net>(&mut self, net: &N) {
         let handed = net.handed_over();
-        if handed.nth != self.edge.nth {
-            self.edge.nth = handed.nth;
+        if handed.nth != self.timestamps.nth {
+            self.timestamps.nth = handed.nth;
             self.left(self.run.instant(handed.at));
         }
     }
@@ -89,14 +89,14 @@ impl Worker {
     /// What was made has left at `at`.
     fn left(&mut self, at: Nanos) {
         let mut requests = 0;
-        for place in self.edge.made.drain(..) {
+        for place in self.timestamps.made.drain(..) {
             let flight = self.conns.at_place(place);
             if !flight.handed {
                 (flight.handed, flight.sent) = (true, at);
                 requests += 1;
             }
         }
-        self.ledger.handed_over(requests, at);
+        self.recorder.handed_over(requests, at);
     }
 
     /// `parts` were made for user `j`, who was asked at `now`, and are with the net.
@@ -104,13 +104,13 @@ impl Worker {
     pub(super) fn launched<N: Net>(&mut self, net: &mut N, j: u32, parts: &[Part], now: Nanos) {
         // What was made before may have been handed over to make room for them.
         self.stamp(net);
-        if self.edge.made.is_empty() {
-            self.edge.oldest = now;
+        if self.timestamps.made.is_empty() {
+            self.timestamps.oldest = now;
         }
         let conn = &self.conns[j];
         let (in_flight, tls) = (conn.in_flight, conn.tls.is_some());
         for further in in_flight - parts.len() as u16..in_flight {
-            self.edge.made.push(self.conns.place(j, further));
+            self.timestamps.made.push(self.conns.place(j, further));
         }
         let handed = net.handed_over();
         if !handed.left {
@@ -118,17 +118,19 @@ impl Worker {
         }
         let cheap =
             |part: &Part| matches!(part.payload, Payload::Fixed(_)) && part.wants == Wants::Nothing;
-        self.edge.unlooked += 1;
-        if self.edge.unlooked >= LOOK_EVERY || tls || !parts.iter().all(cheap) {
+        self.timestamps.unlooked += 1;
+        if self.timestamps.unlooked >= LOOK_EVERY || tls || !parts.iter().all(cheap) {
             self.look(net);
         }
     }
 
     /// Looks at the clock, and hands over what has been waiting for long.
     fn look<N: Net>(&mut self, net: &mut N) {
-        self.edge.unlooked = 0;
-        self.edge.now = self.run.now(net);
-        if !self.edge.made.is_empty() && self.edge.now.saturating_sub(self.edge.oldest) >= OLD {
+        self.timestamps.unlooked = 0;
+        self.timestamps.now = self.run.now(net);
+        if !self.timestamps.made.is_empty()
+            && self.timestamps.now.saturating_sub(self.timestamps.oldest) >= OLD
+        {
             net.hand_over();
             self.stamp(net);
         }

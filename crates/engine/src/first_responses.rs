@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::endpoint::told_apart;
 
-use crate::kinds::Seen;
-use crate::notes::number;
+use crate::attempt_log::endpoint_number;
+use crate::response_kinds::ResponseShape;
 
-/// See the module.
+/// The first answer of each endpoint.
 #[derive(Debug)]
-pub(crate) struct Expected {
+pub(crate) struct FirstResponses {
     /// The first answer's key by endpoint; 0 before it came.
     firsts: Box<[AtomicU64]>,
 }
 
-impl Expected {
+impl FirstResponses {
     pub(crate) fn of(endpoints: usize) -> Self {
         let endpoints = told_apart(endpoints).max(1);
         Self { firsts: (0..endpoints).map(|_| AtomicU64::new(0)).collect() }
@@ -23,8 +23,10 @@ impl Expected {
 
     /// Whether an answer is of the same status, media type and beginning as the first one of its
     /// endpoint, and not twice as long or short. The first one is.
-    pub(crate) fn is_like_first(&self, seen: Seen) -> bool {
-        let Some(first) = self.firsts.get(usize::from(number(seen.endpoint))) else { return true };
+    pub(crate) fn is_like_first(&self, seen: ResponseShape) -> bool {
+        let Some(first) = self.firsts.get(usize::from(endpoint_number(seen.endpoint))) else {
+            return true;
+        };
         let key = seen.key();
         let known = match first.load(Ordering::Relaxed) {
             0 => first
@@ -45,8 +47,8 @@ mod tests {
 
     #[test]
     fn answers_are_held_against_the_first() {
-        let expected = Expected::of(0);
-        let seen = |begins, bytes| Seen {
+        let expected = FirstResponses::of(0);
+        let seen = |begins, bytes| ResponseShape {
             endpoint: 0,
             look: Look { status: 200, media_type: 3, begins },
             bytes,

@@ -9,12 +9,12 @@ const THEN_ONE_IN: u64 = 64;
 
 /// The answer being hashed.
 #[derive(Debug, Default)]
-pub(crate) struct Sampler {
+pub(crate) struct BodyHasher {
     answers: u64,
     current: Option<(u32, Sha256)>,
 }
 
-impl Sampler {
+impl BodyHasher {
     /// An answer begins on connection `conn`: decides whether it is hashed.
     #[inline]
     pub(crate) fn begin(&mut self, conn: u32) {
@@ -55,13 +55,13 @@ mod tests {
 
     #[test]
     fn hashes_as_sha256sum_does() {
-        let mut sampler = Sampler::default();
+        let mut body_hasher = BodyHasher::default();
         let mut tally = AnswerTally::default();
-        sampler.begin(3);
-        sampler.body(3, b"{\"status\":");
-        sampler.body(9, b"another connection's");
-        sampler.body(3, b"\"ok\"}");
-        sampler.end(3, 200, 15, &mut tally);
+        body_hasher.begin(3);
+        body_hasher.body(3, b"{\"status\":");
+        body_hasher.body(9, b"another connection's");
+        body_hasher.body(3, b"\"ok\"}");
+        body_hasher.end(3, 200, 15, &mut tally);
         let answer = tally.commonest().unwrap();
         assert_eq!(
             answer.body_sha256,

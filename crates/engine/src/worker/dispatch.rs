@@ -4,16 +4,16 @@ use model::Nanos;
 use model::units::MILLISECOND;
 use net::{Close, Net};
 
-use super::ask::Turned;
+use super::requests::Turned;
 use super::{Pace, Worker};
-use crate::conn::{Conn, State};
+use crate::conn::{Conn, ConnState};
 
 impl Worker {
     /// Starts whatever has become due.
     pub(super) fn start_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
-        while let Some(user) = self.starts.due(now) {
+        while let Some(user) = self.user_timers.due(now) {
             // Many at once may take a while.
-            let now = self.edge.lately(now);
+            let now = self.timestamps.lately(now);
             self.start(net, user, now);
         }
         self.serve_arrivals(net, now);
@@ -22,10 +22,10 @@ impl Worker {
     fn start<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let Conn { state, in_session, .. } = self.conns[j];
         match (&mut self.pace, state) {
-            (Pace::Open { closed, .. }, State::Closed) if !in_session => closed.push(j),
-            (_, State::Open) => self.ready(net, j, now),
-            (_, State::Closed) => self.open(net, j, now),
-            (_, State::Connecting | State::Handshaking) => {}
+            (Pace::Open { closed, .. }, ConnState::Closed) if !in_session => closed.push(j),
+            (_, ConnState::Open) => self.ready(net, j, now),
+            (_, ConnState::Closed) => self.open(net, j, now),
+            (_, ConnState::Connecting | ConnState::Handshaking) => {}
         }
     }
 
@@ -41,19 +41,19 @@ impl Worker {
         }
         let together = self.job.plan.granularity_ns / 2;
         if arrivals.next_due().is_some_and(|due| due.saturating_add(together) <= now) {
-            self.take_up(now.min(self.ledger.window_end().saturating_sub(1)), now);
+            self.take_up(now.min(self.recorder.window_end().saturating_sub(1)), now);
         }
         let mut at = now;
         while self.serve_next(net, at) {
-            at = self.edge.lately(now);
+            at = self.timestamps.lately(now);
         }
     }
 
     /// Takes up at `now` the arrivals due at `until`.
     pub(super) fn take_up(&mut self, until: Nanos, now: Nanos) {
         if let Pace::Open { arrivals, .. } = &mut self.pace {
-            let ledger = &mut self.ledger;
-            arrivals.take_up(until, now, |due| ledger.taken_up(due, now));
+            let recorder = &mut self.recorder;
+            arrivals.take_up(until, now, |due| recorder.taken_up(due, now));
         }
     }
 
@@ -68,7 +68,7 @@ impl Worker {
         if due.saturating_add(timeout) <= now {
             if let Some(arrival) = arrivals.serve() {
                 let attempt = self.skip_arrival(arrival, now);
-                self.ledger.unsent(attempt, Some(now.saturating_sub(due)));
+                self.recorder.unsent(attempt, Some(now.saturating_sub(due)));
             }
             return true;
         }
@@ -90,7 +90,7 @@ impl Worker {
             return false;
         }
         let Some(j) = closed.pop() else { return false };
-        if self.conns[j].state == State::Closed {
+        if self.conns[j].state == ConnState::Closed {
             self.open(net, j, now);
         }
         true
@@ -140,7 +140,7 @@ impl Worker {
     /// Whether the cap on requests in flight leaves no room for a turn.
     #[inline]
     fn full(&self) -> bool {
-        self.limit.is_reached(self.ledger.under_way)
+        self.limit.is_reached(self.recorder.under_way)
     }
 
     /// Whether a user may send.
@@ -150,7 +150,7 @@ impl Worker {
             Pace::Closed { left, .. } => *left > 0,
             Pace::Open { .. } => true,
         };
-        left && !self.run.ended && !self.run.silent && now < self.ledger.window_end()
+        left && !self.run.ended && !self.run.silent && now < self.recorder.window_end()
     }
 
     /// A closed-loop attempt due at `due` is made: one less is left, unless it only warms up. False
@@ -158,7 +158,7 @@ impl Worker {
     pub(super) fn spend(&mut self, due: Nanos) -> bool {
         match &mut self.pace {
             Pace::Closed { left: 0, .. } => false,
-            Pace::Closed { left, .. } if *left != u64::MAX && self.ledger.measures(due) => {
+            Pace::Closed { left, .. } if *left != u64::MAX && self.recorder.measures(due) => {
                 *left -= 1;
                 true
             }
@@ -169,7 +169,7 @@ impl Worker {
     /// After an answer on `j`, or the loss of what was under way: when does its user go on?
     pub(super) fn go_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let others_wait = self.limit.holds_back();
-        if self.conns[j].state != State::Open || self.conns.has_room(j) {
+        if self.conns[j].state != ConnState::Open || self.conns.has_room(j) {
             self.go_on_alone(net, j, now, others_wait);
         }
         if others_wait {
@@ -193,7 +193,7 @@ impl Worker {
             }
         };
         if at > now {
-            self.starts.add(at, j);
+            self.user_timers.add(at, j);
         } else if others_wait {
             self.limit.hold_back(j);
         } else if self.may_send(now) {
@@ -215,7 +215,7 @@ impl Worker {
         match net.connect(j, &route) {
             Ok(id) => {
                 conn.id = id;
-                conn.state = State::Connecting;
+                conn.state = ConnState::Connecting;
                 self.conns.opening += 1;
             }
             Err(error) => self.not_opened(j, &error, now),
@@ -225,7 +225,7 @@ impl Worker {
     /// Closes connection `j` and forgets it; what it carried has been counted.
     pub(super) fn close<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, how: Close) {
         let conn = &mut self.conns[j];
-        if conn.state == State::Closed {
+        if conn.state == ConnState::Closed {
             return;
         }
         net.close(conn.id, how);
@@ -235,13 +235,13 @@ impl Worker {
     /// Connection `j` is gone.
     pub(super) fn forget(&mut self, j: u32, now: Nanos) {
         let conn = &mut self.conns[j];
-        let state = std::mem::replace(&mut conn.state, State::Closed);
+        let state = std::mem::replace(&mut conn.state, ConnState::Closed);
         conn.tls = None;
         self.incoming.abandon(j);
         match state {
-            State::Connecting | State::Handshaking => self.conns.opening -= 1,
-            State::Open => self.ledger.open.step(now, -1),
-            State::Closed => {}
+            ConnState::Connecting | ConnState::Handshaking => self.conns.opening -= 1,
+            ConnState::Open => self.recorder.open.step(now, -1),
+            ConnState::Closed => {}
         }
     }
 }

@@ -1,18 +1,17 @@
 //! What became of single attempts, for the figures of endpoints and flows.
 //!
-//! A worker only writes notes, one behind the other: a histogram of its own for every endpoint would
-//! be a hundred kilobytes each, and a miss of the cache for every answer. Once a second the collector
-//! makes tallies of them, on its own thread. A load of one request has no notes.
+//! A worker only appends to a log: a histogram of its own for every endpoint would be a hundred kilobytes each, and a miss of the cache for every answer. Once a second the collector
+//! makes tallies of them, on its own thread. A load of one request has no log.
 
 use model::endpoint::{EndpointTally, FlowTally, MOST_ENDPOINTS, told_apart};
 use model::{ErrorClass, Latencies, Mix, Nanos, Tally};
 
-/// Notes that there is room for before the first has to be grown: a second of a busy worker.
+/// Entries that there is room for before the first has to be grown: a second of a busy worker.
 const ROOM: usize = 64 * 1024;
 
 /// One attempt's end, or one of a session's. Indexes are those of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Note {
+pub(crate) enum LogEntry {
     /// A whole answer to an attempt that counts; `done` if it came inside the interval's phase.
     Answered {
         endpoint: u16,
@@ -41,24 +40,24 @@ pub(crate) enum Note {
     Broke { flow: u16, step: u16, requests: u32 },
 }
 
-/// A worker's notes of one interval.
+/// A worker's log of one interval.
 #[derive(Debug, Default)]
-pub struct Notes {
-    list: Vec<Note>,
+pub struct AttemptLog {
+    list: Vec<LogEntry>,
     /// First failures of endpoints, in words.
     samples: Vec<(u16, String)>,
 }
 
-impl Notes {
-    /// No notes, with room for them.
+impl AttemptLog {
+    /// An empty log, with room.
     pub(crate) fn with_room() -> Self {
         Self { list: Vec::with_capacity(ROOM), samples: Vec::new() }
     }
 
     /// Writes one.
     #[inline]
-    pub(crate) fn add(&mut self, note: Note) {
-        self.list.push(note);
+    pub(crate) fn add(&mut self, entry: LogEntry) {
+        self.list.push(entry);
     }
 
     /// The first answer of an endpoint that failed.
@@ -73,9 +72,9 @@ impl Notes {
     }
 }
 
-/// The number that notes give an endpoint: those that are not told apart share one.
+/// The number that the log gives an endpoint: those that are not told apart share one.
 #[inline]
-pub(crate) fn number(endpoint: u32) -> u16 {
+pub(crate) fn endpoint_number(endpoint: u32) -> u16 {
     endpoint.min(MOST_ENDPOINTS as u32) as u16
 }
 
@@ -92,42 +91,42 @@ pub(crate) fn flow_of(mix: &Mix) -> Vec<Option<u32>> {
     flow_of
 }
 
-/// Makes tallies of notes. Keeps its memory from one interval to the next.
+/// Makes tallies of log. Keeps its memory from one interval to the next.
 #[derive(Debug)]
-pub(crate) struct Reader {
-    endpoints: Vec<Being>,
+pub(crate) struct LogReader {
+    endpoints: Vec<EndpointDraft>,
     flows: Vec<(FlowTally, Vec<Nanos>)>,
     ruler: Latencies,
 }
 
 /// A tally in the making.
 #[derive(Debug, Default)]
-struct Being {
+struct EndpointDraft {
     tally: EndpointTally,
     responses: Vec<Nanos>,
     services: Vec<Nanos>,
     touched: bool,
 }
 
-impl Reader {
+impl LogReader {
     pub(crate) fn of(mix: &Mix) -> Self {
         let mut endpoints = Vec::new();
-        endpoints.resize_with(told_apart(mix.endpoints.len()), Being::default);
+        endpoints.resize_with(told_apart(mix.endpoints.len()), EndpointDraft::default);
         let flows = vec![Default::default(); mix.flows.len()];
         Self { endpoints, flows, ruler: Latencies::new() }
     }
 
-    /// Adds what the notes say to an interval's tally.
-    pub(crate) fn read(&mut self, notes: &Notes, into: &mut Tally) {
-        notes.list.iter().for_each(|note| self.note(note));
-        for (endpoint, words) in &notes.samples {
-            if let Some(being) = self.endpoints.get_mut(usize::from(*endpoint)) {
-                being.touched = true;
-                being.tally.sample.get_or_insert_with(|| words.clone());
+    /// Adds what a log says to an interval's tally.
+    pub(crate) fn read(&mut self, log: &AttemptLog, into: &mut Tally) {
+        log.list.iter().for_each(|entry| self.entry(entry));
+        for (endpoint, words) in &log.samples {
+            if let Some(draft) = self.endpoints.get_mut(usize::from(*endpoint)) {
+                draft.touched = true;
+                draft.tally.sample.get_or_insert_with(|| words.clone());
             }
         }
-        for (index, being) in self.endpoints.iter_mut().enumerate() {
-            if let Some(tally) = being.take(index as u32, &self.ruler) {
+        for (index, draft) in self.endpoints.iter_mut().enumerate() {
+            if let Some(tally) = draft.take(index as u32, &self.ruler) {
                 into.add_endpoint(&tally);
             }
         }
@@ -142,11 +141,11 @@ impl Reader {
         }
     }
 
-    fn note(&mut self, note: &Note) {
-        match *note {
-            Note::Answered { endpoint, status, failure, check, response, service, done } => {
-                let Some(being) = self.endpoint(endpoint) else { return };
-                let tally = &mut being.tally;
+    fn entry(&mut self, entry: &LogEntry) {
+        match *entry {
+            LogEntry::Answered { endpoint, status, failure, check, response, service, done } => {
+                let Some(draft) = self.endpoint(endpoint) else { return };
+                let tally = &mut draft.tally;
                 match failure {
                     None => tally.succeeded += 1,
                     Some(class) => tally.errors.add(class, 1),
@@ -156,50 +155,52 @@ impl Reader {
                 }
                 *tally.statuses.entry(status).or_default() += 1;
                 tally.answers_done += u64::from(done);
-                being.responses.push(response);
-                being.services.push(service);
+                draft.responses.push(response);
+                draft.services.push(service);
             }
-            Note::Done { endpoint } => {
-                let Some(being) = self.endpoint(endpoint) else { return };
-                being.tally.answers_done += 1;
+            LogEntry::Done { endpoint } => {
+                let Some(draft) = self.endpoint(endpoint) else { return };
+                draft.tally.answers_done += 1;
             }
-            Note::TimedOut { endpoint, response, service } => {
-                let Some(being) = self.endpoint(endpoint) else { return };
-                being.tally.errors.add(ErrorClass::Timeout, 1);
-                being.responses.push(response);
-                being.services.push(service);
+            LogEntry::TimedOut { endpoint, response, service } => {
+                let Some(draft) = self.endpoint(endpoint) else { return };
+                draft.tally.errors.add(ErrorClass::Timeout, 1);
+                draft.responses.push(response);
+                draft.services.push(service);
             }
-            Note::Failed { endpoint, class } => {
-                let Some(being) = self.endpoint(endpoint) else { return };
-                being.tally.errors.add(class, 1);
+            LogEntry::Failed { endpoint, class } => {
+                let Some(draft) = self.endpoint(endpoint) else { return };
+                draft.tally.errors.add(class, 1);
             }
-            Note::Unsent { endpoint, waited } => {
-                let Some(being) = self.endpoint(endpoint) else { return };
-                being.tally.unsent += 1;
-                being.responses.extend(waited);
+            LogEntry::Unsent { endpoint, waited } => {
+                let Some(draft) = self.endpoint(endpoint) else { return };
+                draft.tally.unsent += 1;
+                draft.responses.extend(waited);
             }
-            Note::Unfinished { endpoint } => {
-                let Some(being) = self.endpoint(endpoint) else { return };
-                being.tally.unfinished += 1;
+            LogEntry::Unfinished { endpoint } => {
+                let Some(draft) = self.endpoint(endpoint) else { return };
+                draft.tally.unfinished += 1;
             }
-            Note::Began { flow } | Note::Completed { flow, .. } | Note::Broke { flow, .. } => {
+            LogEntry::Began { flow }
+            | LogEntry::Completed { flow, .. }
+            | LogEntry::Broke { flow, .. } => {
                 let Some(flow) = self.flows.get_mut(usize::from(flow)) else { return };
-                session(note, flow);
+                session(entry, flow);
             }
         }
     }
 
-    fn endpoint(&mut self, endpoint: u16) -> Option<&mut Being> {
-        let being = self.endpoints.get_mut(usize::from(endpoint))?;
-        being.touched = true;
-        Some(being)
+    fn endpoint(&mut self, endpoint: u16) -> Option<&mut EndpointDraft> {
+        let draft = self.endpoints.get_mut(usize::from(endpoint))?;
+        draft.touched = true;
+        Some(draft)
     }
 }
 
-fn session(note: &Note, (tally, times): &mut (FlowTally, Vec<Nanos>)) {
-    match *note {
-        Note::Began { .. } => tally.started += 1,
-        Note::Completed { requests, time, counts, done, .. } => {
+fn session(entry: &LogEntry, (tally, times): &mut (FlowTally, Vec<Nanos>)) {
+    match *entry {
+        LogEntry::Began { .. } => tally.started += 1,
+        LogEntry::Completed { requests, time, counts, done, .. } => {
             tally.completed_done += u64::from(done);
             if counts {
                 tally.completed += 1;
@@ -207,7 +208,7 @@ fn session(note: &Note, (tally, times): &mut (FlowTally, Vec<Nanos>)) {
                 times.push(time);
             }
         }
-        Note::Broke { step, requests, .. } => {
+        LogEntry::Broke { step, requests, .. } => {
             *tally.failed_at.entry(step).or_default() += 1;
             tally.requests += u64::from(requests);
         }
@@ -215,8 +216,8 @@ fn session(note: &Note, (tally, times): &mut (FlowTally, Vec<Nanos>)) {
     }
 }
 
-impl Being {
-    /// The tally, if anything was noted.
+impl EndpointDraft {
+    /// The tally, if anything was logged.
     fn take(&mut self, endpoint: u32, ruler: &Latencies) -> Option<EndpointTally> {
         if !std::mem::take(&mut self.touched) {
             return None;

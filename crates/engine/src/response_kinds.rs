@@ -8,7 +8,7 @@ use model::endpoint::told_apart;
 use model::kinds::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
 use model::{Mix, Nanos};
 
-use crate::notes::number;
+use crate::attempt_log::endpoint_number;
 
 /// Answers whose beginnings are copied after a new kind came up.
 const COPIES: u32 = 1024;
@@ -20,13 +20,13 @@ pub(crate) const TYPE: usize = 60;
 /// Characters of an address that a redirect leads to: what URLs have at most in practice.
 pub(crate) const LOCATION: usize = 8192;
 
-/// See the module.
+/// A worker's counts of kinds, and what is known of them.
 #[derive(Debug, Default)]
-pub(crate) struct Kinds {
+pub(crate) struct ResponseKinds {
     endpoints: Vec<Vec<Entry>>,
     /// Answers that came one after the other and differ in nothing that is kept: counted, and not yet
     /// in their entry.
-    alike: Alike,
+    alike: RepeatedResponse,
     /// Answers whose beginnings are still copied.
     copies: u32,
     /// The connection whose answer's beginning was copied last, and what was.
@@ -37,9 +37,9 @@ pub(crate) struct Kinds {
     named: Option<u32>,
 }
 
-/// See [`Kinds::alike`].
+/// See [`ResponseKinds::alike`].
 #[derive(Debug, Default)]
-struct Alike {
+struct RepeatedResponse {
     endpoint: u32,
     look: Look,
     bytes: u64,
@@ -62,7 +62,7 @@ struct Entry {
 
 /// A whole answer, as far as it matters here.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
+pub(crate) struct ResponseShape {
     pub(crate) endpoint: u32,
     pub(crate) look: Look,
     pub(crate) bytes: u64,
@@ -70,7 +70,7 @@ pub(crate) struct Seen {
     pub(crate) now: Nanos,
 }
 
-impl Seen {
+impl ResponseShape {
     #[inline]
     pub(crate) fn key(&self) -> u64 {
         let Look { status, media_type, begins } = self.look;
@@ -81,7 +81,7 @@ impl Seen {
     }
 }
 
-impl Kinds {
+impl ResponseKinds {
     /// Room for what a mix tells apart.
     pub(crate) fn of(mix: &Mix) -> Self {
         let endpoints = told_apart(mix.endpoints.len()).max(1);
@@ -120,7 +120,7 @@ impl Kinds {
 
     /// An answer on `conn` is whole and succeeded.
     #[inline]
-    pub(crate) fn record(&mut self, conn: u32, seen: Seen) {
+    pub(crate) fn record(&mut self, conn: u32, seen: ResponseShape) {
         let alike = &mut self.alike;
         let same =
             (alike.look, alike.endpoint, alike.bytes) == (seen.look, seen.endpoint, seen.bytes);
@@ -132,15 +132,16 @@ impl Kinds {
     }
 
     /// An answer that is not like the last one.
-    fn record_other(&mut self, conn: u32, seen: Seen) {
+    fn record_other(&mut self, conn: u32, seen: ResponseShape) {
         self.settle();
         let key = seen.key();
-        let Some(entries) = self.endpoints.get_mut(usize::from(number(seen.endpoint))) else {
+        let Some(entries) = self.endpoints.get_mut(usize::from(endpoint_number(seen.endpoint)))
+        else {
             return;
         };
         match entries.iter().position(|entry| entry.key == key) {
             Some(at) if entries[at].has_beginning || self.copied_from.is_none() => {
-                self.alike = Alike::begin(at, seen);
+                self.alike = RepeatedResponse::begin(at, seen);
             }
             _ => self.record_new(conn, key, seen),
         }
@@ -150,16 +151,16 @@ impl Kinds {
     fn settle(&mut self) {
         let alike = std::mem::take(&mut self.alike);
         if alike.answers > 0 {
-            let entries = &mut self.endpoints[usize::from(number(alike.endpoint))];
+            let entries = &mut self.endpoints[usize::from(endpoint_number(alike.endpoint))];
             entries[alike.at].add(&alike);
         }
     }
 
     /// Of a kind that is new, or has no beginning yet.
     #[cold]
-    fn record_new(&mut self, conn: u32, key: u64, seen: Seen) {
+    fn record_new(&mut self, conn: u32, key: u64, seen: ResponseShape) {
         let Self { endpoints, copies, copied_from, beginning, types, .. } = self;
-        let endpoint = number(seen.endpoint);
+        let endpoint = endpoint_number(seen.endpoint);
         let entries = &mut endpoints[usize::from(endpoint)];
         let known = entries.iter().position(|entry| entry.key == key);
         if known.is_none() && entries.len() == MOST_KINDS {
@@ -172,7 +173,7 @@ impl Kinds {
             entries.len() - 1
         });
         let entry = &mut entries[at];
-        entry.add(&Alike::begin(at, seen));
+        entry.add(&RepeatedResponse::begin(at, seen));
         if seen.bytes == 0 {
             entry.has_beginning = true;
         } else if *copied_from == Some(conn) && !entry.has_beginning {
@@ -201,7 +202,7 @@ impl Kinds {
 }
 
 impl Entry {
-    fn new(key: u64, endpoint: u32, seen: Seen, media_type: Option<&String>) -> Self {
+    fn new(key: u64, endpoint: u32, seen: ResponseShape, media_type: Option<&String>) -> Self {
         let media_type = media_type.filter(|name| !name.is_empty()).cloned();
         let length = length_class(seen.bytes);
         let tally =
@@ -209,8 +210,8 @@ impl Entry {
         Self { key, tally, has_beginning: false }
     }
 
-    fn add(&mut self, alike: &Alike) {
-        let Alike { bytes, answers, first_ns, last_ns, service_sum_ns, .. } = *alike;
+    fn add(&mut self, alike: &RepeatedResponse) {
+        let RepeatedResponse { bytes, answers, first_ns, last_ns, service_sum_ns, .. } = *alike;
         let tally = &mut self.tally;
         if tally.answers == 0 {
             (tally.first_ns, tally.least_bytes, tally.most_bytes) = (first_ns, bytes, bytes);
@@ -223,17 +224,17 @@ impl Entry {
     }
 }
 
-impl Alike {
+impl RepeatedResponse {
     /// The first of some.
-    fn begin(at: usize, seen: Seen) -> Self {
-        let Seen { endpoint, look, bytes, service_ns, now } = seen;
+    fn begin(at: usize, seen: ResponseShape) -> Self {
+        let ResponseShape { endpoint, look, bytes, service_ns, now } = seen;
         let (first_ns, last_ns) = (now, now);
         let (answers, service_sum_ns) = (1, service_ns);
         Self { endpoint, look, bytes, at, answers, first_ns, last_ns, service_sum_ns }
     }
 
     #[inline]
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, seen: ResponseShape) {
         self.answers += 1;
         self.last_ns = seen.now;
         self.service_sum_ns = self.service_sum_ns.saturating_add(seen.service_ns);
@@ -264,14 +265,14 @@ pub(crate) fn words(bytes: &[u8], most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn seen(begins: u8, bytes: u64, now: Nanos) -> Seen {
+    fn seen(begins: u8, bytes: u64, now: Nanos) -> ResponseShape {
         let look = Look { status: 200, media_type: 9, begins };
-        Seen { endpoint: 0, look, bytes, service_ns: 5, now }
+        ResponseShape { endpoint: 0, look, bytes, service_ns: 5, now }
     }
 
     #[test]
     fn kinds_are_counted_with_how_one_of_each_began() {
-        let mut kinds = Kinds::of(&Mix::default());
+        let mut kinds = ResponseKinds::of(&Mix::default());
         kinds.names(9, || Some("text/plain".to_owned()));
         for (n, (conn, body)) in
             [(1, &b"{\"a\":1}"[..]), (2, b"{\"a\":2}"), (1, b"down\x1b[2J")].into_iter().enumerate()
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn an_answer_between_another_ones_parts_lends_it_no_beginning() {
-        let mut kinds = Kinds::of(&Mix::default());
+        let mut kinds = ResponseKinds::of(&Mix::default());
         kinds.begins(1, b"first");
         kinds.begins(2, b"second");
         kinds.record(1, seen(b'a', 5, 1));

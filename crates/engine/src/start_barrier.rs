@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use model::Nanos;
 use traffic::Halt;
 
-use crate::expected::Expected;
+use crate::first_responses::FirstResponses;
 
 /// Time between the last worker being ready and the run's start.
 const LEAD_NS: u64 = 2_000_000;
 /// No instant yet.
 const UNSET: u64 = u64::MAX;
 
-/// See the module.
+/// Shared by all workers of a run.
 #[derive(Debug)]
-pub struct Gate {
+pub struct StartBarrier {
     ready: Vec<AtomicBool>,
     /// Connections that each worker has opened before the start, to be told while one waits.
     open: Vec<AtomicU32>,
@@ -26,11 +26,11 @@ pub struct Gate {
     /// Why a source ended the run: the first that did.
     halt: OnceLock<Halt>,
     /// The first answers, where the others are held against them.
-    expected: OnceLock<Expected>,
+    expected: OnceLock<FirstResponses>,
 }
 
-impl Gate {
-    /// A gate that waits for `workers`.
+impl StartBarrier {
+    /// A barrier that waits for `workers`.
     pub fn new(workers: u32) -> Self {
         let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
         let open = (0..workers).map(|_| AtomicU32::new(0)).collect();
@@ -52,8 +52,8 @@ impl Gate {
     }
 
     /// The first answers of so many endpoints, which all workers share.
-    pub(crate) fn expected(&self, endpoints: usize) -> &Expected {
-        self.expected.get_or_init(|| Expected::of(endpoints))
+    pub(crate) fn expected(&self, endpoints: usize) -> &FirstResponses {
+        self.expected.get_or_init(|| FirstResponses::of(endpoints))
     }
 
     /// Why a source ended the run, if one did.
@@ -108,14 +108,14 @@ mod tests {
 
     #[test]
     fn the_last_worker_sets_the_start() {
-        let gate = Gate::new(2);
-        gate.ready(0, 100);
-        gate.ready(0, 200);
-        gate.opened(0, 7);
-        gate.opened(1, 5);
-        assert_eq!((gate.start(), gate.opening()), (None, Some(12)));
-        gate.ready(1, 300);
-        gate.ready(0, 400);
-        assert_eq!((gate.start(), gate.opening()), (Some(300 + LEAD_NS), None));
+        let barrier = StartBarrier::new(2);
+        barrier.ready(0, 100);
+        barrier.ready(0, 200);
+        barrier.opened(0, 7);
+        barrier.opened(1, 5);
+        assert_eq!((barrier.start(), barrier.opening()), (None, Some(12)));
+        barrier.ready(1, 300);
+        barrier.ready(0, 400);
+        assert_eq!((barrier.start(), barrier.opening()), (Some(300 + LEAD_NS), None));
     }
 }

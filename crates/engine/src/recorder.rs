@@ -1,4 +1,4 @@
-//! A worker's books: what became of each attempt, by interval.
+//! Counts what became of each attempt of a worker, by interval.
 //!
 //! Owns the decision which interval and which phase an outcome belongs to. The collector gets the
 //! tallies; what they come to is `model`'s.
@@ -11,28 +11,28 @@ use model::{ErrorClass, Mix, Nanos};
 use traffic::Session;
 use wire::ResponseHead;
 
+use crate::attempt_log::{AttemptLog, LogEntry, endpoint_number, flow_of};
 use crate::gaps::Pauses;
-use crate::kinds::{Kinds, LOCATION, TYPE, words};
-use crate::notes::{Note, Notes, flow_of, number};
 use crate::presence::Watch;
+use crate::response_kinds::{LOCATION, ResponseKinds, TYPE, words};
 use crate::spent::Spent;
 
-pub(crate) use entry::{Attempt, Flight, Whole};
-pub use entry::{Page, Sheet};
+pub(crate) use entry::{Attempt, InFlight, WholeResponse};
+pub use entry::{IntervalBuffers, WorkerInterval};
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
 const STEP: Nanos = 100 * MILLISECOND;
 
-/// See the module.
+/// A worker's counts of the interval that is open.
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct Recorder {
     pub(crate) tally: Box<Tally>,
-    notes: Notes,
-    /// Whether notes are made: for a mix of endpoints.
-    noting: bool,
+    attempts: AttemptLog,
+    /// Whether attempts are logged: for a mix of endpoints.
+    logs_attempts: bool,
     /// The flow that each endpoint is a step of; empty without flows.
     flow_of: Vec<Option<u32>>,
-    pub(crate) kinds: Kinds,
+    pub(crate) kinds: ResponseKinds,
     pub(crate) open: Gauge,
     /// Requests handed over and unanswered, over time.
     in_flight: Gauge,
@@ -44,7 +44,7 @@ pub(crate) struct Ledger {
     pub(crate) watch: Watch,
     /// Of those in flight, the ones that were due inside the window.
     measured: u64,
-    /// Arrivals taken up and not served, as far as was told: for [`Ledger::abandoned`].
+    /// Arrivals taken up and not served, as far as was told: for [`Recorder::abandoned`].
     pub(crate) waiting: u64,
     /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
     /// response is service, and the collector copies it.
@@ -64,15 +64,15 @@ pub(crate) struct Ledger {
     answers_at_step: u64,
 }
 
-impl Ledger {
+impl Recorder {
     pub(crate) fn new(open_loop: bool, warmup: Nanos, window_end: Nanos) -> Self {
         let phase = if warmup > 0 { Phase::Warmup } else { Phase::Window };
-        let mut ledger = Self {
+        let mut recorder = Self {
             tally: Box::default(),
-            notes: Notes::default(),
-            noting: false,
+            attempts: AttemptLog::default(),
+            logs_attempts: false,
             flow_of: Vec::new(),
-            kinds: Kinds::default(),
+            kinds: ResponseKinds::default(),
             open: Gauge::default(),
             in_flight: Gauge::default(),
             under_way: 0,
@@ -95,28 +95,29 @@ impl Ledger {
             next_step: STEP,
             answers_at_step: 0,
         };
-        ledger.bound(ledger.boundary_after(0));
-        ledger
+        recorder.bound(recorder.boundary_after(0));
+        recorder
     }
 
-    /// Answers are told apart by kind for each endpoint of `mix`, and notes are made for its endpoints
-    /// and flows if it has some.
+    /// Answers are told apart by kind for each endpoint of `mix`, and attempts are logged where it has
+    /// endpoints and flows.
     pub(crate) fn telling_apart(mut self, mix: &Mix) -> Self {
-        self.kinds = Kinds::of(mix);
+        self.kinds = ResponseKinds::of(mix);
         if !mix.is_empty() {
-            (self.noting, self.notes, self.flow_of) = (true, Notes::with_room(), flow_of(mix));
+            (self.logs_attempts, self.attempts, self.flow_of) =
+                (true, AttemptLog::with_room(), flow_of(mix));
         }
         self
     }
 
     #[inline]
-    fn write(&mut self, note: Note) {
-        if self.noting {
-            self.notes.add(note);
+    fn log(&mut self, entry: LogEntry) {
+        if self.logs_attempts {
+            self.attempts.add(entry);
         }
     }
 
-    /// When the ledger wants to be looked at next: the end of an interval or of a sample.
+    /// When the recorder wants to be looked at next: the end of an interval or of a sample.
     pub(crate) fn next(&self) -> Nanos {
         self.boundary.min(self.next_step)
     }
@@ -126,8 +127,8 @@ impl Ledger {
         self.boundary
     }
 
-    /// Whether an interval other than the window's last is over and its page still open: what
-    /// happens at `now` belongs to the next one. The window's last page also takes what leaves late.
+    /// Whether an interval other than the window's last is over and its part still open: what
+    /// happens at `now` belongs to the next one. The window's last part also takes what leaves late.
     #[inline]
     pub(crate) fn behind(&self, now: Nanos) -> bool {
         now >= self.boundary && self.boundary != self.window_end
@@ -167,7 +168,7 @@ impl Ledger {
 
     /// A request is under way.
     #[inline]
-    pub(crate) fn launched(&mut self, flight: Flight) {
+    pub(crate) fn launched(&mut self, flight: InFlight) {
         self.under_way += 1;
         self.tally.sent += 1;
         self.measured += u64::from(self.measures(flight.due));
@@ -188,7 +189,7 @@ impl Ledger {
 
     /// A request is no longer under way, whatever became of it.
     #[inline]
-    pub(crate) fn landed(&mut self, flight: Flight, now: Nanos) {
+    pub(crate) fn landed(&mut self, flight: InFlight, now: Nanos) {
         self.under_way = self.under_way.saturating_sub(1);
         if flight.handed {
             self.in_flight.step(now, -1);
@@ -204,15 +205,15 @@ impl Ledger {
 
     /// A whole answer.
     #[inline]
-    pub(crate) fn answered(&mut self, flight: Flight, answer: Whole, now: Nanos) {
-        let Whole { first, status, failure, check } = answer;
+    pub(crate) fn answered(&mut self, flight: InFlight, answer: WholeResponse, now: Nanos) {
+        let WholeResponse { first, status, failure, check } = answer;
         self.answers += 1;
         let done = self.in_phase(now);
         self.tally.answers_done += u64::from(done);
-        let endpoint = number(flight.endpoint);
+        let endpoint = endpoint_number(flight.endpoint);
         if !self.counts(flight.due) {
             if done {
-                self.write(Note::Done { endpoint });
+                self.log(LogEntry::Done { endpoint });
             }
             return;
         }
@@ -225,7 +226,7 @@ impl Ledger {
         self.came += 1;
         self.latencies(flight, now);
         let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
-        self.write(Note::Answered { endpoint, status, failure, check, response, service, done });
+        self.log(LogEntry::Answered { endpoint, status, failure, check, response, service, done });
     }
 
     /// The head of an answer: its media type in words, and where the first redirect leads.
@@ -247,26 +248,26 @@ impl Ledger {
 
     /// done - due, which in a closed loop is done - sent.
     #[inline]
-    fn response(&self, flight: Flight, done: Nanos) -> Nanos {
+    fn response(&self, flight: InFlight, done: Nanos) -> Nanos {
         done.saturating_sub(if self.open_loop { flight.due } else { flight.sent })
     }
 
     /// An attempt that had no whole answer in time: it counts as waited for at least `timeout`, also
     /// where it was sent behind another on its connection and cannot be answered any more.
-    pub(crate) fn timed_out(&mut self, flight: Flight, timeout: Nanos, now: Nanos) {
+    pub(crate) fn timed_out(&mut self, flight: InFlight, timeout: Nanos, now: Nanos) {
         if self.counts(flight.due) {
             let done = now.max(flight.sent.saturating_add(timeout));
             self.tally.errors.add(ErrorClass::Timeout, 1);
             self.latencies(flight, done);
             let (response, service) =
                 (self.response(flight, done), done.saturating_sub(flight.sent));
-            let endpoint = number(flight.endpoint);
-            self.write(Note::TimedOut { endpoint, response, service });
+            let endpoint = endpoint_number(flight.endpoint);
+            self.log(LogEntry::TimedOut { endpoint, response, service });
         }
     }
 
     #[inline]
-    fn latencies(&mut self, flight: Flight, done: Nanos) {
+    fn latencies(&mut self, flight: InFlight, done: Nanos) {
         self.tally.service.record(done.saturating_sub(flight.sent));
         if self.open_loop {
             self.tally.response.record(done.saturating_sub(flight.due));
@@ -283,13 +284,13 @@ impl Ledger {
     ) {
         if self.counts(attempt.due) {
             self.tally.errors.add(class, 1);
-            self.write(Note::Failed { endpoint: number(attempt.endpoint), class });
+            self.log(LogEntry::Failed { endpoint: endpoint_number(attempt.endpoint), class });
         }
-        self.note(class, sample);
+        self.keep_sample(class, sample);
     }
 
     /// Keeps the first failure of a class in words.
-    pub(crate) fn note(&mut self, class: ErrorClass, sample: impl FnOnce() -> String) {
+    pub(crate) fn keep_sample(&mut self, class: ErrorClass, sample: impl FnOnce() -> String) {
         if !self.tally.samples.contains_key(class.name()) {
             self.tally.samples.insert(class.name().to_owned(), sample());
         }
@@ -297,7 +298,7 @@ impl Ledger {
 
     /// Keeps the first failed answer of an endpoint.
     pub(crate) fn sample(&mut self, endpoint: u32, words: String) {
-        self.notes.sample(number(endpoint), words);
+        self.attempts.sample(endpoint_number(endpoint), words);
     }
 
     /// An arrival was dropped: it had waited too long, or the window ended first.
@@ -307,15 +308,15 @@ impl Ledger {
             if let Some(waited) = waited {
                 self.tally.response.record(waited);
             }
-            self.write(Note::Unsent { endpoint: number(attempt.endpoint), waited });
+            self.log(LogEntry::Unsent { endpoint: endpoint_number(attempt.endpoint), waited });
         }
     }
 
     /// An attempt was still open when the run ended.
-    pub(crate) fn unfinished(&mut self, flight: Flight) {
+    pub(crate) fn unfinished(&mut self, flight: InFlight) {
         if self.counts(flight.due) {
             self.tally.unfinished += 1;
-            self.write(Note::Unfinished { endpoint: number(flight.endpoint) });
+            self.log(LogEntry::Unfinished { endpoint: endpoint_number(flight.endpoint) });
         }
     }
 
@@ -331,7 +332,7 @@ impl Ledger {
     #[inline]
     pub(crate) fn began(&mut self, flow: u32, due: Nanos) {
         if self.counts(due) {
-            self.write(Note::Began { flow: flow as u16 });
+            self.log(LogEntry::Began { flow: flow as u16 });
         }
     }
 
@@ -341,9 +342,9 @@ impl Ledger {
         match session.failed_at {
             None => {
                 let (time, done) = (now.saturating_sub(due), self.in_phase(now));
-                self.write(Note::Completed { flow, requests, time, counts, done });
+                self.log(LogEntry::Completed { flow, requests, time, counts, done });
             }
-            Some(step) if counts => self.write(Note::Broke { flow, step, requests }),
+            Some(step) if counts => self.log(LogEntry::Broke { flow, step, requests }),
             Some(_) => {}
         }
     }
@@ -371,20 +372,31 @@ impl Ledger {
         &mut self,
         now: Nanos,
         spent: impl FnOnce() -> Spent,
-        fresh: impl FnOnce() -> Sheet,
-    ) -> Option<Page> {
+        fresh: impl FnOnce() -> IntervalBuffers,
+    ) -> Option<WorkerInterval> {
         (now >= self.boundary).then(|| self.close_at(self.boundary, now, spent(), fresh()))
     }
 
     /// Closes the interval at `end`, whatever was planned.
-    pub(crate) fn close(&mut self, end: Nanos, spent: Spent, fresh: Sheet) -> Page {
+    pub(crate) fn close(
+        &mut self,
+        end: Nanos,
+        spent: Spent,
+        fresh: IntervalBuffers,
+    ) -> WorkerInterval {
         self.close_at(end, end, spent, fresh)
     }
 
     /// Closes the interval at `end`, seen at `now`.
-    fn close_at(&mut self, end: Nanos, now: Nanos, spent: Spent, fresh: Sheet) -> Page {
+    fn close_at(
+        &mut self,
+        end: Nanos,
+        now: Nanos,
+        spent: Spent,
+        fresh: IntervalBuffers,
+    ) -> WorkerInterval {
         let mut tally = std::mem::replace(&mut self.tally, fresh.tally);
-        let notes = std::mem::replace(&mut self.notes, fresh.notes);
+        let attempts = std::mem::replace(&mut self.attempts, fresh.attempts);
         self.kinds.hand_over(&mut tally.kinds);
         tally.open = self.open.take(end);
         tally.in_flight = self.in_flight.take(end);
@@ -400,17 +412,17 @@ impl Ledger {
             answers: std::mem::take(&mut self.answers),
             steps: std::mem::take(&mut self.steps),
         };
-        let page = Page {
+        let part = WorkerInterval {
             index: self.index,
             phase: self.phase,
             start_ns: self.start,
             end_ns: end,
             due: std::mem::take(&mut self.due),
-            sheet: Sheet { tally, notes },
+            buffers: IntervalBuffers { tally, attempts },
             used,
         };
         // The count starts again at 0 in the middle of a sample: what came before goes below it.
-        self.answers_at_step = self.answers_at_step.wrapping_sub(page.used.answers);
+        self.answers_at_step = self.answers_at_step.wrapping_sub(part.used.answers);
         self.index += 1;
         (self.start, self.spent_at_start) = (end, spent);
         self.phase = match end {
@@ -419,25 +431,25 @@ impl Ledger {
             _ => Phase::Drain,
         };
         self.bound(self.boundary_after(end));
-        page
+        part
     }
 
-    /// Closes the books of a worker that is gone since before `now`: its window ends at `end`, and what
+    /// Closes the intervals of a worker that is gone since before `now`: its window ends at `end`, and what
     /// was under way or waiting stays so. What its thread spends is not known.
-    pub(crate) fn abandoned(mut self, end: Nanos, now: Nanos) -> Vec<Page> {
+    pub(crate) fn abandoned(mut self, end: Nanos, now: Nanos) -> Vec<WorkerInterval> {
         self.end_window(end);
-        let mut pages = Vec::new();
-        while let Some(page) = self.turn(now, Spent::default, Sheet::default) {
-            pages.push(page);
+        let mut intervals = Vec::new();
+        while let Some(part) = self.turn(now, Spent::default, IntervalBuffers::default) {
+            intervals.push(part);
         }
         self.tally.unfinished += self.measured;
         self.tally.unsent += self.waiting;
-        pages.push(self.close(now, Spent::default(), Sheet::default()));
-        pages
+        intervals.push(self.close(now, Spent::default(), IntervalBuffers::default()));
+        intervals
     }
 
     /// The open interval ends at `boundary`, and with it what the gauges integrate: the window's last
-    /// page also takes what leaves after it.
+    /// part also takes what leaves after it.
     fn bound(&mut self, boundary: Nanos) {
         self.boundary = boundary;
         self.open.until(boundary);
@@ -470,26 +482,30 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    /// A worker that wakes late closes the window's last page after answers of the drain came in.
+    /// A worker that wakes late closes the window's last part after answers of the drain came in.
     #[test]
     fn requests_in_flight_are_not_integrated_past_the_window() {
-        let mut ledger = Ledger::new(false, 0, SECOND);
-        ledger.start(Spent::default());
-        ledger.in_flight.step(0, 20);
-        ledger.in_flight.step(SECOND + 36 * MILLISECOND, -5);
-        let page = ledger.turn(SECOND + 40 * MILLISECOND, Spent::default, Sheet::default);
-        let in_flight = page.expect("the window is over").sheet.tally.in_flight;
+        let mut recorder = Recorder::new(false, 0, SECOND);
+        recorder.start(Spent::default());
+        recorder.in_flight.step(0, 20);
+        recorder.in_flight.step(SECOND + 36 * MILLISECOND, -5);
+        let part =
+            recorder.turn(SECOND + 40 * MILLISECOND, Spent::default, IntervalBuffers::default);
+        let in_flight = part.expect("the window is over").buffers.tally.in_flight;
         assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
     }
 
     #[test]
     fn what_the_thread_spent_belongs_to_its_interval() {
         let spent = |wall_ns, cpu_ns, queued_ns| Spent { wall_ns, cpu_ns, queued_ns };
-        let mut ledger = Ledger::new(false, 0, 2 * SECOND);
-        ledger.start(spent(1000, 100, 10));
+        let mut recorder = Recorder::new(false, 0, 2 * SECOND);
+        recorder.start(spent(1000, 100, 10));
         // Read late, after much work: the time that it took counts, not that of the interval.
-        let first =
-            ledger.turn(SECOND, || spent(1000 + SECOND + 350, SECOND + 400, 30), Sheet::default);
+        let first = recorder.turn(
+            SECOND,
+            || spent(1000 + SECOND + 350, SECOND + 400, 30),
+            IntervalBuffers::default,
+        );
         let used = first.expect("a second is over").used;
         assert_eq!((used.wall_ns, used.cpu_ns, used.queued_ns), (SECOND + 350, SECOND + 300, 20));
     }

@@ -1,14 +1,14 @@
-//! What a worker's books are made of: requests under way, responses, and the pages handed over.
+//! What a recorder counts, and what it hands over: requests in flight, responses, intervals.
 
 use model::interval::{Phase, Tally, WorkerUse};
 use model::{ErrorClass, Nanos};
 use traffic::{Part, Wants};
 
-use crate::notes::Notes;
+use crate::attempt_log::AttemptLog;
 
 /// A request under way: its instants in nanoseconds since the run's start, and what it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Flight {
+pub(crate) struct InFlight {
     pub(crate) due: Nanos,
     pub(crate) taken: Nanos,
     pub(crate) sent: Nanos,
@@ -19,7 +19,7 @@ pub(crate) struct Flight {
     pub(crate) handed: bool,
 }
 
-impl Flight {
+impl InFlight {
     /// A request that was just made.
     #[inline]
     pub(crate) fn of(part: &Part, due: Nanos, taken: Nanos, now: Nanos) -> Self {
@@ -47,7 +47,7 @@ pub(crate) struct Attempt {
 
 /// What a whole answer was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Whole {
+pub(crate) struct WholeResponse {
     /// When its first byte came.
     pub(crate) first: Nanos,
     pub(crate) status: u16,
@@ -59,27 +59,27 @@ pub(crate) struct Whole {
 
 /// One worker's interval, on its way to the collector.
 #[derive(Debug)]
-pub struct Page {
+pub struct WorkerInterval {
     pub(crate) index: u32,
     pub(crate) phase: Phase,
     pub(crate) start_ns: Nanos,
     pub(crate) end_ns: Nanos,
     pub(crate) due: u64,
-    pub(crate) sheet: Sheet,
+    pub(crate) buffers: IntervalBuffers,
     pub(crate) used: WorkerUse,
 }
 
-/// What an interval's books are written on.
+/// Memory that an interval is counted in: handed over full, and given back empty.
 #[derive(Debug, Default)]
-pub struct Sheet {
+pub struct IntervalBuffers {
     pub(crate) tally: Box<Tally>,
-    pub(crate) notes: Notes,
+    pub(crate) attempts: AttemptLog,
 }
 
-impl Sheet {
+impl IntervalBuffers {
     /// Empties it; its memory stays.
     pub(crate) fn clear(&mut self) {
         self.tally.clear();
-        self.notes.clear();
+        self.attempts.clear();
     }
 }

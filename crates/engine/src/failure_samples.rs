@@ -4,18 +4,18 @@
 use model::endpoint::{SAMPLE_BYTES, told_apart};
 use model::{ErrorClass, Mix};
 
-use crate::notes::number;
+use crate::attempt_log::endpoint_number;
 
-/// See the module.
+/// Which endpoints lack a sample, and the answer that is being kept.
 #[derive(Debug, Default)]
-pub(crate) struct Keeper {
+pub(crate) struct FailureSamples {
     /// Endpoints that have no sample yet; empty for a load of one request.
     lacking: Vec<bool>,
     current: Option<u32>,
     body: Vec<u8>,
 }
 
-impl Keeper {
+impl FailureSamples {
     pub(crate) fn of(mix: &Mix) -> Self {
         let lacking = vec![true; told_apart(mix.endpoints.len())];
         Self { lacking, current: None, body: Vec::new() }
@@ -24,7 +24,7 @@ impl Keeper {
     /// Whether a failed answer to a request for `endpoint` would be kept.
     #[inline]
     pub(crate) fn lacks(&self, endpoint: u32) -> bool {
-        self.lacking.get(usize::from(number(endpoint))).copied().unwrap_or(false)
+        self.lacking.get(usize::from(endpoint_number(endpoint))).copied().unwrap_or(false)
     }
 
     /// A failed answer begins on connection `conn`.
@@ -53,7 +53,7 @@ impl Keeper {
         words: &str,
     ) -> Option<String> {
         let kept = self.current.take_if(|current| *current == conn).is_some();
-        let lacking = self.lacking.get_mut(usize::from(number(endpoint)))?;
+        let lacking = self.lacking.get_mut(usize::from(endpoint_number(endpoint)))?;
         if !*lacking || class == ErrorClass::Status && !kept {
             return None;
         }

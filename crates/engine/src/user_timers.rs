@@ -8,9 +8,9 @@ use model::Nanos;
 
 /// A user's wake-up call; at most one a user.
 #[derive(Debug)]
-pub(crate) struct Starts(BinaryHeap<Reverse<(Nanos, u32)>>);
+pub(crate) struct UserTimers(BinaryHeap<Reverse<(Nanos, u32)>>);
 
-impl Starts {
+impl UserTimers {
     /// No calls yet, with room for one a user.
     pub(crate) fn with_capacity(users: usize) -> Self {
         Self(BinaryHeap::with_capacity(users))
