@@ -39,7 +39,7 @@ const SHORT_NS: u64 = 20_000;
 /// The listener's mark among the connections'.
 const LISTENER: u64 = u64::MAX;
 
-/// See the module.
+/// The net on epoll.
 pub struct Epoll {
     epoll: OwnedFd,
     conns: Conns<Conn>,
@@ -64,7 +64,7 @@ pub struct Epoll {
 struct Conn {
     fd: OwnedFd,
     token: u32,
-    state: State,
+    state: ConnState,
     receiving: bool,
     /// Bytes may be waiting in the kernel that no event will tell of.
     readable: bool,
@@ -78,7 +78,7 @@ struct Conn {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ConnState {
     Connecting,
     Open,
     /// Closed by the handler: output is flushed, input discarded.
@@ -115,7 +115,7 @@ impl Epoll {
         })
     }
 
-    fn add(&mut self, fd: OwnedFd, token: u32, state: State) -> io::Result<ConnId> {
+    fn add(&mut self, fd: OwnedFd, token: u32, state: ConnState) -> io::Result<ConnId> {
         let conn = Conn {
             fd,
             token,
@@ -156,7 +156,7 @@ impl Epoll {
             match rustix::net::accept_with(listener, flags) {
                 Ok(fd) => {
                     socket::no_delay(fd.as_raw_fd());
-                    let Ok(id) = self.add(fd, u32::MAX, State::Open) else { continue };
+                    let Ok(id) = self.add(fd, u32::MAX, ConnState::Open) else { continue };
                     match handler.accepted(self, id) {
                         Some(token) => {
                             if let Some(conn) = self.conns.get_mut(id) {
@@ -183,7 +183,7 @@ impl Epoll {
 
     fn ready<P: Handler<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
-        if conn.state == State::Connecting {
+        if conn.state == ConnState::Connecting {
             if !flags.intersects(
                 epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP,
             ) {
@@ -213,7 +213,7 @@ impl Epoll {
         let token = conn.token;
         match socket::take_error(conn.fd.as_raw_fd()) {
             None => {
-                conn.state = State::Open;
+                conn.state = ConnState::Open;
                 handler.event(self, token, Event::Connected);
                 true
             }
@@ -238,7 +238,7 @@ impl Epoll {
                 conn.readable = true;
                 break;
             }
-            if conn.eof && conn.state != State::Closing {
+            if conn.eof && conn.state != ConnState::Closing {
                 break;
             }
             let read = rustix::net::recv(&conn.fd, &mut *buffer, RecvFlags::empty());
@@ -266,7 +266,7 @@ impl Epoll {
         handler: &mut P,
     ) -> bool {
         let Some(conn) = self.conns.get_mut(id) else { return false };
-        let (token, closing) = (conn.token, conn.state == State::Closing);
+        let (token, closing) = (conn.token, conn.state == ConnState::Closing);
         match outcome {
             Ok([]) if closing => drop(self.conns.remove(id)),
             Ok([]) => {
@@ -318,7 +318,7 @@ impl Epoll {
             self.receive(id, true, handler);
         }
         let Some(conn) = self.conns.remove(id) else { return };
-        if conn.state != State::Closing {
+        if conn.state != ConnState::Closing {
             handler.event(self, conn.token, Event::Failed(failure));
         }
     }
@@ -346,7 +346,7 @@ impl Net for Epoll {
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         let fd = socket::outgoing(route, true)?;
         let started = socket::start_connect(&fd, route.to);
-        let id = self.add(fd, token, State::Connecting)?;
+        let id = self.add(fd, token, ConnState::Connecting)?;
         if let Err(error) = started {
             self.fail(id, Failure::new(Operation::Connect, &error));
         }
@@ -400,9 +400,9 @@ impl Net for Epoll {
     fn close(&mut self, id: ConnId, how: Close) {
         self.write_together();
         let Some(conn) = self.conns.get_mut(id) else { return };
-        let stands = conn.state != State::Connecting && conn.failure.is_none();
+        let stands = conn.state != ConnState::Connecting && conn.failure.is_none();
         if stands && matches!(how, Close::Flush | Close::Passive) {
-            (conn.state, conn.receiving) = (State::Closing, true);
+            (conn.state, conn.receiving) = (ConnState::Closing, true);
             if how == Close::Passive {
                 self.lingering.add_open(clock::now(), id);
                 self.ready.push(id);

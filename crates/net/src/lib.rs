@@ -11,7 +11,6 @@
 
 pub mod clock;
 mod conns;
-mod crowd;
 mod driver;
 pub mod epoll;
 pub mod limits;
@@ -19,6 +18,7 @@ mod linger;
 mod run;
 pub mod socket;
 pub mod uring;
+mod yielding;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -8,7 +8,7 @@ use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
-use super::{Conn, Epoll, READ_BYTES, State};
+use super::{Conn, ConnState, Epoll, READ_BYTES};
 use crate::{BlobId, ConnId, Handed, Handler, clock};
 
 /// Connections taken together at most. Each is answered a little later for all others in its batch.
@@ -63,7 +63,7 @@ impl Conn {
         let plain = epoll::EventFlags::IN | epoll::EventFlags::OUT;
         plain.contains(flags)
             && flags.contains(epoll::EventFlags::IN)
-            && self.state == State::Open
+            && self.state == ConnState::Open
             && self.receiving
             && !self.want_drained
             && self.out.is_empty()

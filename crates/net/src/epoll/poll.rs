@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::{BATCH, Epoll, LISTENER, SHORT_NS, unpack};
 use crate::driver::Driver;
-use crate::{Handler, Taken, clock, crowd};
+use crate::{Handler, Taken, clock, yielding};
 
 impl Driver for Epoll {
     fn poll<P: Handler<Self>>(
@@ -57,7 +57,7 @@ impl Epoll {
     fn look(&mut self, until: u64, spin: bool) -> io::Result<()> {
         let busy_until = clock::now();
         let mut now = busy_until;
-        if !spin && self.ready.is_empty() && crowd::gives_way(self.events.len(), until, now) {
+        if !spin && self.ready.is_empty() && yielding::should_yield(self.events.len(), until, now) {
             std::thread::yield_now();
             now = clock::now();
         }

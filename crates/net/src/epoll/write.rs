@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-use super::{Epoll, READ_BYTES, State, failure};
+use super::{ConnState, Epoll, READ_BYTES, failure};
 use crate::{ConnId, Event, Handler, Operation, clock, socket};
 
 impl Epoll {
@@ -33,7 +33,7 @@ impl Epoll {
 
     pub(super) fn write(&mut self, id: ConnId, bytes: &[u8]) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.failure.is_some() || conn.state == State::Closing {
+        if conn.failure.is_some() || conn.state == ConnState::Closing {
             return;
         }
         let mut taken = 0;
@@ -71,7 +71,7 @@ impl Epoll {
             return;
         }
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.state == State::Closing {
+        if conn.state == ConnState::Closing {
             self.end_flushed(id);
         } else if std::mem::take(&mut conn.want_drained) {
             let token = conn.token;

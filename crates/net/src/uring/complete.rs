@@ -6,7 +6,7 @@ use io_uring::cqueue;
 
 use super::entry::{Op, untag};
 use super::output::lasting;
-use super::{State, Uring};
+use super::{ConnState, Uring};
 use crate::{Close, ConnId, Event, Failure, Handler, Net, Operation, clock, socket};
 
 /// Completions handled before the handler gets to tick.
@@ -60,7 +60,7 @@ impl Uring {
         let buffer = cqueue::buffer_select(flags);
         if let Some(conn) = self.conns.get_mut(id) {
             conn.armed = cqueue::more(flags);
-            let (token, delivering) = (conn.token, conn.state == State::Open);
+            let (token, delivering) = (conn.token, conn.state == ConnState::Open);
             match (result, buffer) {
                 (1.., Some(index)) => {
                     if delivering {
@@ -102,7 +102,7 @@ impl Uring {
         if result < 0 {
             return self.broke(id, Operation::Connect, -result, handler);
         }
-        conn.state = State::Open;
+        conn.state = ConnState::Open;
         let token = conn.token;
         self.arm_receive(id);
         handler.event(self, token, Event::Connected);
@@ -113,7 +113,7 @@ impl Uring {
             // SAFETY: the completion hands over a descriptor that nobody else has.
             let fd = unsafe { OwnedFd::from_raw_fd(result) };
             socket::no_delay(fd.as_raw_fd());
-            let id = self.insert(fd, State::Open, u32::MAX);
+            let id = self.insert(fd, ConnState::Open, u32::MAX);
             match handler.accepted(self, id) {
                 Some(token) => {
                     if let Some(conn) = self.conns.get_mut(id) {
@@ -146,7 +146,7 @@ impl Uring {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let (token, state) = (conn.token, conn.state);
         self.release(id, false);
-        if matches!(state, State::Open | State::Connecting) {
+        if matches!(state, ConnState::Open | ConnState::Connecting) {
             handler.event(self, token, Event::Failed(Failure { during, errno }));
         }
     }
@@ -165,7 +165,7 @@ impl Uring {
 
     fn peer_closed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
-        if conn.state == State::Flushing && conn.backlog(self.heard) == 0 {
+        if conn.state == ConnState::Flushing && conn.backlog(self.heard) == 0 {
             self.release(id, false);
         }
     }

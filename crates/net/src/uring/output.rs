@@ -9,7 +9,7 @@
 use io_uring::squeue::Flags;
 
 use super::entry::{Op, send_entry, tag, try_entry};
-use super::{Conn, State, Uring};
+use super::{Conn, ConnState, Uring};
 use crate::{ConnId, Event, Handler, Operation};
 
 /// Send buffers larger than this are given back once they are empty.
@@ -123,7 +123,7 @@ impl Uring {
                 if left.is_empty() {
                     return true;
                 }
-                let entry = if left.len() <= MOST_TRIED && state == State::Open {
+                let entry = if left.len() <= MOST_TRIED && state == ConnState::Open {
                     output.stage = Stage::Tried(round);
                     let entry = try_entry(handle, left).flags(Flags::SKIP_SUCCESS);
                     entry.user_data(tag(Op::Try, id))
@@ -156,7 +156,7 @@ impl Uring {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let Some(output) = conn.output.as_deref_mut() else { return };
         output.stage = Stage::Idle;
-        if conn.state == State::Zombie {
+        if conn.state == ConnState::Zombie {
             return self.retire(id);
         }
         if lasting(result) {
@@ -177,7 +177,7 @@ impl Uring {
     /// Does what was waiting for a connection's backlog to be empty.
     fn empty<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.state == State::Flushing {
+        if conn.state == ConnState::Flushing {
             self.end_flushed(id);
         } else if std::mem::take(&mut conn.want_drained) {
             let token = conn.token;

@@ -4,7 +4,7 @@ use std::io;
 
 use super::{MANY, Uring};
 use crate::driver::Driver;
-use crate::{Handler, Taken, clock, crowd};
+use crate::{Handler, Taken, clock, yielding};
 
 impl Driver for Uring {
     fn poll<P: Handler<Self>>(
@@ -50,16 +50,16 @@ impl Uring {
         } else if until == 0 || !self.ring.completion().is_empty() {
             self.submit()?;
         } else {
-            let gives_way = crowd::gives_way(self.taken, until, now);
+            let should_yield = yielding::should_yield(self.taken, until, now);
             let mut now = now;
-            if gives_way || self.ring.submission().len() >= MANY {
+            if should_yield || self.ring.submission().len() >= MANY {
                 self.submit()?;
                 // Handing over many takes long enough for the first to be answered meanwhile.
                 now = clock::now();
                 if came.is_some() || self.pending() {
                     came = Some(now);
                 }
-                if gives_way {
+                if should_yield {
                     std::thread::yield_now();
                     now = clock::now();
                 }
