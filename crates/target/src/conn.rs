@@ -4,8 +4,8 @@ use model::Nanos;
 use net::{ConnId, Net};
 use wire::{Limits, RequestParser};
 
-use crate::answer::Manner;
-use crate::count::Doing;
+use crate::counters::Doing;
+use crate::response::Manner;
 use crate::route::Route;
 use crate::timers::Timers;
 use crate::tls::TlsConn;

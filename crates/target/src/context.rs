@@ -5,17 +5,17 @@ use std::sync::atomic::AtomicBool;
 
 use model::Nanos;
 
-use crate::answer::Usual;
-use crate::count::{Counts, Served};
+use crate::counters::{Counts, Served};
 use crate::options::{Options, Stall, StartError};
 use crate::queue::Queues;
+use crate::response::UsualResponse;
 use crate::timers::Timers;
 use crate::tls::Identity;
 
 /// What the threads of a server have in common. All of it is read only, but for the queues.
 #[derive(Debug)]
 pub struct Shared {
-    pub(crate) usual: Usual,
+    pub(crate) usual: UsualResponse,
     pub(crate) queues: Queues,
     pub(crate) counts: Box<[Counts]>,
     pub(crate) identity: Option<Identity>,
@@ -42,7 +42,7 @@ impl Shared {
             return Err(StartError::Option("--stall-for must be above 0 and below --stall-every"));
         }
         Ok(Self {
-            usual: Usual::new(),
+            usual: UsualResponse::new(),
             queues: Queues::default(),
             counts: (0..threads).map(|_| Counts::default()).collect(),
             identity: options.tls.as_ref().map(Identity::new).transpose()?,

@@ -1,19 +1,19 @@
 //! Requests and answers of one connection: input to requests, requests to answers, answers out.
 //!
 //! Answers made in one go are gathered and handed to the net together, so that pipelined requests
-//! cost one send. An answer that takes time becomes a `job`; input that comes meanwhile is held.
+//! cost one send. An answer that takes time becomes a `slow_responses`; input that comes meanwhile is held.
 
 use model::Nanos;
 use net::{Close, Net};
 use wire::{Eof, Framing, RequestEvent, RequestHead};
 
-use crate::answer::{self, Keep, Manner};
 use crate::conn::{Conn, Exchange, Job, Task};
 use crate::context::{Context, Fate};
-use crate::count::{Doing, Kind, PATHS, stub_status};
+use crate::counters::{Doing, Kind, PATHS, stub_status};
 use crate::fault::{self, Fault};
 use crate::gzip;
 use crate::query::Wrong;
+use crate::response::{self, Keep, Manner};
 use crate::route::{MAX_ECHO, Route};
 
 /// Bytes of answers gathered before they are handed to the net.
@@ -182,15 +182,17 @@ impl Context {
             }
             Route::StubStatus => {
                 let page = stub_status(&self.shared.counts);
-                answer::whole(out, 200, TEXT, page.as_bytes(), manner);
+                response::whole(out, 200, TEXT, page.as_bytes(), manner);
             }
-            Route::Status(code) => answer::status(out, code, manner),
-            Route::Echo(echo) => answer::whole(out, 200, &echo.content_type, &echo.body, manner),
+            Route::Status(code) => response::status(out, code, manner),
+            Route::Echo(echo) => response::whole(out, 200, &echo.content_type, &echo.body, manner),
             Route::Shop(visit) => visit.answer(out, self.shared.seed, manner),
             Route::Delay(ns) => return self.later(conn, net.now() + ns, Task::Answer, manner),
             Route::Queue(key) => match self.shared.queues.arrive(key, || net.now()) {
                 Some(departs) => return self.later(conn, departs, Task::Answer, manner),
-                None => answer::error(out, 503, "64 queues exist already: use one of them", manner),
+                None => {
+                    response::error(out, 503, "64 queues exist already: use one of them", manner)
+                }
             },
             Route::Cpu(ns) => {
                 self.flush(net, conn);
@@ -200,16 +202,16 @@ impl Context {
             }
             Route::Bytes(bytes) => return self.stream(net, conn, bytes, manner),
             Route::Fault(fault) => return self.misbehave(net, conn, fault, manner),
-            Route::Unknown => answer::unknown(out, "path", PATHS, manner),
+            Route::Unknown => response::unknown(out, "path", PATHS, manner),
             Route::UnknownFault => {
-                answer::unknown(out, "fault", &Fault::names(), manner);
+                response::unknown(out, "fault", &Fault::names(), manner);
             }
             Route::Wrong(wrong) => {
                 let Wrong(what) = *wrong;
-                answer::error(out, 400, &what, manner);
+                response::error(out, 400, &what, manner);
             }
             Route::TooLarge => {
-                answer::error(out, 413, &format!("/echo takes up to {MAX_ECHO} bytes"), manner);
+                response::error(out, 413, &format!("/echo takes up to {MAX_ECHO} bytes"), manner);
             }
         }
         self.ended(net, conn, manner)
@@ -248,7 +250,7 @@ impl Context {
         status: u16,
         message: &str,
     ) -> Flow {
-        answer::error(&mut self.out, status, message, LAST);
+        response::error(&mut self.out, status, message, LAST);
         self.close(net, conn, Close::Flush)
     }
 
@@ -270,7 +272,7 @@ impl Context {
                 return self.later(conn, net.now(), task, manner);
             }
             Fault::Chunked => {
-                answer::chunked(&mut self.out, manner);
+                response::chunked(&mut self.out, manner);
                 return self.ended(net, conn, manner);
             }
             Fault::Gzip => {

@@ -1,6 +1,6 @@
 //! Misbehaviour on demand: what a liar sends, byte for byte.
 //!
-//! Owns names and bytes; `exchange` and `job` send them.
+//! Owns names and bytes; `exchange` and `slow_responses` send them.
 
 /// Declares the faults: each with its name in `/fault/{kind}` and what it does. From this one table come
 /// the enum, its names, and the documentation of both.

@@ -2,13 +2,13 @@
 
 use wire::Framing;
 
-use crate::answer::{self, JSON, Manner, OK_BODY};
+use crate::response::{self, JSON, Manner, OK_BODY};
 
 /// Appends the usual answer in gzip coding.
 pub(crate) fn usual(out: &mut Vec<u8>, manner: Manner) {
     let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
     let framing = Framing::Length(GZIP_BODY.len() as u64);
-    answer::head(out, 200, &headers, framing, manner.keep);
+    response::head(out, 200, &headers, framing, manner.keep);
     if !manner.head_only {
         out.extend_from_slice(&GZIP_BODY);
     }

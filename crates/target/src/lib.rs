@@ -6,35 +6,35 @@
 //! go back to `net`; what was served is counted here and handed to the caller as [`Served`].
 //!
 //! * `options`, `server`: what is asked for, and the threads that do it.
-//! * `worker`, `exchange`, `job`: a connection's events, its requests and answers, and the answers
+//! * `worker`, `exchange`, `slow_responses`: a connection's events, its requests and answers, and the answers
 //!   that take time. `conn`, `context`, `timers` and `stall` are their state.
 //! * `route`, `query`, `fault`: what a path means.
-//! * `answer`, `count`, `queue`, `shop`, `tls`: bytes of answers, counters, the queue model, an API
+//! * `response`, `counters`, `queue`, `shop`, `tls`: bytes of answers, counters, the queue model, an API
 //!   with a login, TLS.
 //!
 //! A [`Worker`] works on any [`net::Net`], the simulated one included.
 
-mod answer;
 mod conn;
 mod context;
-mod count;
+mod counters;
 mod exchange;
 mod fault;
 mod gzip;
-mod job;
 mod options;
 mod query;
 mod queue;
+mod response;
 mod route;
 mod server;
 mod shop;
+mod slow_responses;
 mod stall;
 mod timers;
 mod tls;
 mod worker;
 
 pub use context::Shared;
-pub use count::{PathCount, Served};
+pub use counters::{PathCount, Served};
 pub use fault::Fault;
 pub use options::{Options, Stall, StartError, Tls};
 pub use queue::{Distribution, Queue, QueueKey};

@@ -3,7 +3,7 @@
 use model::Nanos;
 use wire::{Framing, RequestHead};
 
-use crate::count::Kind;
+use crate::counters::Kind;
 use crate::fault::Fault;
 use crate::query::{Wrong, duration, duration_up_to, pairs, shown, whole};
 use crate::queue::{Distribution, QueueKey};

@@ -10,7 +10,7 @@ use std::{io, thread};
 use net::{clock, limits, socket};
 
 use crate::context::Shared;
-use crate::count::Served;
+use crate::counters::Served;
 use crate::options::{Options, StartError};
 use crate::worker::Worker;
 

@@ -2,7 +2,7 @@
 //! is due when.
 //!
 //! Owns which connection an event belongs to, timers, and the pauses of `--stall-every`. What an
-//! event means for its connection is `exchange`'s and `job`'s.
+//! event means for its connection is `exchange`'s and `slow_responses`'s.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,7 +16,7 @@ use net::{Close, ConnId, Event, Handler, Net, Next};
 
 use crate::conn::{Conn, HELD_BYTES};
 use crate::context::{Context, Fate, Shared};
-use crate::count::Doing;
+use crate::counters::Doing;
 
 /// Connections of one thread at most; further ones are closed as they come.
 pub(crate) const MOST_CONNECTIONS: usize = 1 << 20;

@@ -28,11 +28,11 @@ pub(crate) struct Manner {
 
 /// The usual answer in every manner.
 #[derive(Debug)]
-pub(crate) struct Usual {
+pub(crate) struct UsualResponse {
     whole: [Vec<u8>; 3],
 }
 
-impl Usual {
+impl UsualResponse {
     pub(crate) fn new() -> Self {
         let encode = |keep| {
             let mut out = Vec::new();
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_usual_answer_is_minimal() {
-        let usual = Usual::new();
+        let usual = UsualResponse::new();
         let manner = Manner { keep: Keep::Silent, head_only: false };
         let expected = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
             Content-Length: 15\r\n\r\n{\"status\":\"ok\"}";

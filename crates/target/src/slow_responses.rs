@@ -9,12 +9,12 @@ use model::units::MILLISECOND;
 use net::{Close, Net};
 use wire::Framing;
 
-use crate::answer::{self, Manner};
 use crate::conn::{Conn, Job, Task};
 use crate::context::{Context, Fate};
-use crate::count::Kind;
+use crate::counters::Kind;
 use crate::exchange::{BACKLOG_BYTES, Flow, HEAD_PATIENCE_NS};
 use crate::fault::ENDLESS_BLOCK;
+use crate::response::{self, Manner};
 
 /// What bodies of `/bytes/{n}` are made of.
 static BLOCK: [u8; 64 * 1024] = [b'x'; 64 * 1024];
@@ -85,7 +85,7 @@ impl Context {
         manner: Manner,
     ) -> Flow {
         let headers = [("Content-Type", "application/octet-stream")];
-        answer::head(&mut self.out, 200, &headers, Framing::Length(bytes), manner.keep);
+        response::head(&mut self.out, 200, &headers, Framing::Length(bytes), manner.keep);
         let left = if manner.head_only { 0 } else { bytes };
         self.pump(net, conn, left, manner)
     }
