@@ -6,7 +6,6 @@
 
 mod body;
 mod checks;
-mod course;
 mod flow;
 mod function;
 mod load;
@@ -17,6 +16,7 @@ mod pools;
 mod request;
 mod server;
 mod variables;
+mod varying_load;
 
 pub(crate) use checks::LARGEST_REGEX;
 

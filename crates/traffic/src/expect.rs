@@ -6,11 +6,11 @@ use model::{ErrorClass, Nanos};
 use regex::bytes::RegexBuilder;
 use wire::ResponseHead;
 
+use crate::always::Always;
+use crate::body_budget::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::check::{Check, Wanted};
 use crate::compile::LARGEST_REGEX;
-use crate::decode::{Coding, Decoder, Undecoded};
-use crate::fixed::Always;
-use crate::room::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
+use crate::content_coding::{Coding, Decoder, Undecoded};
 use crate::source::{Answered, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
 use crate::value::Texts;
 

@@ -3,8 +3,8 @@
 //! Owns what is remembered of users between their requests. Which bytes are written is `write`'s, what
 //! becomes of answers `answer`'s, a user's way through a flow `session`'s.
 
-mod answer;
-mod jar;
+mod cookies;
+mod responses;
 mod session;
 mod write;
 
@@ -23,7 +23,7 @@ use crate::source::{
 
 use crate::value::Texts;
 
-use answer::Answers;
+use responses::Answers;
 use session::{Common, Session as Way};
 use write::{Scratch, Setting};
 
@@ -41,7 +41,7 @@ impl Supply for Players {
     }
 }
 
-/// See the module.
+/// Plays a compiled workload for one worker.
 #[derive(Debug)]
 pub(crate) struct Player {
     program: Arc<Program>,

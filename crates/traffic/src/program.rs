@@ -14,7 +14,7 @@ use crate::pool::Pool;
 use crate::source::{Fixed, Wants};
 use crate::value::Value;
 
-/// See the module.
+/// A compiled workload.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) seed: u64,

@@ -31,7 +31,7 @@ use std::fmt;
 use model::{Draw, ErrorClass, Nanos};
 use wire::ResponseHead;
 
-/// What a worker sends, one request after another. See the module for who calls what when.
+/// What a worker sends, one request after another. The order of the calls is above.
 pub trait Source: fmt::Debug + Send {
     /// Requests whose bytes never change, by the number that [`Payload::Fixed`] gives. Asked once,
     /// before the first `next`.

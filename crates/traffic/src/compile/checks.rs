@@ -8,7 +8,7 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, Stretch};
+use super::meaning::{Meaning, TemplatePiece};
 use super::request::Asked;
 use super::variables::joined;
 
@@ -96,7 +96,7 @@ impl Meaning<'_> {
         wanted: &mut Vec<Value>,
         findings: &mut Findings,
     ) -> Option<Wanted> {
-        let stretches: Vec<Stretch> = self.template(text, path, asked.extracted, findings)?;
+        let stretches: Vec<TemplatePiece> = self.template(text, path, asked.extracted, findings)?;
         Some(match joined(stretches) {
             Value::Const { bytes, .. } => Wanted::Text(bytes),
             value => {

@@ -31,7 +31,7 @@ pub(super) struct Meaning<'a> {
 
 /// A stretch of a template, with the bytes of it that it was made of.
 #[derive(Debug, Clone)]
-pub(super) enum Stretch {
+pub(super) enum TemplatePiece {
     Text(String, usize),
     Value(Value, Range<usize>),
 }
@@ -72,12 +72,12 @@ impl<'a> Meaning<'a> {
         path: &str,
         extracted: &[String],
         findings: &mut Findings,
-    ) -> Option<Vec<Stretch>> {
+    ) -> Option<Vec<TemplatePiece>> {
         let mut stretches = Vec::new();
         let mut sound = true;
         for (at, piece) in pieces(text) {
             match piece {
-                Piece::Text(text) => stretches.push(Stretch::Text(text, at)),
+                Piece::Text(text) => stretches.push(TemplatePiece::Text(text, at)),
                 Piece::Unclosed(rest) => {
                     let what = "this placeholder is never closed; a plain `${` is written `$${`";
                     let shown = rest.chars().take(20).map(char::len_utf8).sum::<usize>();
@@ -87,7 +87,7 @@ impl<'a> Meaning<'a> {
                 Piece::Hole(hole) => match self.hole(hole, at, extracted) {
                     Ok(value) => {
                         let value = self.as_text(value);
-                        stretches.push(Stretch::Value(value, at..at + hole.len()));
+                        stretches.push(TemplatePiece::Value(value, at..at + hole.len()));
                     }
                     Err(wrong) => {
                         findings.add_at(path, Some(wrong.at), wrong.what);

@@ -13,7 +13,7 @@ use crate::source::{Fixed, Wants};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, Stretch};
+use super::meaning::{Meaning, TemplatePiece};
 use super::server::Server;
 
 /// A request as written, whatever it stands in.
@@ -254,7 +254,7 @@ impl Meaning<'_> {
         let cut = value.len() - value.trim_start().len();
         for stretch in stretches {
             match stretch {
-                Stretch::Text(text, at) => {
+                TemplatePiece::Text(text, at) => {
                     let part = Some(at + cut..at + cut + text.len());
                     head.value(
                         Value::text(text.into_bytes()),
@@ -264,7 +264,7 @@ impl Meaning<'_> {
                         findings,
                     );
                 }
-                Stretch::Value(value, at) => {
+                TemplatePiece::Value(value, at) => {
                     let part = Some(at.start + cut..at.end + cut);
                     head.value(value, Escape::Header, path, part, findings);
                 }

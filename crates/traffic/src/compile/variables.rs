@@ -7,7 +7,7 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, Stretch, worked_out};
+use super::meaning::{Meaning, TemplatePiece, worked_out};
 
 /// Variables of a workload at most.
 const MOST: usize = 10_000;
@@ -110,10 +110,10 @@ impl Meaning<'_> {
 }
 
 /// The stretches of a template as one value.
-pub(super) fn joined(stretches: Vec<Stretch>) -> Value {
+pub(super) fn joined(stretches: Vec<TemplatePiece>) -> Value {
     let value = |stretch| match stretch {
-        Stretch::Text(text, _) => Value::text(text.into_bytes()),
-        Stretch::Value(value, _) => value,
+        TemplatePiece::Text(text, _) => Value::text(text.into_bytes()),
+        TemplatePiece::Value(value, _) => value,
     };
     let mut values: Vec<Value> = stretches.into_iter().map(value).collect();
     if values.iter().all(|value| value.constant().is_some()) {

@@ -9,7 +9,7 @@ use crate::pool::Drawn;
 use crate::program::{Extract, Flow, From, Program, When};
 use crate::value::{Scene, Texts};
 
-use super::jar::Jar;
+use super::cookies::Jar;
 
 /// Bytes of one extracted value at most; a longer one counts as not found.
 const LONGEST: usize = 16 << 10;
@@ -21,7 +21,7 @@ const MOST_HELD: usize = 256 << 20;
 /// What a session that is over may keep of its memory for the next of its user.
 const IDLE: usize = 16 << 10;
 
-/// See the module. It is kept when it is over, for its memory.
+/// Where a user is in a flow. It is kept when it is over, for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// Whether it is under way.

@@ -122,12 +122,12 @@ impl Lots {
     }
 }
 
-/// See the module.
+/// How far a pool has been handed out, shared by all workers.
 #[derive(Debug, Default)]
-pub(crate) struct Cursor(Mutex<State>);
+pub(crate) struct Cursor(Mutex<CursorState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CursorState {
     /// Where nobody has taken rows yet.
     next: Place,
     /// By worker, what it left when it was done.
@@ -138,7 +138,7 @@ struct State {
 impl Cursor {
     /// At a place, with no row taken.
     pub(crate) fn at(next: Place) -> Self {
-        Self(Mutex::new(State { next, ..State::default() }))
+        Self(Mutex::new(CursorState { next, ..CursorState::default() }))
     }
 
     /// Keeps lots from now on, and goes on where kept ones say.
@@ -193,7 +193,7 @@ impl Cursor {
     }
 }
 
-impl State {
+impl CursorState {
     fn hand_over(&mut self, from: usize, to: u32) -> Result<Lot, String> {
         let lot = std::mem::take(&mut self.left[from]);
         self.put(to, lot, Held::InUse)?;

@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 
 use wire::ResponseHead;
 
+use crate::body_budget::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::check::Check;
-use crate::decode::{Coding, Decoder, Undecoded};
+use crate::content_coding::{Coding, Decoder, Undecoded};
 use crate::program::{Program, Request};
-use crate::room::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::source::Wants;
 use crate::value::Texts;
 

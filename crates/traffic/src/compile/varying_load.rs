@@ -1,4 +1,4 @@
-//! The course of a load: stages, or a recorded trace of arrivals.
+//! A load that varies: stages, or a recorded trace of arrivals.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ const MOST_ARRIVALS: usize = 50_000_000;
 
 /// What a load follows instead of a steady height.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Course {
+pub(super) struct VaryingLoad {
     /// How many users there are when, in a closed loop.
     pub(super) users: Option<Arc<Stages>>,
     /// When arrivals are due, in an open loop.
     pub(super) recorded: Option<Arc<[Nanos]>>,
 }
 
-impl Course {
+impl VaryingLoad {
     /// Reads it, and writes into the load what follows from it. `own` says that endpoints have rates or
     /// users of their own.
     pub(super) fn of(
@@ -33,11 +33,11 @@ impl Course {
         inputs: &Inputs<'_>,
         findings: &mut Findings,
     ) -> Self {
-        let mut course = Self::default();
+        let mut varying = Self::default();
         let by_stages = !load.stages.is_empty();
         let Some(key) = load.trace.as_ref().map(|_| "trace").or(by_stages.then_some("stages"))
         else {
-            return course;
+            return varying;
         };
         let given = [
             ("rate", load.rate.is_some()),
@@ -54,11 +54,11 @@ impl Course {
             findings.add(&format!("load/{key}"), what);
         }
         if by_stages {
-            course.stages(load, inputs.scale, findings);
+            varying.stages(load, inputs.scale, findings);
         } else {
-            course.trace(load, inputs, findings);
+            varying.trace(load, inputs, findings);
         }
-        course
+        varying
     }
 
     fn stages(&mut self, load: &mut LoadSpec, scale: f64, findings: &mut Findings) {
