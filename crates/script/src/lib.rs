@@ -9,17 +9,17 @@
 //! each worker; after the run [`Session::done`] closes it. A [`Watchdog`] stands beside all that.
 
 mod address;
-mod answers;
 mod error;
 mod file;
 mod hook;
+mod lua_state;
 mod requests;
+mod responses;
 mod session;
 mod source;
-mod state;
 mod stats;
 mod thread;
-mod watch;
+mod watchdog;
 
 pub use error::ScriptError;
 pub use file::{Printed, Script, Site};
@@ -27,4 +27,4 @@ pub use hook::{HOOK_LIMIT, Hook, LOAD_LIMIT, MEMORY_LIMIT};
 pub use session::{Session, Summary, SummaryErrors};
 pub use source::Scripted;
 pub use stats::Stats;
-pub use watch::{Overrun, Watchdog};
+pub use watchdog::{Overrun, Watchdog};

@@ -14,11 +14,11 @@ use crate::address::Address;
 use crate::error::ScriptError;
 use crate::file::{Script, Site};
 use crate::hook::Hook;
+use crate::lua_state::LuaState;
 use crate::source::Scripted;
-use crate::state::State;
 use crate::stats::Stats;
 use crate::thread::{Shared, Thread};
-use crate::watch::{Post, Watchdog};
+use crate::watchdog::{HookActivity, Watchdog};
 
 impl Script {
     /// Runs everything that comes before the load: for each of `workers` its source, in order.
@@ -32,7 +32,7 @@ impl Script {
         addresses: &[SocketAddr],
         watchdog: &Watchdog,
     ) -> Result<(Session, Vec<Scripted>), ScriptError> {
-        let main = State::new(self, watchdog.post(&self.file))?;
+        let main = LuaState::new(self, watchdog.activity(&self.file))?;
         let raised = |error| main.raised(Hook::Load, &error);
         let known = addresses.iter().copied().map(Address);
         let known = main.lua.create_sequence_from(known).map_err(raised)?;
@@ -41,9 +41,9 @@ impl Script {
         let (mut threads, mut sources) = (Vec::new(), Vec::new());
         let mut burst = None;
         for _ in 0..workers {
-            let post = watchdog.post(&self.file);
+            let activity = watchdog.activity(&self.file);
             let shared = Arc::new(Shared::new(usual));
-            let state = self.worker(&main, &shared, post)?;
+            let state = self.worker(&main, &shared, activity)?;
             threads.push((shared.clone(), state.lua.clone()));
             let mut source = Scripted::new(state, shared)?;
             let most = match burst {
@@ -61,11 +61,11 @@ impl Script {
     /// A worker's state, set up and initialised.
     fn worker(
         &self,
-        main: &State,
+        main: &LuaState,
         shared: &Arc<Shared>,
-        post: Arc<Post>,
-    ) -> Result<State, ScriptError> {
-        let state = State::new(self, post)?;
+        activity: Arc<HookActivity>,
+    ) -> Result<LuaState, ScriptError> {
+        let state = LuaState::new(self, activity)?;
         let thread = || Thread::new(shared.clone(), &state.lua);
         let raised = |error| state.raised(Hook::Init, &error);
         state.wrk.set("thread", thread()).map_err(raised)?;
@@ -91,7 +91,7 @@ fn arguments(lua: &Lua, site: &Site) -> mlua::Result<Table> {
 pub struct Summary {
     /// Length of the window in microseconds.
     pub duration_us: u64,
-    /// Answers.
+    /// Responses.
     pub requests: u64,
     /// Bytes received.
     pub bytes: u64,
@@ -108,7 +108,7 @@ pub struct SummaryErrors {
     pub read: u64,
     /// Failed writes.
     pub write: u64,
-    /// Answers with a status above 399.
+    /// Responses with a status above 399.
     pub status: u64,
     /// Requests without an answer in time.
     pub timeout: u64,
@@ -117,7 +117,7 @@ pub struct SummaryErrors {
 /// A script between `init` and `done`.
 #[derive(Debug)]
 pub struct Session {
-    main: State,
+    main: LuaState,
     /// The workers as scripts hold them. Their states live until `done` has asked them for values.
     threads: Vec<(Arc<Shared>, Lua)>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the calls of `delay`, `request` and `response` while the load runs. A script without `request`
 //! is asked once, before the run, and what it returned goes out as [`Fixed`] requests; otherwise what
-//! it returns is copied once, into the worker's buffer. Answers are asked for only where `response` is
+//! it returns is copied once, into the worker's buffer. Responses are asked for only where `response` is
 //! defined.
 
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use traffic::{
 };
 use wire::ResponseHead;
 
-use crate::answers::{Answers, KEPT};
 use crate::error::ScriptError;
 use crate::hook::Hook;
+use crate::lua_state::LuaState;
 use crate::requests::{Cut, cut};
-use crate::state::State;
+use crate::responses::{KEPT, Responses};
 use crate::thread::Shared;
 
 /// Requests that one `request()` may return.
@@ -42,14 +42,14 @@ pub struct Scripted {
     shared: Arc<Shared>,
     /// Until when each user is delayed; 0: it is not.
     delayed: Vec<Nanos>,
-    answers: Answers,
+    answers: Responses,
     failed: Option<Halt>,
-    state: State,
+    state: LuaState,
 }
 
 impl Scripted {
     /// The source of a state that is initialised.
-    pub(crate) fn new(state: State, shared: Arc<Shared>) -> Result<Self, ScriptError> {
+    pub(crate) fn new(state: LuaState, shared: Arc<Shared>) -> Result<Self, ScriptError> {
         let optional = |hook, name| match state.defines(name) {
             true => state.hook(hook, name).map(Some),
             false => Ok(None),
@@ -66,7 +66,7 @@ impl Scripted {
             cuts: Vec::new(),
             shared,
             delayed: Vec::new(),
-            answers: Answers::default(),
+            answers: Responses::default(),
             failed: None,
             state,
         })

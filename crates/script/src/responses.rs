@@ -1,4 +1,4 @@
-//! Answers under way, kept until `response()` can be told of them whole.
+//! Responses under way, kept until `response()` can be told of them whole.
 //!
 //! A worker is commonly in the middle of one answer at a time however many connections it has, so the
 //! buffers are shared: a user has one from head to end, and the next user takes it over.
@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 
 /// An answer as far as it has come.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     /// Its status.
     pub(crate) status: u16,
     /// Name and value of each header in turn, each followed by a line feed, which neither can hold.
@@ -25,20 +25,20 @@ pub(crate) struct Answer {
 
 /// The answers under way of one worker's users.
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct Responses {
     /// For each user, its place in `buffers`.
     places: Vec<u32>,
-    buffers: Vec<Answer>,
+    buffers: Vec<Response>,
     free: Vec<u32>,
     kept: usize,
 }
 
-impl Answers {
+impl Responses {
     /// An answer to `user` begins.
     pub(crate) fn begin(&mut self, user: u32, head: &ResponseHead<'_>) {
         self.forget(user);
         let place = self.free.pop().unwrap_or_else(|| {
-            self.buffers.push(Answer::default());
+            self.buffers.push(Response::default());
             self.buffers.len() as u32 - 1
         });
         let user = user as usize;
@@ -69,7 +69,7 @@ impl Answers {
     }
 
     /// The answer of `user`, if one has begun.
-    pub(crate) fn of(&self, user: u32) -> Option<&Answer> {
+    pub(crate) fn of(&self, user: u32) -> Option<&Response> {
         self.place(user).map(|place| &self.buffers[place as usize])
     }
 
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    fn begin(answers: &mut Answers, user: u32, text: &str) {
+    fn begin(answers: &mut Responses, user: u32, text: &str) {
         let mut parser = ResponseParser::new(Limits::default());
         parser.begin(AnswerTo::Other);
         let mut input = text.as_bytes();
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn answers_of_several_users_are_kept_apart_and_buffers_used_again() {
-        let mut answers = Answers::default();
+        let mut answers = Responses::default();
         begin(&mut answers, 7, "HTTP/1.1 201 Created\r\nA: b\r\nContent-Length: 4\r\n\r\n");
         begin(&mut answers, 2, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n");
         assert!(answers.extend(7, b"ab") && answers.extend(2, b"x") && answers.extend(7, b"cd"));
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_may_be() {
-        let mut answers = Answers::default();
+        let mut answers = Responses::default();
         begin(&mut answers, 0, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
         answers.kept = KEPT - 2;
         assert!(!answers.extend(0, b"abc"));

@@ -11,28 +11,28 @@ use crate::address;
 use crate::error::ScriptError;
 use crate::file::{Printed, Script};
 use crate::hook::{Hook, MEMORY_LIMIT};
-use crate::watch::Post;
+use crate::watchdog::HookActivity;
 
 const PRELUDE: &str = include_str!("prelude.lua");
 
 /// A state that has run a script's own statements.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct LuaState {
     file: Arc<str>,
-    post: Arc<Post>,
+    activity: Arc<HookActivity>,
     /// `hooks` of the prelude.
     hooks: Table,
     pub(crate) wrk: Table,
     pub(crate) lua: Lua,
 }
 
-impl State {
+impl LuaState {
     /// Makes one and runs the script's own statements in it.
-    pub(crate) fn new(script: &Script, post: Arc<Post>) -> Result<Self, ScriptError> {
+    pub(crate) fn new(script: &Script, activity: Arc<HookActivity>) -> Result<Self, ScriptError> {
         let lua = whole_lua();
         let raised = |error| ScriptError::raised(&script.file, Hook::Load, &error);
         let (wrk, hooks) = furnish(&lua, script).map_err(raised)?;
-        let state = Self { file: script.file.clone(), post, hooks, wrk, lua };
+        let state = Self { file: script.file.clone(), activity, hooks, wrk, lua };
         let chunk = state.lua.load(&script.text[..]).set_name(format!("@{}", script.file));
         let main = chunk.into_function().map_err(raised)?;
         state.call::<()>(Hook::Load, &main, ())?;
@@ -47,7 +47,7 @@ impl State {
         function: &Function,
         arguments: impl IntoLuaMulti,
     ) -> Result<R, ScriptError> {
-        let inside = self.post.enter(hook);
+        let inside = self.activity.enter(hook);
         let result = function.call(arguments);
         drop(inside);
         result.map_err(|error| self.raised(hook, &error))

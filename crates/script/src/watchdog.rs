@@ -1,8 +1,8 @@
 //! The watch over hooks that do not return.
 //!
 //! Loops that LuaJIT has compiled look at no debug hook, so nothing inside the state can stop them.
-//! Each state has a [`Post`] that it marks when a hook begins and ends, without reading a clock; a
-//! thread beside them looks at the posts and tells when a mark has stood still for too long. What is
+//! Each state has a [`HookActivity`] that it marks when a hook begins and ends, without reading a clock; a
+//! thread beside them looks at the marks and tells when a mark has stood still for too long. What is
 //! done then is for whoever started it: a thread inside Lua cannot be ended, only the process can.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 
 use crate::hook::Hook;
 
-/// How often the posts are looked at.
+/// How often the marks are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Low bits of a mark: 0, or one more than the hook's place in [`Hook::ALL`].
 const HOOK_BITS: u64 = 0xf;
 
 /// What one state is doing. Marked by the state's thread only.
 #[derive(Debug, Default)]
-pub(crate) struct Post(AtomicU64);
+pub(crate) struct HookActivity(AtomicU64);
 
-impl Post {
+impl HookActivity {
     /// Marks that a hook begins; when what is returned is dropped, it has ended.
     #[inline]
     pub(crate) fn enter(&self, hook: Hook) -> Inside<'_> {
@@ -41,7 +41,7 @@ fn hook_of(mark: u64) -> Option<Hook> {
 
 /// A hook under way.
 #[derive(Debug)]
-pub(crate) struct Inside<'a>(&'a Post);
+pub(crate) struct Inside<'a>(&'a HookActivity);
 
 impl Drop for Inside<'_> {
     #[inline]
@@ -69,11 +69,11 @@ impl std::fmt::Display for Overrun {
 
 /// The states that are looked at, with the last mark seen and when it was first seen.
 #[derive(Debug, Default)]
-struct Posts(Mutex<Vec<Watched>>);
+struct Activities(Mutex<Vec<Watched>>);
 
 #[derive(Debug)]
 struct Watched {
-    post: Arc<Post>,
+    activity: Arc<HookActivity>,
     file: Box<str>,
     mark: u64,
     since: Instant,
@@ -82,7 +82,7 @@ struct Watched {
 /// A thread that looks at the scripts' states ten times a second until it is dropped.
 #[derive(Debug)]
 pub struct Watchdog {
-    posts: Arc<Posts>,
+    activities: Arc<Activities>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -94,9 +94,9 @@ impl Watchdog {
     /// # Errors
     /// When no thread can be started.
     pub fn start(bite: impl FnOnce(Overrun) + Send + 'static) -> std::io::Result<Self> {
-        let posts = Arc::new(Posts::default());
+        let activities = Arc::new(Activities::default());
         let over = Arc::new(AtomicBool::new(false));
-        let (looked_at, ended) = (posts.clone(), over.clone());
+        let (looked_at, ended) = (activities.clone(), over.clone());
         let look = move || {
             while !ended.load(Ordering::Relaxed) {
                 if let Some(overrun) = looked_at.overrun(Instant::now()) {
@@ -106,16 +106,20 @@ impl Watchdog {
             }
         };
         let thread = thread::Builder::new().name("watchdog".into()).spawn(look)?;
-        Ok(Self { posts, over, thread: Some(thread) })
+        Ok(Self { activities, over, thread: Some(thread) })
     }
 
-    /// A post for a new state of the script `file`.
-    pub(crate) fn post(&self, file: &str) -> Arc<Post> {
-        let post = Arc::new(Post::default());
-        let watched =
-            Watched { post: post.clone(), file: file.into(), mark: 0, since: Instant::now() };
-        self.posts.0.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
-        post
+    /// A activity for a new state of the script `file`.
+    pub(crate) fn activity(&self, file: &str) -> Arc<HookActivity> {
+        let activity = Arc::new(HookActivity::default());
+        let watched = Watched {
+            activity: activity.clone(),
+            file: file.into(),
+            mark: 0,
+            since: Instant::now(),
+        };
+        self.activities.0.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
+        activity
     }
 }
 
@@ -130,19 +134,19 @@ impl Drop for Watchdog {
     }
 }
 
-impl Posts {
+impl Activities {
     /// Looks at all states; the first that has stood still for too long. A state that nobody holds
     /// any more is forgotten.
     fn overrun(&self, now: Instant) -> Option<Overrun> {
-        let mut posts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        posts.retain(|watched| Arc::strong_count(&watched.post) > 1);
-        posts.iter_mut().find_map(|watched| watched.look(now))
+        let mut activities = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        activities.retain(|watched| Arc::strong_count(&watched.activity) > 1);
+        activities.iter_mut().find_map(|watched| watched.look(now))
     }
 }
 
 impl Watched {
     fn look(&mut self, now: Instant) -> Option<Overrun> {
-        let mark = self.post.mark();
+        let mark = self.activity.mark();
         if mark != self.mark {
             (self.mark, self.since) = (mark, now);
         }
@@ -156,40 +160,40 @@ impl Watched {
 mod tests {
     use super::*;
 
-    fn watched() -> (Arc<Post>, Posts, Instant) {
-        let (post, since) = (Arc::new(Post::default()), Instant::now());
-        let one = Watched { post: post.clone(), file: "x.lua".into(), mark: 0, since };
-        (post, Posts(Mutex::new(vec![one])), since)
+    fn watched() -> (Arc<HookActivity>, Activities, Instant) {
+        let (activity, since) = (Arc::new(HookActivity::default()), Instant::now());
+        let one = Watched { activity: activity.clone(), file: "x.lua".into(), mark: 0, since };
+        (activity, Activities(Mutex::new(vec![one])), since)
     }
 
     #[test]
     fn a_hook_that_stands_is_told_after_its_limit() {
-        let (post, posts, start) = watched();
-        let _inside = post.enter(Hook::Response);
+        let (activity, activities, start) = watched();
+        let _inside = activity.enter(Hook::Response);
         let at = |millis| start + Duration::from_millis(millis);
-        assert_eq!(posts.overrun(at(100)), None);
-        assert_eq!(posts.overrun(at(1100)), None);
-        let told = posts.overrun(at(1101)).unwrap();
+        assert_eq!(activities.overrun(at(100)), None);
+        assert_eq!(activities.overrun(at(1100)), None);
+        let told = activities.overrun(at(1101)).unwrap();
         assert_eq!(told.to_string(), "x.lua: response() had not returned after 1 s");
     }
 
     #[test]
     fn hooks_that_return_are_never_told_however_often_they_run() {
-        let (post, posts, start) = watched();
+        let (activity, activities, start) = watched();
         for second in 1..100 {
-            drop(post.enter(Hook::Request));
-            let _inside = post.enter(Hook::Request);
-            assert_eq!(posts.overrun(start + Duration::from_secs(second)), None);
+            drop(activity.enter(Hook::Request));
+            let _inside = activity.enter(Hook::Request);
+            assert_eq!(activities.overrun(start + Duration::from_secs(second)), None);
         }
-        assert_eq!(posts.overrun(start + Duration::from_secs(1000)), None);
+        assert_eq!(activities.overrun(start + Duration::from_secs(1000)), None);
     }
 
     #[test]
     fn loading_may_take_longer() {
-        let (post, posts, start) = watched();
-        let _inside = post.enter(Hook::Load);
+        let (activity, activities, start) = watched();
+        let _inside = activity.enter(Hook::Load);
         for (second, late) in [(0, false), (9, false), (10, false), (11, true)] {
-            assert_eq!(posts.overrun(start + Duration::from_secs(second)).is_some(), late);
+            assert_eq!(activities.overrun(start + Duration::from_secs(second)).is_some(), late);
         }
     }
 
@@ -197,8 +201,8 @@ mod tests {
     fn the_thread_tells_once_and_ends() {
         let (tell, told) = std::sync::mpsc::channel();
         let watchdog = Watchdog::start(move |overrun| tell.send(overrun).unwrap()).unwrap();
-        let post = watchdog.post("x.lua");
-        let _inside = post.enter(Hook::Done);
+        let activity = watchdog.activity("x.lua");
+        let _inside = activity.enter(Hook::Done);
         let overrun = told.recv_timeout(Duration::from_secs(30)).unwrap();
         assert_eq!(overrun, Overrun { file: "x.lua".into(), hook: Hook::Done });
         assert!(told.recv_timeout(Duration::from_secs(30)).is_err(), "the sender is gone");
