@@ -4,7 +4,7 @@ use model::Nanos;
 use model::kinds::Look;
 use net::ConnId;
 use traffic::Wants;
-use wire::{AnswerTo, Limits, ResponseParser};
+use wire::{Limits, ResponseParser, ResponseTo};
 
 use crate::presence::Down;
 use crate::recorder::InFlight;
@@ -156,6 +156,6 @@ impl Conn {
     pub(crate) fn await_answer(&mut self, flight: InFlight) {
         (self.first, self.body_bytes) = (0, 0);
         (self.wants, self.endpoint) = (flight.wants, flight.endpoint);
-        self.parser.begin(if flight.head { AnswerTo::Head } else { AnswerTo::Other });
+        self.parser.begin(if flight.head { ResponseTo::Head } else { ResponseTo::Other });
     }
 }

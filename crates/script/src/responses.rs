@@ -92,13 +92,13 @@ impl Responses {
 
 #[cfg(test)]
 mod tests {
-    use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+    use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
     use super::*;
 
     fn begin(answers: &mut Responses, user: u32, text: &str) {
         let mut parser = ResponseParser::new(Limits::default());
-        parser.begin(AnswerTo::Other);
+        parser.begin(ResponseTo::Other);
         let mut input = text.as_bytes();
         let Ok(Some(ResponseEvent::Head(head))) = parser.next(&mut input) else { panic!("{text}") };
         answers.begin(user, &head);

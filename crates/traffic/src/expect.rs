@@ -220,7 +220,7 @@ impl fmt::Display for BodyLike {
 
 #[cfg(test)]
 mod tests {
-    use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+    use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
     use super::*;
 
@@ -229,7 +229,7 @@ mod tests {
         source.next(Turn { user: 2, draw: None, now: 0 }, &mut out);
         assert_eq!(out.parts()[0].wants, Wants::Whole);
         let mut parser = ResponseParser::new(Limits::default());
-        parser.begin(AnswerTo::Other);
+        parser.begin(ResponseTo::Other);
         let mut input = answer;
         while let Some(event) = parser.next(&mut input).unwrap() {
             match event {

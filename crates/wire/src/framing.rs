@@ -24,7 +24,7 @@ pub enum Framing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     /// A status line and headers.
-    Answer,
+    Response,
     /// A request line and headers.
     Request,
     /// Fields only.
@@ -90,7 +90,7 @@ impl Facts {
 
     fn host(&mut self, section: Section, name: &[u8], value: &[u8]) -> Result<(), WireError> {
         match section {
-            Section::Answer => Ok(()),
+            Section::Response => Ok(()),
             Section::Trailers => Err(WireError::TrailerForbidden { name: Excerpt::of(name) }),
             Section::Request if self.host => Err(WireError::HostRepeated),
             Section::Request if !is_authority(value) => {
@@ -268,7 +268,7 @@ mod tests {
         for (values, minor, expected) in table {
             let mut facts = Facts::default();
             for value in values {
-                facts.field(Section::Answer, b"Connection", value.as_bytes()).unwrap();
+                facts.field(Section::Response, b"Connection", value.as_bytes()).unwrap();
             }
             assert_eq!(facts.keep_alive(minor), expected, "{values:?} 1.{minor}");
         }

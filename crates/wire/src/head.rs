@@ -1,11 +1,11 @@
 //! Heads as they arrive: whole, in parts, or known again.
 //!
 //! Owns what is kept of a head that has not arrived whole. Reading its lines is `walk`'s; a head that was
-//! read before is known again by `seen`.
+//! read before is known again by `last_head`.
 
 use crate::error::WireError;
 use crate::framing::Section;
-use crate::seen::SeenHead;
+use crate::last_head::LastHead;
 use crate::walk::{Bounds, Head, Walk};
 
 /// The part of a head that has arrived so far, on the heap only while there is one.
@@ -59,7 +59,7 @@ impl Held {
         section: Section,
         bounds: Bounds,
         input: &mut &'i [u8],
-        seen: Option<&mut SeenHead>,
+        seen: Option<&mut LastHead>,
     ) -> Result<Option<(Head, Place<'i>)>, WireError> {
         if !self.is_empty() {
             return self.resume(bounds, input);

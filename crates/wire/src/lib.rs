@@ -34,10 +34,10 @@ mod error;
 mod framing;
 mod head;
 mod headers;
+mod last_head;
 mod reason;
 mod request;
 mod response;
-mod seen;
 mod start_line;
 mod walk;
 
@@ -48,8 +48,8 @@ pub use encode::{
 pub use error::{Excerpt, WireError};
 pub use framing::Framing;
 pub use headers::{Headers, HeadersIter};
+pub use last_head::LastHead;
 pub use reason::reason;
 pub use request::{RequestEvent, RequestHead, RequestParser};
-pub use response::{AnswerTo, Eof, ResponseEvent, ResponseHead, ResponseParser};
-pub use seen::SeenHead;
+pub use response::{Eof, ResponseEvent, ResponseHead, ResponseParser, ResponseTo};
 pub use walk::Limits;

@@ -9,7 +9,7 @@ use crate::error::WireError;
 use crate::framing::{Framing, Section};
 use crate::head::{Held, Place};
 use crate::headers::Headers;
-use crate::seen::SeenHead;
+use crate::last_head::LastHead;
 use crate::walk::{Bounds, Head, Limits};
 
 /// Interim answers to one request; no server has a reason to send half as many.
@@ -17,7 +17,7 @@ const INTERIM_ANSWERS: u8 = 32;
 
 /// What the awaited answer answers to: it decides whether a body follows the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnswerTo {
+pub enum ResponseTo {
     /// A `HEAD` request, whose answer has no body whatever its headers say.
     Head,
     /// A request with any other method but `CONNECT`, which is not supported.
@@ -31,11 +31,11 @@ pub enum AnswerTo {
 /// [`End`](ResponseEvent::End), after which it is unarmed again.
 ///
 /// ```
-/// use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+/// use wire::{ResponseTo, Limits, ResponseEvent, ResponseParser};
 ///
 /// let mut parser = ResponseParser::new(Limits::default());
 /// let mut input: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-/// parser.begin(AnswerTo::Other);
+/// parser.begin(ResponseTo::Other);
 /// let mut body = Vec::new();
 /// while let Some(event) = parser.next(&mut input)? {
 ///     match event {
@@ -53,7 +53,7 @@ pub struct ResponseParser {
     body: Body,
     bounds: Bounds,
     phase: Phase,
-    answer_to: AnswerTo,
+    answer_to: ResponseTo,
     interim: u8,
     keep_alive: bool,
 }
@@ -122,7 +122,7 @@ impl ResponseParser {
             body: Body::Length(0),
             bounds: limits.into(),
             phase: Phase::Idle,
-            answer_to: AnswerTo::Other,
+            answer_to: ResponseTo::Other,
             interim: 0,
             keep_alive: false,
         }
@@ -133,7 +133,7 @@ impl ResponseParser {
     /// Whatever was under way is forgotten, an error included: an answer to be read on a connection
     /// opened anew begins like this as well.
     #[inline]
-    pub fn begin(&mut self, answer_to: AnswerTo) {
+    pub fn begin(&mut self, answer_to: ResponseTo) {
         self.held.release();
         self.answer_to = answer_to;
         self.interim = 0;
@@ -167,7 +167,7 @@ impl ResponseParser {
     pub fn next_seen<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
-        seen: &mut SeenHead,
+        seen: &mut LastHead,
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         self.event(input, Some(seen))
     }
@@ -178,13 +178,13 @@ impl ResponseParser {
     pub fn whole<'i>(
         &mut self,
         input: &mut &'i [u8],
-        seen: &SeenHead,
+        seen: &LastHead,
     ) -> Option<(ResponseHead<'i>, &'i [u8])> {
         if self.phase != Phase::Head || self.interim > 0 || !self.held.is_empty() {
             return None;
         }
         let bytes = *input;
-        let head = seen.known(Section::Answer, self.bounds, bytes)?;
+        let head = seen.known(Section::Response, self.bounds, bytes)?;
         let framing = self.framing(&head);
         let body = match framing {
             _ if head.start.status < 200 => return None,
@@ -218,7 +218,7 @@ impl ResponseParser {
     fn event<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
-        seen: Option<&mut SeenHead>,
+        seen: Option<&mut LastHead>,
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         match self.phase {
             Phase::Head => self.head(input, seen),
@@ -232,7 +232,7 @@ impl ResponseParser {
     fn head<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
-        seen: Option<&mut SeenHead>,
+        seen: Option<&mut LastHead>,
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         let (head, place) = match self.final_head(input, seen) {
             Ok(Some(found)) => found,
@@ -256,10 +256,10 @@ impl ResponseParser {
     fn final_head<'i>(
         &mut self,
         input: &mut &'i [u8],
-        mut seen: Option<&mut SeenHead>,
+        mut seen: Option<&mut LastHead>,
     ) -> Result<Option<(Head, Place<'i>)>, WireError> {
         while let Some((head, place)) =
-            self.held.read(Section::Answer, self.bounds, input, seen.as_deref_mut())?
+            self.held.read(Section::Response, self.bounds, input, seen.as_deref_mut())?
         {
             let status = head.start.status;
             if status >= 200 || status == 101 {
@@ -279,7 +279,7 @@ impl ResponseParser {
     fn framing(&self, head: &Head) -> Framing {
         match (head.start.status, head.facts.length) {
             (101 | 204 | 304, _) => Framing::None,
-            _ if self.answer_to == AnswerTo::Head => Framing::None,
+            _ if self.answer_to == ResponseTo::Head => Framing::None,
             _ if head.facts.chunked => Framing::Chunked,
             (_, Some(bytes)) => Framing::Length(bytes),
             (_, None) => Framing::UntilClose,

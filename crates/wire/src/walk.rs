@@ -119,7 +119,7 @@ impl Walk {
     /// Whether the start line is complete.
     #[inline]
     fn start_line(&mut self, bytes: &[u8]) -> Result<bool, WireError> {
-        if self.section == Section::Answer {
+        if self.section == Section::Response {
             check_protocol(bytes)?;
         }
         let Some(end) = self.text(bytes)? else { return Ok(false) };

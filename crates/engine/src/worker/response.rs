@@ -3,7 +3,7 @@
 use model::kinds::{self, Look};
 use model::{ErrorClass, Plan};
 use traffic::{Source, Wants};
-use wire::{ResponseHead, ResponseParser, SeenHead};
+use wire::{LastHead, ResponseHead, ResponseParser};
 
 use super::{Job, Worker};
 use crate::body_hash::BodyHasher;
@@ -20,7 +20,7 @@ const PLAIN_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Incoming {
     /// The last answer's head.
-    seen: SeenHead,
+    seen: LastHead,
     pub(super) body_hasher: BodyHasher,
     pub(super) failure_samples: FailureSamples,
     /// Answers are held against the first of their endpoint.
@@ -32,7 +32,7 @@ pub(super) struct Incoming {
 impl Incoming {
     pub(super) fn new(plan: &Plan, tls: bool) -> Self {
         Self {
-            seen: SeenHead::new(),
+            seen: LastHead::new(),
             body_hasher: BodyHasher::default(),
             failure_samples: FailureSamples::of(&plan.mix),
             expects_first: plan.expects_first(),
@@ -65,7 +65,7 @@ pub(super) struct Answer<'w> {
 /// What an answer is read with.
 pub(super) struct Reading<'w> {
     pub(super) parser: &'w mut ResponseParser,
-    pub(super) seen: &'w mut SeenHead,
+    pub(super) seen: &'w mut LastHead,
     pub(super) answer: Answer<'w>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use traffic::{Answered, Source};
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use crate::{closed, compiled, sent, source};
 
@@ -18,7 +18,7 @@ pub fn told(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Answere
 
 fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) -> Answered {
     let mut parser = ResponseParser::new(Limits::default());
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     let mut status = 0;
     let (first, second) = text.as_bytes().split_at(cut.min(text.len()));
     for mut part in [first, second] {
@@ -114,7 +114,7 @@ fn bodies_of_all_users_share_one_budget() {
     for user in 0..USERS {
         sent(&mut *source, closed(user, 0));
         let mut parser = ResponseParser::new(Limits::default());
-        parser.begin(AnswerTo::Other);
+        parser.begin(ResponseTo::Other);
         let mut rest = text.as_bytes();
         let told = allocation_counter::measure(|| {
             while let Some(event) = parser.next(&mut rest).unwrap() {

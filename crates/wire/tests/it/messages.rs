@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use wire::{AnswerTo, Framing};
+use wire::{Framing, ResponseTo};
 
 use crate::replay::{Common, Step};
 
@@ -134,16 +134,16 @@ fn message(head_step: Step, head: Vec<u8>, body: Body, keep_alive: Option<bool>)
 }
 
 /// One answer, after up to two interim ones, and what it answers to.
-pub fn answer() -> impl Strategy<Value = (Message, AnswerTo)> {
+pub fn answer() -> impl Strategy<Value = (Message, ResponseTo)> {
     let bodied = (
         select(vec![200u16, 201, 404, 500, 999]),
         0..=1u8,
         prop_oneof![sized(), chunked()],
-        Just(AnswerTo::Other),
+        Just(ResponseTo::Other),
     );
     let bare = prop_oneof![
-        (select(vec![204u16, 304]), 0..=1u8, none(), Just(AnswerTo::Other)),
-        (select(vec![200u16, 404]), 0..=1u8, none(), Just(AnswerTo::Head)),
+        (select(vec![204u16, 304]), 0..=1u8, none(), Just(ResponseTo::Other)),
+        (select(vec![200u16, 404]), 0..=1u8, none(), Just(ResponseTo::Head)),
     ];
     let reason = "( [ -~]{0,12})?";
     let kind = prop_oneof![3 => bodied, 1 => bare];

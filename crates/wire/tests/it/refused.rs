@@ -1,7 +1,7 @@
 //! Malformed messages, by table: every case is refused, with the error that names it, and in the
 //! same way when it arrives a byte at a time.
 
-use wire::{AnswerTo, Limits};
+use wire::{Limits, ResponseTo};
 
 use crate::replay::{self, Step};
 
@@ -14,8 +14,8 @@ fn code(steps: &[Step]) -> &'static str {
 }
 
 fn answer_code(bytes: &[u8]) -> &'static str {
-    let steps = replay::answers([bytes], &[AnswerTo::Other], Limits::default());
-    let dripped = replay::answers(bytes.chunks(1), &[AnswerTo::Other], Limits::default());
+    let steps = replay::answers([bytes], &[ResponseTo::Other], Limits::default());
+    let dripped = replay::answers(bytes.chunks(1), &[ResponseTo::Other], Limits::default());
     assert_eq!(steps, dripped, "{}", bytes.escape_ascii());
     code(&steps)
 }
@@ -293,7 +293,7 @@ fn what_an_error_says() {
         (b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n", "Content-Length is no number: `ten`"),
     ];
     for (bytes, expected) in table {
-        match replay::answers([bytes], &[AnswerTo::Other], Limits::default()).last() {
+        match replay::answers([bytes], &[ResponseTo::Other], Limits::default()).last() {
             Some(Step::Error { text, .. }) => assert_eq!(text, expected),
             other => panic!("{other:?}"),
         }

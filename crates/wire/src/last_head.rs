@@ -13,12 +13,12 @@ const LONGEST: usize = 1024;
 
 /// The last head that was read in one piece. One serves all the parsers of a thread.
 #[derive(Debug, Default)]
-pub struct SeenHead {
+pub struct LastHead {
     bytes: Vec<u8>,
     learnt: Option<(Section, Bounds, Head)>,
 }
 
-impl SeenHead {
+impl LastHead {
     /// Nothing seen yet.
     pub fn new() -> Self {
         Self { bytes: Vec::with_capacity(LONGEST), learnt: None }
