@@ -90,12 +90,12 @@ impl Behaviour {
 #[derive(Debug)]
 pub struct Misbehaving {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ServerState>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ServerState {
     behaviour: Behaviour,
     over: AtomicBool,
     first: OnceLock<Instant>,
@@ -111,7 +111,7 @@ impl Misbehaving {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port");
         let address = listener.local_addr().expect("a bound socket has an address");
         listener.set_nonblocking(true).expect("a socket can be non-blocking");
-        let state = Arc::new(State {
+        let state = Arc::new(ServerState {
             behaviour,
             over: AtomicBool::new(false),
             first: OnceLock::new(),
@@ -138,7 +138,7 @@ impl Drop for Misbehaving {
     }
 }
 
-impl State {
+impl ServerState {
     /// What is wrong now.
     fn fault(&self) -> Option<Fault> {
         let since = self.first.get().map_or(Duration::ZERO, Instant::elapsed);
@@ -169,7 +169,7 @@ impl State {
     }
 }
 
-fn accept_all(listener: &TcpListener, state: &Arc<State>) {
+fn accept_all(listener: &TcpListener, state: &Arc<ServerState>) {
     let mut conversations = Vec::new();
     let mut accepted = 0;
     while !state.is_over() {
@@ -192,7 +192,7 @@ fn accept_all(listener: &TcpListener, state: &Arc<State>) {
 }
 
 /// Serves the n-th connection until either side closes it.
-fn converse(mut stream: TcpStream, nth: u64, state: &State) -> io::Result<()> {
+fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(Duration::from_millis(100)))?;
@@ -232,7 +232,11 @@ fn reset(stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Reads up to the end of a head. Whether there was one.
-fn read_request(stream: &mut TcpStream, heard: &mut Vec<u8>, state: &State) -> io::Result<bool> {
+fn read_request(
+    stream: &mut TcpStream,
+    heard: &mut Vec<u8>,
+    state: &ServerState,
+) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
         if let Some(at) = heard.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
