@@ -1,6 +1,6 @@
 //! What became of single attempts, for the figures of endpoints and flows.
 //!
-//! A worker only appends to a log: a histogram of its own for every endpoint would be a hundred kilobytes each, and a miss of the cache for every answer. Once a second the collector
+//! A worker only appends to a log: a histogram of its own for every endpoint would be a hundred kilobytes each, and a miss of the cache for every response. Once a second the collector
 //! makes tallies of them, on its own thread. A load of one request has no log.
 
 use model::endpoint::{EndpointTally, FlowTally, MOST_ENDPOINTS, told_apart};
@@ -12,7 +12,7 @@ const ROOM: usize = 64 * 1024;
 /// One attempt's end, or one of a session's. Indexes are those of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogEntry {
-    /// A whole answer to an attempt that counts; `done` if it came inside the interval's phase.
+    /// A whole response to an attempt that counts; `done` if it came inside the interval's phase.
     Answered {
         endpoint: u16,
         status: u16,
@@ -22,11 +22,11 @@ pub(crate) enum LogEntry {
         service: Nanos,
         done: bool,
     },
-    /// A whole answer to what was due before.
+    /// A whole response to what was due before.
     Done { endpoint: u16 },
-    /// An attempt that had no answer in time.
+    /// An attempt that had no response in time.
     TimedOut { endpoint: u16, response: Nanos, service: Nanos },
-    /// An attempt that failed without an answer.
+    /// An attempt that failed without a response.
     Failed { endpoint: u16, class: ErrorClass },
     /// An arrival that was dropped, with the time it had waited if that was too long.
     Unsent { endpoint: u16, waited: Option<Nanos> },
@@ -60,7 +60,7 @@ impl AttemptLog {
         self.list.push(entry);
     }
 
-    /// The first answer of an endpoint that failed.
+    /// The first response of an endpoint that failed.
     pub(crate) fn sample(&mut self, endpoint: u16, words: String) {
         self.samples.push((endpoint, words));
     }

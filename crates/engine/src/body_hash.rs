@@ -1,4 +1,4 @@
-//! Hashing some answers' bodies, so that a run can tell what was answered. Every answer is hashed at
+//! Hashing some responses' bodies, so that a run can tell what was answered. Every response is hashed at
 //! first, then one in 64; at most one at a time a worker.
 
 use model::AnswerTally;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 const ALL_OF_THE_FIRST: u64 = 64;
 const THEN_ONE_IN: u64 = 64;
 
-/// The answer being hashed.
+/// The response being hashed.
 #[derive(Debug, Default)]
 pub(crate) struct BodyHasher {
     answers: u64,
@@ -15,7 +15,7 @@ pub(crate) struct BodyHasher {
 }
 
 impl BodyHasher {
-    /// An answer begins on connection `conn`: decides whether it is hashed.
+    /// A response begins on connection `conn`: decides whether it is hashed.
     #[inline]
     pub(crate) fn begin(&mut self, conn: u32) {
         self.answers += 1;
@@ -25,7 +25,7 @@ impl BodyHasher {
         }
     }
 
-    /// A part of the body of the answer on `conn`.
+    /// A part of the body of the response on `conn`.
     #[inline]
     pub(crate) fn body(&mut self, conn: u32, bytes: &[u8]) {
         if let Some((sampled, hash)) = &mut self.current
@@ -35,7 +35,7 @@ impl BodyHasher {
         }
     }
 
-    /// The answer on `conn` is whole.
+    /// The response on `conn` is whole.
     #[inline]
     pub(crate) fn end(&mut self, conn: u32, status: u16, bytes: u64, tally: &mut AnswerTally) {
         if let Some((_, hash)) = self.current.take_if(|(sampled, _)| *sampled == conn) {
@@ -43,7 +43,7 @@ impl BodyHasher {
         }
     }
 
-    /// The answer on `conn` will never be whole.
+    /// The response on `conn` will never be whole.
     pub(crate) fn abandon(&mut self, conn: u32) {
         self.current.take_if(|(sampled, _)| *sampled == conn);
     }

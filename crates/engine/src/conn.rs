@@ -1,4 +1,4 @@
-//! A connection as the worker sees it: what it is doing, and the answer being read on it.
+//! A connection as the worker sees it: what it is doing, and the response being read on it.
 
 use model::Nanos;
 use model::kinds::Look;
@@ -21,10 +21,10 @@ pub(crate) struct Conn {
     pub(crate) id: ConnId,
     pub(crate) tls: Option<Box<Session>>,
     pub(crate) parser: ResponseParser,
-    /// The answer being read: when its first byte came (0: not yet), and body bytes so far.
+    /// The response being read: when its first byte came (0: not yet), and body bytes so far.
     pub(crate) first: Nanos,
     pub(crate) body_bytes: u64,
-    /// What the answer being read looks like, as far as it has come.
+    /// What the response being read looks like, as far as it has come.
     pub(crate) look: Look,
     /// When the last request was sent: what a pace counts from.
     pub(crate) last_sent: Nanos,
@@ -34,7 +34,7 @@ pub(crate) struct Conn {
     pub(crate) session_due: Nanos,
     /// Requests sent for it.
     pub(crate) session_requests: u32,
-    /// The endpoint that the answer being read counts for.
+    /// The endpoint that the response being read counts for.
     pub(crate) endpoint: u32,
     /// Responses to attempts of the window.
     pub(crate) served: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Conn {
     pub(crate) in_flight: u16,
     pub(crate) head: u16,
     pub(crate) state: ConnState,
-    /// What the source is shown of the answer being read.
+    /// What the source is shown of the response being read.
     pub(crate) wants: Wants,
     /// Its user is in the middle of a session, and asked again without an arrival.
     pub(crate) in_session: bool,
@@ -128,7 +128,7 @@ impl Conn {
         std::mem::take(&mut self.has_arrival).then_some(self.arrival)
     }
 
-    /// Status of the answer being read.
+    /// Status of the response being read.
     #[inline]
     pub(crate) const fn status(&self) -> u16 {
         self.look.status
@@ -151,9 +151,9 @@ impl Conn {
         }
     }
 
-    /// Readies it for the answer to `flight`.
+    /// Readies it for the response to `flight`.
     #[inline]
-    pub(crate) fn await_answer(&mut self, flight: InFlight) {
+    pub(crate) fn await_response(&mut self, flight: InFlight) {
         (self.first, self.body_bytes) = (0, 0);
         (self.wants, self.endpoint) = (flight.wants, flight.endpoint);
         self.parser.begin(if flight.head { ResponseTo::Head } else { ResponseTo::Other });

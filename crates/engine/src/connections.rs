@@ -109,7 +109,7 @@ impl Connections {
         self.in_flight[at as usize] = request;
         let conn = &mut self.list[j as usize];
         if conn.in_flight == 0 {
-            conn.await_answer(request);
+            conn.await_response(request);
         }
         conn.in_flight += 1;
         conn.last_sent = request.sent;
@@ -131,13 +131,13 @@ impl Connections {
         Some(InFlight { handed, ..*request })
     }
 
-    /// Readies connection `j` for the answer to its oldest request, if it has one.
+    /// Readies connection `j` for the response to its oldest request, if it has one.
     #[inline]
     pub(crate) fn await_next(&mut self, j: u32) {
         let at = self.oldest_place(j);
         let conn = &mut self.list[j as usize];
         if conn.in_flight > 0 {
-            conn.await_answer(self.in_flight[at]);
+            conn.await_response(self.in_flight[at]);
         }
     }
 

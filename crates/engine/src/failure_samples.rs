@@ -1,4 +1,4 @@
-//! The first failed answer of each endpoint, as a sample: its beginning is kept as it comes in, one at
+//! The first failed response of each endpoint, as a sample: its beginning is kept as it comes in, one at
 //! a time a worker.
 
 use model::endpoint::{SAMPLE_BYTES, told_apart};
@@ -6,7 +6,7 @@ use model::{ErrorClass, Mix};
 
 use crate::attempt_log::endpoint_number;
 
-/// Which endpoints lack a sample, and the answer that is being kept.
+/// Which endpoints lack a sample, and the response that is being kept.
 #[derive(Debug, Default)]
 pub(crate) struct FailureSamples {
     /// Endpoints that have no sample yet; empty for a load of one request.
@@ -21,13 +21,13 @@ impl FailureSamples {
         Self { lacking, current: None, body: Vec::new() }
     }
 
-    /// Whether a failed answer to a request for `endpoint` would be kept.
+    /// Whether a failed response to a request for `endpoint` would be kept.
     #[inline]
     pub(crate) fn lacks(&self, endpoint: u32) -> bool {
         self.lacking.get(usize::from(endpoint_number(endpoint))).copied().unwrap_or(false)
     }
 
-    /// A failed answer begins on connection `conn`.
+    /// A failed response begins on connection `conn`.
     pub(crate) fn begin(&mut self, conn: u32) {
         if self.current.is_none() {
             self.current = Some(conn);
@@ -35,7 +35,7 @@ impl FailureSamples {
         }
     }
 
-    /// A part of the body of the answer on `conn`.
+    /// A part of the body of the response on `conn`.
     #[inline]
     pub(crate) fn body(&mut self, conn: u32, bytes: &[u8]) {
         if self.current == Some(conn) {
@@ -44,7 +44,7 @@ impl FailureSamples {
         }
     }
 
-    /// A failed answer on `conn` is whole: the endpoint's sample, if it lacks one.
+    /// A failed response on `conn` is whole: the endpoint's sample, if it lacks one.
     pub(crate) fn end(
         &mut self,
         conn: u32,
@@ -64,7 +64,7 @@ impl FailureSamples {
         Some(words.to_owned())
     }
 
-    /// The answer on `conn` will never be whole.
+    /// The response on `conn` will never be whole.
     pub(crate) fn abandon(&mut self, conn: u32) {
         self.current.take_if(|current| *current == conn);
     }

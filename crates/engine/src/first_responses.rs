@@ -1,4 +1,4 @@
-//! The first successful answer of each endpoint, as what the others are held against,
+//! The first successful response of each endpoint, as what the others are held against,
 //! where the plan says so. One for all workers: the first that comes anywhere.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use model::endpoint::told_apart;
 use crate::attempt_log::endpoint_number;
 use crate::response_kinds::ResponseShape;
 
-/// The first answer of each endpoint.
+/// The first response of each endpoint.
 #[derive(Debug)]
 pub(crate) struct FirstResponses {
-    /// The first answer's key by endpoint; 0 before it came.
+    /// The first response's key by endpoint; 0 before it came.
     firsts: Box<[AtomicU64]>,
 }
 
@@ -21,7 +21,7 @@ impl FirstResponses {
         Self { firsts: (0..endpoints).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Whether an answer is of the same status, media type and beginning as the first one of its
+    /// Whether a response is of the same status, media type and beginning as the first one of its
     /// endpoint, and not twice as long or short. The first one is.
     pub(crate) fn is_like_first(&self, seen: ResponseShape) -> bool {
         let Some(first) = self.firsts.get(usize::from(endpoint_number(seen.endpoint))) else {

@@ -33,7 +33,7 @@ impl Down {
 /// What a worker knows of the server's presence in the interval that is open.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Something of an answer came since the last look. The one thing that is set for every answer.
+    /// Something of a response came since the last look. The one thing that is set for every response.
     pub(crate) served: bool,
     tally: PresenceTally,
     /// Whether somebody waited at the last look.
@@ -90,19 +90,19 @@ impl Watch {
         self.looked = self.looked.max(until);
     }
 
-    /// An attempt failed at `now`, without an answer or with a server error.
+    /// An attempt failed at `now`, without a response or with a server error.
     pub(crate) fn failed(&mut self, now: Nanos) {
         self.tally.failed |= PresenceTally::slot(self.start, now);
     }
 
-    /// A user was given an answer that failed, between these instants.
+    /// A user was given a response that failed, between these instants.
     pub(crate) fn failing(&mut self, from: Nanos, to: Nanos) {
         if self.users > 0 {
             self.tally.failing_ns = self.tally.failing_ns.saturating_add(self.inside(from, to));
         }
     }
 
-    /// A user's attempt that began at `began` failed without an answer. It is down from there on.
+    /// A user's attempt that began at `began` failed without a response. It is down from there on.
     pub(crate) fn fell(&mut self, down: &mut Down, began: Nanos, cut: bool) {
         if self.users > 0 {
             if !down.is() {

@@ -38,7 +38,7 @@ pub(crate) struct Recorder {
     in_flight: Gauge,
     /// Requests made and not ended, whether they were handed over or not.
     pub(crate) under_way: u32,
-    /// Whole answers of the batch under way, of attempts that count.
+    /// Whole responses of the batch under way, of attempts that count.
     came: u32,
     /// Whether the server is there.
     pub(crate) watch: Watch,
@@ -179,7 +179,7 @@ impl Recorder {
         self.in_flight.step(at, requests);
     }
 
-    /// The answers counted since the last call came in one batch, of which the oldest may have waited
+    /// The responses counted since the last call came in one batch, of which the oldest may have waited
     /// for so long.
     #[inline]
     pub(crate) fn observed(&mut self, waited: Nanos) {
@@ -203,10 +203,10 @@ impl Recorder {
         self.phase != Phase::Drain && now < self.window_end
     }
 
-    /// A whole answer.
+    /// A whole response.
     #[inline]
-    pub(crate) fn answered(&mut self, flight: InFlight, answer: WholeResponse, now: Nanos) {
-        let WholeResponse { first, status, failure, check } = answer;
+    pub(crate) fn answered(&mut self, flight: InFlight, response: WholeResponse, now: Nanos) {
+        let WholeResponse { first, status, failure, check } = response;
         self.answers += 1;
         let done = self.in_phase(now);
         self.tally.answers_done += u64::from(done);
@@ -229,7 +229,7 @@ impl Recorder {
         self.log(LogEntry::Answered { endpoint, status, failure, check, response, service, done });
     }
 
-    /// The head of an answer: its media type in words, and where the first redirect leads.
+    /// The head of a response: its media type in words, and where the first redirect leads.
     #[inline]
     pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
         if !self.kinds.just_named(head.media_type) || (300..400).contains(&head.status) {
@@ -252,7 +252,7 @@ impl Recorder {
         done.saturating_sub(if self.open_loop { flight.due } else { flight.sent })
     }
 
-    /// An attempt that had no whole answer in time: it counts as waited for at least `timeout`, also
+    /// An attempt that had no whole response in time: it counts as waited for at least `timeout`, also
     /// where it was sent behind another on its connection and cannot be answered any more.
     pub(crate) fn timed_out(&mut self, flight: InFlight, timeout: Nanos, now: Nanos) {
         if self.counts(flight.due) {
@@ -275,7 +275,7 @@ impl Recorder {
         }
     }
 
-    /// An attempt failed without an answer. `sample` says how, for the first of its class.
+    /// An attempt failed without a response. `sample` says how, for the first of its class.
     pub(crate) fn failed(
         &mut self,
         attempt: Attempt,
@@ -296,7 +296,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps the first failed answer of an endpoint.
+    /// Keeps the first failed response of an endpoint.
     pub(crate) fn sample(&mut self, endpoint: u32, words: String) {
         self.attempts.sample(endpoint_number(endpoint), words);
     }
@@ -482,7 +482,7 @@ impl Recorder {
 mod tests {
     use super::*;
 
-    /// A worker that wakes late closes the window's last part after answers of the drain came in.
+    /// A worker that wakes late closes the window's last part after responses of the drain came in.
     #[test]
     fn requests_in_flight_are_not_integrated_past_the_window() {
         let mut recorder = Recorder::new(false, 0, SECOND);

@@ -1,4 +1,4 @@
-//! Counting answers by kind, as they come, and keeping how one body of each kind began.
+//! Counting responses by kind, as they come, and keeping how one body of each kind began.
 //!
 //! A kind is found among its endpoint's by one number, made of status, media type, the class of the
 //! body's first byte and that of its length. Beginnings are copied only while a kind that came up
@@ -10,7 +10,7 @@ use model::{Mix, Nanos};
 
 use crate::attempt_log::endpoint_number;
 
-/// Answers whose beginnings are copied after a new kind came up.
+/// Responses whose beginnings are copied after a new kind came up.
 const COPIES: u32 = 1024;
 /// Bytes of a beginning that are copied.
 const COPIED: usize = BEGINNING;
@@ -24,12 +24,12 @@ pub(crate) const LOCATION: usize = 8192;
 #[derive(Debug, Default)]
 pub(crate) struct ResponseKinds {
     endpoints: Vec<Vec<Entry>>,
-    /// Answers that came one after the other and differ in nothing that is kept: counted, and not yet
+    /// Responses that came one after the other and differ in nothing that is kept: counted, and not yet
     /// in their entry.
     alike: RepeatedResponse,
-    /// Answers whose beginnings are still copied.
+    /// Responses whose beginnings are still copied.
     copies: u32,
-    /// The connection whose answer's beginning was copied last, and what was.
+    /// The connection whose response's beginning was copied last, and what was.
     copied_from: Option<u32>,
     beginning: Vec<u8>,
     types: Vec<(u32, String)>,
@@ -60,7 +60,7 @@ struct Entry {
     has_beginning: bool,
 }
 
-/// A whole answer, as far as it matters here.
+/// A whole response, as far as it matters here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResponseShape {
     pub(crate) endpoint: u32,
@@ -89,7 +89,7 @@ impl ResponseKinds {
         Self { endpoints, copies: COPIES, ..Self::default() }
     }
 
-    /// The body of the answer on `conn` begins with `bytes`.
+    /// The body of the response on `conn` begins with `bytes`.
     #[inline]
     pub(crate) fn begins(&mut self, conn: u32, bytes: &[u8]) {
         if self.copies > 0 {
@@ -118,7 +118,7 @@ impl ResponseKinds {
         }
     }
 
-    /// An answer on `conn` is whole and succeeded.
+    /// A response on `conn` is whole and succeeded.
     #[inline]
     pub(crate) fn record(&mut self, conn: u32, seen: ResponseShape) {
         let alike = &mut self.alike;
@@ -131,7 +131,7 @@ impl ResponseKinds {
         }
     }
 
-    /// An answer that is not like the last one.
+    /// A response that is not like the last one.
     fn record_other(&mut self, conn: u32, seen: ResponseShape) {
         self.settle();
         let key = seen.key();
@@ -147,7 +147,7 @@ impl ResponseKinds {
         }
     }
 
-    /// Puts the answers that were alike into their entry.
+    /// Puts the responses that were alike into their entry.
     fn settle(&mut self) {
         let alike = std::mem::take(&mut self.alike);
         if alike.answers > 0 {
@@ -182,7 +182,7 @@ impl ResponseKinds {
         }
     }
 
-    /// The answer on `conn` is over: what was copied of it is none of the next one's.
+    /// The response on `conn` is over: what was copied of it is none of the next one's.
     #[inline]
     pub(crate) fn over(&mut self, conn: u32) {
         if self.copied_from == Some(conn) {

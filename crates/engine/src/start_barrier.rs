@@ -25,7 +25,7 @@ pub struct StartBarrier {
     end_ns: AtomicU64,
     /// Why a source ended the run: the first that did.
     halt: OnceLock<Halt>,
-    /// The first answers, where the others are held against them.
+    /// The first responses, where the others are held against them.
     expected: OnceLock<FirstResponses>,
 }
 
@@ -51,7 +51,7 @@ impl StartBarrier {
         let _ = self.halt.set(halt);
     }
 
-    /// The first answers of so many endpoints, which all workers share.
+    /// The first responses of so many endpoints, which all workers share.
     pub(crate) fn expected(&self, endpoints: usize) -> &FirstResponses {
         self.expected.get_or_init(|| FirstResponses::of(endpoints))
     }

@@ -1,7 +1,7 @@
 //! One worker: a thread's connections, its share of the load, and what came of it.
 //!
-//! `tick` does what has become due and says how long to wait; events carry answers in. When requests
-//! leave is decided in `dispatch`, what they are in `requests`; answers are in `receive`, everything that
+//! `tick` does what has become due and says how long to wait; events carry responses in. When requests
+//! leave is decided in `dispatch`, what they are in `requests`; responses are in `receive`, everything that
 //! goes wrong in `failures`. Instants inside are nanoseconds since the run's start.
 
 mod dispatch;

@@ -4,7 +4,7 @@
 //!
 //!     bare_loop uring|epoll CONNECTIONS SECONDS ADDRESS PATH
 //!
-//! Right only for servers whose answers come in one piece. A connection that fails ends the process.
+//! Right only for servers whose responses come in one piece. A connection that fails ends the process.
 
 use std::error::Error;
 use std::net::SocketAddr;

@@ -1,18 +1,18 @@
 //! Responses under way, kept until `response()` can be told of them whole.
 //!
-//! A worker is commonly in the middle of one answer at a time however many connections it has, so the
+//! A worker is commonly in the middle of one response at a time however many connections it has, so the
 //! buffers are shared: a user has one from head to end, and the next user takes it over.
 
 use wire::ResponseHead;
 
-/// Bytes of unfinished answers that one worker keeps at most.
+/// Bytes of unfinished responses that one worker keeps at most.
 pub(crate) const KEPT: usize = 256 << 20;
-/// What a buffer may keep of its memory between answers.
+/// What a buffer may keep of its memory between responses.
 const IDLE: usize = 256 << 10;
 /// The place of a user that has no buffer.
 const NONE: u32 = u32::MAX;
 
-/// An answer as far as it has come.
+/// A response as far as it has come.
 #[derive(Debug, Default)]
 pub(crate) struct Response {
     /// Its status.
@@ -23,7 +23,7 @@ pub(crate) struct Response {
     pub(crate) body: Vec<u8>,
 }
 
-/// The answers under way of one worker's users.
+/// The responses under way of one worker's users.
 #[derive(Debug, Default)]
 pub(crate) struct Responses {
     /// For each user, its place in `buffers`.
@@ -34,7 +34,7 @@ pub(crate) struct Responses {
 }
 
 impl Responses {
-    /// An answer to `user` begins.
+    /// A response to `user` begins.
     pub(crate) fn begin(&mut self, user: u32, head: &ResponseHead<'_>) {
         self.forget(user);
         let place = self.free.pop().unwrap_or_else(|| {
@@ -68,12 +68,12 @@ impl Responses {
         true
     }
 
-    /// The answer of `user`, if one has begun.
+    /// The response of `user`, if one has begun.
     pub(crate) fn of(&self, user: u32) -> Option<&Response> {
         self.place(user).map(|place| &self.buffers[place as usize])
     }
 
-    /// `user` has no answer under way any more.
+    /// `user` has no response under way any more.
     pub(crate) fn forget(&mut self, user: u32) {
         let Some(place) = self.place(user) else { return };
         self.places[user as usize] = NONE;
@@ -96,38 +96,40 @@ mod tests {
 
     use super::*;
 
-    fn begin(answers: &mut Responses, user: u32, text: &str) {
+    fn begin(responses: &mut Responses, user: u32, text: &str) {
         let mut parser = ResponseParser::new(Limits::default());
         parser.begin(ResponseTo::Other);
         let mut input = text.as_bytes();
         let Ok(Some(ResponseEvent::Head(head))) = parser.next(&mut input) else { panic!("{text}") };
-        answers.begin(user, &head);
+        responses.begin(user, &head);
     }
 
     #[test]
     fn answers_of_several_users_are_kept_apart_and_buffers_used_again() {
-        let mut answers = Responses::default();
-        begin(&mut answers, 7, "HTTP/1.1 201 Created\r\nA: b\r\nContent-Length: 4\r\n\r\n");
-        begin(&mut answers, 2, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n");
-        assert!(answers.extend(7, b"ab") && answers.extend(2, b"x") && answers.extend(7, b"cd"));
-        let seven = answers.of(7).unwrap();
+        let mut responses = Responses::default();
+        begin(&mut responses, 7, "HTTP/1.1 201 Created\r\nA: b\r\nContent-Length: 4\r\n\r\n");
+        begin(&mut responses, 2, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n");
+        assert!(
+            responses.extend(7, b"ab") && responses.extend(2, b"x") && responses.extend(7, b"cd")
+        );
+        let seven = responses.of(7).unwrap();
         assert_eq!((seven.status, &*seven.body), (201, &b"abcd"[..]));
         assert_eq!(seven.fields, b"A\nb\nContent-Length\n4\n");
-        assert_eq!(answers.of(2).unwrap().body, b"x");
-        answers.forget(7);
-        answers.forget(2);
-        assert_eq!((answers.of(7).is_none(), answers.kept), (true, 0));
-        begin(&mut answers, 3, "HTTP/1.1 204 No Content\r\n\r\n");
-        assert_eq!((answers.buffers.len(), answers.of(3).unwrap().body.len()), (2, 0));
+        assert_eq!(responses.of(2).unwrap().body, b"x");
+        responses.forget(7);
+        responses.forget(2);
+        assert_eq!((responses.of(7).is_none(), responses.kept), (true, 0));
+        begin(&mut responses, 3, "HTTP/1.1 204 No Content\r\n\r\n");
+        assert_eq!((responses.buffers.len(), responses.of(3).unwrap().body.len()), (2, 0));
     }
 
     #[test]
     fn no_more_is_kept_than_may_be() {
-        let mut answers = Responses::default();
-        begin(&mut answers, 0, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
-        answers.kept = KEPT - 2;
-        assert!(!answers.extend(0, b"abc"));
-        assert!(answers.extend(0, b"ab"));
-        assert!(answers.extend(5, b"of nobody"));
+        let mut responses = Responses::default();
+        begin(&mut responses, 0, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
+        responses.kept = KEPT - 2;
+        assert!(!responses.extend(0, b"abc"));
+        assert!(responses.extend(0, b"ab"));
+        assert!(responses.extend(5, b"of nobody"));
     }
 }

@@ -104,13 +104,13 @@ pub struct Summary {
 pub struct SummaryErrors {
     /// Connections that could not be opened.
     pub connect: u64,
-    /// Failed reads, answers cut short and answers that are no HTTP.
+    /// Failed reads, responses cut short and responses that are no HTTP.
     pub read: u64,
     /// Failed writes.
     pub write: u64,
     /// Responses with a status above 399.
     pub status: u64,
-    /// Requests without an answer in time.
+    /// Requests without a response in time.
     pub timeout: u64,
 }
 

@@ -42,7 +42,7 @@ pub struct Scripted {
     shared: Arc<Shared>,
     /// Until when each user is delayed; 0: it is not.
     delayed: Vec<Nanos>,
-    answers: Responses,
+    responses: Responses,
     failed: Option<Halt>,
     state: LuaState,
 }
@@ -66,7 +66,7 @@ impl Scripted {
             cuts: Vec::new(),
             shared,
             delayed: Vec::new(),
-            answers: Responses::default(),
+            responses: Responses::default(),
             failed: None,
             state,
         })
@@ -183,9 +183,9 @@ impl Scripted {
         Ok(Next::Send)
     }
 
-    /// Tells `response` of the user's answer.
+    /// Tells `response` of the user's response.
     fn tell(&mut self, user: u32) -> Result<(), ScriptError> {
-        let (Some(response), Some(answer)) = (&self.response, self.answers.of(user)) else {
+        let (Some(response), Some(answer)) = (&self.response, self.responses.of(user)) else {
             return Ok(());
         };
         let state = &self.state;
@@ -229,13 +229,14 @@ impl Source for Scripted {
     }
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
-        self.answers.begin(user, head);
+        self.responses.begin(user, head);
     }
 
     fn body(&mut self, user: u32, bytes: &[u8]) {
-        if !self.answers.extend(user, bytes) {
+        if !self.responses.extend(user, bytes) {
             let most = KEPT >> 20;
-            let message = format!("the answers under way in one thread hold more than {most} MiB");
+            let message =
+                format!("the responses under way in one thread hold more than {most} MiB");
             self.failed = Some(self.state.complain(Hook::Response, message).into());
         }
     }
@@ -245,12 +246,12 @@ impl Source for Scripted {
             Some(halt) => Err(halt),
             None => self.tell(user).map_err(Halt::from),
         };
-        self.answers.forget(user);
+        self.responses.forget(user);
         Answered { halt: told.err(), stop: self.shared.stopped(), ..Answered::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {
-        self.answers.forget(user);
+        self.responses.forget(user);
         None
     }
 }

@@ -66,7 +66,7 @@ pub(crate) struct Context {
     pub(crate) shared: Arc<Shared>,
     pub(crate) thread: usize,
     pub(crate) timers: Timers,
-    /// Answers on their way to the net; empty between events.
+    /// Responses on their way to the net; empty between events.
     pub(crate) out: Vec<u8>,
     /// The same in TLS records.
     pub(crate) records: Vec<u8>,

@@ -56,7 +56,7 @@ pub(crate) enum Doing {
     Waiting,
     /// A request has begun to arrive.
     Reading,
-    /// An answer is on its way.
+    /// A response is on its way.
     Writing,
 }
 

@@ -1,7 +1,7 @@
-//! Requests and answers of one connection: input to requests, requests to answers, answers out.
+//! Requests and responses of one connection: input to requests, requests to responses, responses out.
 //!
-//! Answers made in one go are gathered and handed to the net together, so that pipelined requests
-//! cost one send. An answer that takes time becomes a `slow_responses`; input that comes meanwhile is held.
+//! Responses made in one go are gathered and handed to the net together, so that pipelined requests
+//! cost one send. A response that takes time becomes a `slow_responses`; input that comes meanwhile is held.
 
 use model::Nanos;
 use net::{Close, Net};
@@ -16,7 +16,7 @@ use crate::query::Wrong;
 use crate::response::{self, Keep, Manner};
 use crate::route::{MAX_ECHO, Route};
 
-/// Bytes of answers gathered before they are handed to the net.
+/// Bytes of responses gathered before they are handed to the net.
 const GATHERED_BYTES: usize = 64 * 1024;
 /// Bytes that may wait for the kernel to take them before a client has to read some.
 pub(crate) const BACKLOG_BYTES: usize = 256 * 1024;
@@ -30,11 +30,11 @@ const LAST: Manner = Manner { keep: Keep::Close, head_only: false };
 /// How far a step has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// The answer is made; the next request may follow.
+    /// The response is made; the next request may follow.
     Done,
     /// The input is used up.
     Hungry,
-    /// The answer takes time.
+    /// The response takes time.
     Busy,
     /// The connection is closed.
     Gone,
@@ -77,7 +77,7 @@ impl Context {
         fate
     }
 
-    /// Reads input until it is used up, an answer takes time, or the connection ends.
+    /// Reads input until it is used up, a response takes time, or the connection ends.
     #[inline]
     fn read<N: Net>(&mut self, net: &mut N, conn: &mut Conn, input: &[u8]) -> Fate {
         let mut rest = input;
@@ -217,7 +217,7 @@ impl Context {
         self.ended(net, conn, manner)
     }
 
-    /// The answer is made; if it was the connection's last, that is closed.
+    /// The response is made; if it was the connection's last, that is closed.
     #[inline]
     pub(crate) fn ended<N: Net>(&mut self, net: &mut N, conn: &mut Conn, manner: Manner) -> Flow {
         if manner.keep != Keep::Close {
@@ -236,7 +236,7 @@ impl Context {
             self.send_records(net, conn);
         }
         // What is still on its way from the client has to be received and thrown away, or the
-        // kernel answers it with a RST that overtakes the answer.
+        // kernel answers it with a RST that overtakes the response.
         conn.receive_again(net);
         net.close(conn.id, how);
         Flow::Gone

@@ -6,7 +6,7 @@
 /// the enum, its names, and the documentation of both.
 macro_rules! faults {
     ($($name:literal $variant:ident $does:literal)*) => {
-        /// What is wrong with an answer. `chunked`, `gzip`, `1xx` and `no-length` are correct HTTP that
+        /// What is wrong with a response. `chunked`, `gzip`, `1xx` and `no-length` are correct HTTP that
         /// clients often get wrong.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Fault {
@@ -26,20 +26,20 @@ macro_rules! faults {
 }
 
 faults! {
-    "reset" Reset "RST instead of an answer."
-    "close" Close "FIN instead of an answer."
+    "reset" Reset "RST instead of a response."
+    "close" Close "FIN instead of a response."
     "truncate" Truncate "A body shorter than its `Content-Length`, then FIN."
     "bad-length" BadLength "A `Content-Length` that is no number."
     "garbage" Garbage "Bytes that are not HTTP."
     "endless-header" EndlessHeader "A head that never ends: 1.6 MB/s of header lines, 64 MiB at most."
-    "drip" Drip "A correct answer, a byte each 100 ms."
-    "hang" Hang "No answer."
-    "chunked" Chunked "A correct chunked answer."
+    "drip" Drip "A correct response, a byte each 100 ms."
+    "hang" Hang "No response."
+    "chunked" Chunked "A correct chunked response."
     "chunked-bad" ChunkedBad "A chunk size that is no number."
-    "gzip" Gzip "A correct answer in gzip coding."
-    "early" Early "An answer before the body is read, then FIN."
-    "1xx" Interim "An interim answer (103), then a correct one."
-    "no-length" NoLength "A correct answer that lasts until the close."
+    "gzip" Gzip "A correct response in gzip coding."
+    "early" Early "A response before the body is read, then FIN."
+    "1xx" Interim "An interim response (103), then a correct one."
+    "no-length" NoLength "A correct response that lasts until the close."
 }
 
 impl Fault {
@@ -69,7 +69,7 @@ pub(crate) const NO_LENGTH: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
     {\"status\":\"ok\"}";
 
-/// Comes before the answer of [`Fault::Interim`].
+/// Comes before the response of [`Fault::Interim`].
 pub(crate) const EARLY_HINTS: &[u8] =
     b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload; as=style\r\n\r\n";
 

@@ -1,10 +1,10 @@
-//! The usual answer in gzip coding, made when the program is compiled.
+//! The usual response in gzip coding, made when the program is compiled.
 
 use wire::Framing;
 
 use crate::response::{self, JSON, Manner, OK_BODY};
 
-/// Appends the usual answer in gzip coding.
+/// Appends the usual response in gzip coding.
 pub(crate) fn usual(out: &mut Vec<u8>, manner: Manner) {
     let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
     let framing = Framing::Length(GZIP_BODY.len() as u64);
@@ -14,7 +14,7 @@ pub(crate) fn usual(out: &mut Vec<u8>, manner: Manner) {
     }
 }
 
-/// The body of the usual answer as gzip: one stored block (RFC 1951 section 3.2.4) in the frame of
+/// The body of the usual response as gzip: one stored block (RFC 1951 section 3.2.4) in the frame of
 /// RFC 1952, with its CRC-32 and length.
 static GZIP_BODY: [u8; 38] = gzip_stored();
 

@@ -2,14 +2,14 @@
 //! capacity, and misbehaviour on demand.
 //!
 //! Threads share nothing but a port (`SO_REUSEPORT`) and, on `/queue` alone, a lock: each is a
-//! [`Worker`] driven by a net of its own. Bytes come from `net`, are parsed by `wire`, and answers
+//! [`Worker`] driven by a net of its own. Bytes come from `net`, are parsed by `wire`, and responses
 //! go back to `net`; what was served is counted here and handed to the caller as [`Served`].
 //!
 //! * `options`, `server`: what is asked for, and the threads that do it.
-//! * `worker`, `exchange`, `slow_responses`: a connection's events, its requests and answers, and the answers
+//! * `worker`, `exchange`, `slow_responses`: a connection's events, its requests and responses, and the responses
 //!   that take time. `conn`, `context`, `timers` and `stall` are their state.
 //! * `route`, `query`, `fault`: what a path means.
-//! * `response`, `counters`, `queue`, `shop`, `tls`: bytes of answers, counters, the queue model, an API
+//! * `response`, `counters`, `queue`, `shop`, `tls`: bytes of responses, counters, the queue model, an API
 //!   with a login, TLS.
 //!
 //! A [`Worker`] works on any [`net::Net`], the simulated one included.

@@ -1,4 +1,4 @@
-//! The bytes of answers. The usual one is encoded once; the rest are written when asked for.
+//! The bytes of responses. The usual one is encoded once; the rest are written when asked for.
 
 use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
 
@@ -7,7 +7,7 @@ pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
 
 pub(crate) const JSON: &str = "application/json";
 
-/// What an answer says about the connection's future.
+/// What a response says about the connection's future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// It goes on, which HTTP/1.1 takes for granted.
@@ -18,7 +18,7 @@ pub(crate) enum Keep {
     Close,
 }
 
-/// How one answer is to be given.
+/// How one response is to be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Manner {
     pub(crate) keep: Keep,
@@ -26,7 +26,7 @@ pub(crate) struct Manner {
     pub(crate) head_only: bool,
 }
 
-/// The usual answer in every manner.
+/// The usual response in every manner.
 #[derive(Debug)]
 pub(crate) struct UsualResponse {
     whole: [Vec<u8>; 3],
@@ -64,10 +64,10 @@ pub(crate) fn head(
     let said: &[_] = if keep == Keep::Said { &kept } else { &[] };
     let all: Vec<_> = headers.iter().chain(said).copied().collect();
     encode_response_head(out, status, &all, framing, keep != Keep::Close)
-        .expect("answers of this crate are valid HTTP");
+        .expect("responses of this crate are valid HTTP");
 }
 
-/// Appends an answer with a body.
+/// Appends a response with a body.
 pub(crate) fn whole(
     out: &mut Vec<u8>,
     status: u16,
@@ -78,7 +78,7 @@ pub(crate) fn whole(
     whole_with(out, status, content_type, &[], body, manner);
 }
 
-/// Appends an answer with a body and further header fields.
+/// Appends a response with a body and further header fields.
 pub(crate) fn whole_with(
     out: &mut Vec<u8>,
     status: u16,
@@ -95,7 +95,7 @@ pub(crate) fn whole_with(
     }
 }
 
-/// Appends an answer that says in one line of JSON what was wrong.
+/// Appends a response that says in one line of JSON what was wrong.
 pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, manner: Manner) {
     error_with(out, status, &[], message, manner);
 }
@@ -112,7 +112,7 @@ pub(crate) fn error_with(
     whole_with(out, status, JSON, further, body.as_bytes(), manner);
 }
 
-/// Appends an answer with the status asked for.
+/// Appends a response with the status asked for.
 pub(crate) fn status(out: &mut Vec<u8>, code: u16, manner: Manner) {
     if matches!(code, 204 | 304) {
         head(out, code, &[], Framing::None, manner.keep);
@@ -122,7 +122,7 @@ pub(crate) fn status(out: &mut Vec<u8>, code: u16, manner: Manner) {
     }
 }
 
-/// Appends the usual answer in two chunks.
+/// Appends the usual response in two chunks.
 pub(crate) fn chunked(out: &mut Vec<u8>, manner: Manner) {
     head(out, 200, &[("Content-Type", JSON)], Framing::Chunked, manner.keep);
     if !manner.head_only {

@@ -76,7 +76,7 @@ impl Route {
         (kind, route.unwrap_or_else(|wrong| Self::Wrong(Box::new(wrong))))
     }
 
-    /// Whether the answer comes before the body has been read.
+    /// Whether the response comes before the body has been read.
     pub(crate) fn answered_early(&self) -> bool {
         matches!(self, Self::TooLarge | Self::Fault(Fault::Early))
     }

@@ -1,8 +1,8 @@
 //! A small shop: an API with a login, a list and details, for loads that are sessions.
 //!
-//! Owns what its paths answer. Nothing is stored: the items are always the same, a token is worked
+//! Owns what its paths respond. Nothing is stored: the items are always the same, a token is worked
 //! out from the user's name, and what is ordered is confirmed and forgotten. So every thread gives
-//! the same answers, and a load of writes fills nothing.
+//! the same responses, and a load of writes fills nothing.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -127,7 +127,7 @@ impl Visit {
         Self { asks, body: Vec::new(), too_long }
     }
 
-    /// Takes a part of the body; what is too much of it is let go and told in the answer.
+    /// Takes a part of the body; what is too much of it is let go and told in the response.
     pub(crate) fn body(&mut self, bytes: &[u8]) {
         self.too_long |= self.body.len() + bytes.len() > MAX_BODY;
         if !self.too_long {
@@ -135,7 +135,7 @@ impl Visit {
         }
     }
 
-    /// Appends the answer.
+    /// Appends the response.
     pub(crate) fn answer(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
         if self.too_long {
             let message = format!("a body has up to {MAX_BODY} bytes here");

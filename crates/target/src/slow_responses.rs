@@ -1,4 +1,4 @@
-//! Answers that take time: delays and queues, streamed bodies, and the slow kinds of misbehaviour.
+//! Responses that take time: delays and queues, streamed bodies, and the slow kinds of misbehaviour.
 //!
 //! Each step ends in a [`Flow`], and [`Context::settle`] turns it into what becomes of the connection.
 

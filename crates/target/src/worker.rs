@@ -157,7 +157,7 @@ impl Worker {
     }
 
     /// Closes connections of the next part of the table on which nothing has happened for long: idle ones,
-    /// bodies and handshakes that trickle, answers that nobody reads.
+    /// bodies and handshakes that trickle, responses that nobody reads.
     fn close_the_still<N: Net>(&mut self, net: &mut N, now: Nanos) {
         if now < self.look_next_ns {
             return;

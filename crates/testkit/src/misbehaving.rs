@@ -2,7 +2,7 @@
 //! that are measured while something happens to them.
 //!
 //! A thread for each connection, which reads up to the end of a request's head, waits for the service
-//! time and answers. Requests have no bodies, and there is no code of what is tested in it.
+//! time and responses. Requests have no bodies, and there is no code of what is tested in it.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -54,7 +54,7 @@ pub enum Fault {
 pub enum Answers {
     /// The same 15 bytes of JSON.
     Same,
-    /// JSON whose text and length, 20 to 2,000 bytes, differ from answer to answer.
+    /// JSON whose text and length, 20 to 2,000 bytes, differ from response to response.
     Dynamic,
     /// The same 200,000 bytes of JSON.
     Long,
@@ -63,7 +63,7 @@ pub enum Answers {
 /// How a server is started.
 #[derive(Debug, Clone)]
 pub struct Behaviour {
-    /// How long an answer takes.
+    /// How long a response takes.
     pub service: Duration,
     /// What is answered.
     pub answers: Answers,
@@ -79,7 +79,7 @@ impl Behaviour {
         Self { service, answers: Answers::Same, fault: None, during: Duration::ZERO..Duration::MAX }
     }
 
-    /// Answers in 2 ms, and misbehaves from an instant on for good.
+    /// Responses in 2 ms, and misbehaves from an instant on for good.
     pub fn faulty(fault: Fault, after: Duration) -> Self {
         let well = Self::well(Duration::from_millis(2));
         Self { fault: Some(fault), during: after..Duration::MAX, ..well }

@@ -1,10 +1,10 @@
-//! Memory for bodies that are kept until their answers are whole: one budget for all users of a worker. A
-//! server that drips long answers to every user would fill the memory otherwise.
+//! Memory for bodies that are kept until their responses are whole: one budget for all users of a worker. A
+//! server that drips long responses to every user would fill the memory otherwise.
 
-/// Bytes of one answer's body kept for its checks at most: 1 MiB.
+/// Bytes of one response's body kept for its checks at most: 1 MiB.
 pub(crate) const MOST_BODY: usize = 1 << 20;
-/// Memory for bodies that one worker holds at most, all users together: 256 MiB, as for answers that scripts
-/// look at. An answer beyond it fails its checks.
+/// Memory for bodies that one worker holds at most, all users together: 256 MiB, as for responses that scripts
+/// look at. A response beyond it fails its checks.
 pub(crate) const MOST_HELD: usize = 256 << 20;
 
 /// Makes room for `more` bytes behind those of a body; false where the budget does not allow it.

@@ -209,7 +209,7 @@ impl Compiled {
     }
 
     /// The first requests as they would be sent, `count` at most. Uses up no rows. Of a flow all steps
-    /// are shown, with `<name>` for what they take from answers.
+    /// are shown, with `<name>` for what they take from responses.
     pub fn sample(&self, count: u32, unix_ns: i64) -> Vec<Sample> {
         let mut real = rehearsal(&self.program, unix_ns);
         let mut masked = rehearsal(&self.masked, unix_ns);

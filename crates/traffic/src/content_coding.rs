@@ -73,7 +73,7 @@ impl Decoder {
         body: &'a [u8],
         most: usize,
     ) -> Result<&'a [u8], Undecoded> {
-        // An answer to HEAD, or one without a body, says how it would be coded.
+        // A response to HEAD, or one without a body, says how it would be coded.
         if body.is_empty() {
             return Ok(body);
         }

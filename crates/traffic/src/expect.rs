@@ -1,4 +1,4 @@
-//! The same request again and again, whose answers must hold something.
+//! The same request again and again, whose responses must hold something.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::value::Texts;
 
 /// A body's buffer that has grown beyond this is given back.
 const KEPT: usize = 64 << 10;
-/// Bytes of a failed answer's body that are shown at most.
+/// Bytes of a failed response's body that are shown at most.
 const SHOWN: usize = 4096;
 
 /// What a body must be like: a text that it holds, or a regular expression that it matches.
@@ -46,7 +46,7 @@ impl BodyLike {
     }
 }
 
-/// A source of one fixed request whose answers are checked.
+/// A source of one fixed request whose responses are checked.
 #[derive(Debug)]
 pub struct Expecting {
     always: Always,
@@ -57,23 +57,23 @@ pub struct Expecting {
     asked: Texts,
     scratch: Vec<u8>,
     decoder: Decoder,
-    /// The last answer that failed.
+    /// The last response that failed.
     failure: Option<String>,
 }
 
-/// What is kept of the answer that a user is being sent.
+/// What is kept of the response that a user is being sent.
 #[derive(Debug, Default)]
 struct Kept {
     status: u16,
     coding: Coding,
     body: Vec<u8>,
     bytes: usize,
-    /// Nothing more is kept of it: other users' answers take all memory there is for them.
+    /// Nothing more is kept of it: other users' responses take all memory there is for them.
     crowded: bool,
 }
 
 impl Expecting {
-    /// Sends what `always` sends and checks that answers are like `like`.
+    /// Sends what `always` sends and checks that responses are like `like`.
     pub fn new(always: Always, like: BodyLike) -> Self {
         Self {
             always,
@@ -198,7 +198,7 @@ impl Source for Expecting {
 pub struct Expect {
     /// What is sent.
     pub always: Always,
-    /// What answers must be like.
+    /// What responses must be like.
     pub like: BodyLike,
 }
 

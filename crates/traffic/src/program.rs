@@ -70,7 +70,7 @@ pub(crate) struct StepOf {
     pub(crate) extract: Vec<Extract>,
 }
 
-/// A value taken from an answer.
+/// A value taken from a response.
 #[derive(Debug, Clone)]
 pub(crate) struct Extract {
     /// Its number among the flow's.
@@ -78,7 +78,7 @@ pub(crate) struct Extract {
     pub(crate) from: From,
 }
 
-/// Where in an answer a value is.
+/// Where in a response a value is.
 #[derive(Debug, Clone)]
 pub(crate) enum From {
     Json(Pointer),

@@ -1,6 +1,6 @@
 //! Bodies: how much of the input belongs to the message, and when it has ended.
 //!
-//! Owns the counting for all framings, the same for answers and requests. Data is lent from the
+//! Owns the counting for all framings, the same for responses and requests. Data is lent from the
 //! input; nothing is copied.
 
 use crate::chunked::{Chunked, Part};

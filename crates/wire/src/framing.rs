@@ -16,7 +16,7 @@ pub enum Framing {
     Length(u64),
     /// Chunks, from `Transfer-Encoding: chunked`.
     Chunked,
-    /// Everything until the peer closes: an answer without either header.
+    /// Everything until the peer closes: a response without either header.
     UntilClose,
 }
 
@@ -112,7 +112,7 @@ impl Facts {
         }
     }
 
-    /// An answer may repeat the same length (RFC 9110 section 8.6 lets a recipient accept that); a
+    /// A response may repeat the same length (RFC 9110 section 8.6 lets a recipient accept that); a
     /// request may not, and a list in one field is refused in both.
     fn content_length(
         &mut self,
@@ -177,7 +177,7 @@ impl Facts {
 /// Whether `name`, a token, is `known`, written in lower case and as long.
 ///
 /// Setting bit 5 makes an upper case letter a lower case one and no other token byte a letter or a
-/// dash. Two words that may overlap cover 8 to 16 bytes; this saves a tenth of a small answer's cost.
+/// dash. Two words that may overlap cover 8 to 16 bytes; this saves a tenth of a small response's cost.
 #[inline]
 fn is_name(name: &[u8], known: &[u8]) -> bool {
     const BIT_5: u64 = 0x2020_2020_2020_2020;

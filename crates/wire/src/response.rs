@@ -1,7 +1,7 @@
-//! Answers, as the generator reads them.
+//! Responses, as the generator reads them.
 //!
-//! Owns the order of an answer's events, the skipping of interim answers, and what the end of the
-//! connection means for an answer under way. Syntax is read by `head` and `body`.
+//! Owns the order of a response's events, the skipping of interim responses, and what the end of the
+//! connection means for a response under way. Syntax is read by `head` and `body`.
 
 use crate::body::Body;
 use crate::chunked::Part;
@@ -12,21 +12,21 @@ use crate::headers::Headers;
 use crate::last_head::LastHead;
 use crate::walk::{Bounds, Head, Limits};
 
-/// Interim answers to one request; no server has a reason to send half as many.
+/// Interim responses to one request; no server has a reason to send half as many.
 const INTERIM_ANSWERS: u8 = 32;
 
-/// What the awaited answer answers to: it decides whether a body follows the head.
+/// What the awaited response answers to: it decides whether a body follows the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseTo {
-    /// A `HEAD` request, whose answer has no body whatever its headers say.
+    /// A `HEAD` request, whose response has no body whatever its headers say.
     Head,
     /// A request with any other method but `CONNECT`, which is not supported.
     Other,
 }
 
-/// Reads the answers of one connection.
+/// Reads the responses of one connection.
 ///
-/// [`begin`](Self::begin) arms it for one answer; then [`next`](Self::next) yields
+/// [`begin`](Self::begin) arms it for one response; then [`next`](Self::next) yields
 /// [`Head`](ResponseEvent::Head), any number of [`Body`](ResponseEvent::Body) and
 /// [`End`](ResponseEvent::End), after which it is unarmed again.
 ///
@@ -53,7 +53,7 @@ pub struct ResponseParser {
     body: Body,
     bounds: Bounds,
     phase: Phase,
-    answer_to: ResponseTo,
+    response_to: ResponseTo,
     interim: u8,
     keep_alive: bool,
 }
@@ -66,14 +66,14 @@ enum Phase {
     Failed,
 }
 
-/// One step in an answer.
+/// One step in a response.
 #[derive(Debug, Clone, Copy)]
 pub enum ResponseEvent<'a> {
-    /// The final answer's head.
+    /// The final response's head.
     Head(ResponseHead<'a>),
     /// Some bytes of the body, never none.
     Body(&'a [u8]),
-    /// The answer is complete. An answer framed by the close of the connection ends with
+    /// The response is complete. A response framed by the close of the connection ends with
     /// [`Eof::Complete`] instead.
     End {
         /// Whether the connection may carry another request.
@@ -81,7 +81,7 @@ pub enum ResponseEvent<'a> {
     },
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseHead<'a> {
     /// The status code, 100 to 999; of the 1xx ones only 101 is ever reported.
@@ -94,7 +94,7 @@ pub struct ResponseHead<'a> {
     pub headers: Headers<'a>,
     /// How the body's end will be known.
     pub framing: Framing,
-    /// Whether the connection may carry another request after this answer.
+    /// Whether the connection may carry another request after this response.
     pub keep_alive: bool,
     /// Length of the head, from the status line to the empty line.
     pub bytes: usize,
@@ -103,11 +103,11 @@ pub struct ResponseHead<'a> {
 /// What the end of a connection meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eof {
-    /// No answer was awaited.
+    /// No response was awaited.
     Idle,
     /// The body that lasts until the close is complete.
     Complete,
-    /// An answer was awaited and not a byte of it has come: the request may not have been read.
+    /// A response was awaited and not a byte of it has come: the request may not have been read.
     NoAnswer,
     /// The message is cut short.
     Truncated,
@@ -122,34 +122,34 @@ impl ResponseParser {
             body: Body::Length(0),
             bounds: limits.into(),
             phase: Phase::Idle,
-            answer_to: ResponseTo::Other,
+            response_to: ResponseTo::Other,
             interim: 0,
             keep_alive: false,
         }
     }
 
-    /// Arms the parser for one answer.
+    /// Arms the parser for one response.
     ///
-    /// Whatever was under way is forgotten, an error included: an answer to be read on a connection
+    /// Whatever was under way is forgotten, an error included: a response to be read on a connection
     /// opened anew begins like this as well.
     #[inline]
-    pub fn begin(&mut self, answer_to: ResponseTo) {
+    pub fn begin(&mut self, response_to: ResponseTo) {
         self.held.release();
-        self.answer_to = answer_to;
+        self.response_to = response_to;
         self.interim = 0;
         self.phase = Phase::Head;
     }
 
     /// Takes the next event from `input`, consuming the bytes it was made of.
     ///
-    /// `None` means that all of `input` is consumed and the answer goes on in what comes next, or
-    /// that no answer is awaited. After [`ResponseEvent::End`] what is left in `input` belongs to
-    /// the next answer. An event lends from `input`, or from the parser if a head came in parts.
+    /// `None` means that all of `input` is consumed and the response goes on in what comes next, or
+    /// that no response is awaited. After [`ResponseEvent::End`] what is left in `input` belongs to
+    /// the next response. An event lends from `input`, or from the parser if a head came in parts.
     ///
     /// # Errors
     ///
     /// What the peer did wrong; the connection is of no further use. [`WireError::Unsolicited`] when
-    /// `input` holds bytes and no answer is awaited.
+    /// `input` holds bytes and no response is awaited.
     #[inline]
     pub fn next<'a, 'i: 'a>(
         &'a mut self,
@@ -172,7 +172,7 @@ impl ResponseParser {
         self.event(input, Some(seen))
     }
 
-    /// Takes an answer in one step that is all there and whose head is the one that was seen last: most
+    /// Takes a response in one step that is all there and whose head is the one that was seen last: most
     /// are. `None`: read it by [`next_seen`](Self::next_seen); nothing is consumed.
     #[inline]
     pub fn whole<'i>(
@@ -198,7 +198,7 @@ impl ResponseParser {
         Some((self.described(&head, framing, bytes), body))
     }
 
-    /// A head that begins `bytes`, for who reads the answer.
+    /// A head that begins `bytes`, for who reads the response.
     #[inline]
     fn described<'b>(&self, head: &Head, framing: Framing, bytes: &'b [u8]) -> ResponseHead<'b> {
         ResponseHead {
@@ -279,7 +279,7 @@ impl ResponseParser {
     fn framing(&self, head: &Head) -> Framing {
         match (head.start.status, head.facts.length) {
             (101 | 204 | 304, _) => Framing::None,
-            _ if self.answer_to == ResponseTo::Head => Framing::None,
+            _ if self.response_to == ResponseTo::Head => Framing::None,
             _ if head.facts.chunked => Framing::Chunked,
             (_, Some(bytes)) => Framing::Length(bytes),
             (_, None) => Framing::UntilClose,
@@ -325,14 +325,14 @@ impl ResponseParser {
         eof
     }
 
-    /// Interim (1xx) answers that came before the one under way.
+    /// Interim (1xx) responses that came before the one under way.
     #[inline]
     pub fn interim(&self) -> u8 {
         self.interim
     }
 
-    /// Whether no byte of the final answer has come yet, as far as is known: a beginning may turn out to
-    /// be that of another interim answer.
+    /// Whether no byte of the final response has come yet, as far as is known: a beginning may turn out to
+    /// be that of another interim response.
     pub fn awaits_first_byte(&self) -> bool {
         self.phase == Phase::Head && self.held.is_empty()
     }

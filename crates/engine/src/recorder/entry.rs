@@ -27,7 +27,7 @@ impl InFlight {
         Self { due, taken, sent: now, endpoint, head, wants, handed: false }
     }
 
-    /// Whether what was taken in at `at` cannot be its answer: it had not left by then.
+    /// Whether what was taken in at `at` cannot be its response: it had not left by then.
     #[inline]
     pub(crate) fn left_after(&self, at: Nanos) -> bool {
         !self.handed || self.sent > at
@@ -45,7 +45,7 @@ pub(crate) struct Attempt {
     pub(crate) endpoint: u32,
 }
 
-/// What a whole answer was.
+/// What a whole response was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WholeResponse {
     /// When its first byte came.

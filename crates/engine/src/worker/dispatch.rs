@@ -31,8 +31,8 @@ impl Worker {
 
     /// Takes up the arrivals that are due, if it is time to, and serves as many as connections allow.
     ///
-    /// Together or not at all: an arrival taken up at every answer would make the next wake-up, and a
-    /// wake-up costs more than a request. One for answers that comes when the timer is half over saves
+    /// Together or not at all: an arrival taken up at every response would make the next wake-up, and a
+    /// wake-up costs more than a request. One for responses that comes when the timer is half over saves
     /// the timer's, so it takes up what is there.
     pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let Pace::Open { arrivals, .. } = &self.pace else { return };
@@ -166,7 +166,7 @@ impl Worker {
         }
     }
 
-    /// After an answer on `j`, or the loss of what was under way: when does its user go on?
+    /// After a response on `j`, or the loss of what was under way: when does its user go on?
     pub(super) fn go_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let others_wait = self.limit.holds_back();
         if self.conns[j].state != ConnState::Open || self.conns.has_room(j) {

@@ -135,19 +135,19 @@ impl Worker {
         self.serve_arrivals(net, now);
     }
 
-    /// More came behind the only answer that was due on `j`: nobody can tell which of them is the answer,
-    /// and the next request must not be sent first, or the rest would pass for its answer.
+    /// More came behind the only response that was due on `j`: nobody can tell which of them is the response,
+    /// and the next request must not be sent first, or the rest would pass for its response.
     #[cold]
     pub(super) fn answered_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
         let error =
-            format!("behind its answer the server sent {n} bytes that no request asked for");
+            format!("behind its response the server sent {n} bytes that no request asked for");
         self.broken(net, j, ErrorClass::Protocol, &error, now);
     }
 
-    /// An answer came to a request that had not left: an earlier one was answered twice.
+    /// A response came to a request that had not left: an earlier one was answered twice.
     #[cold]
     pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let error = "the server sent more answers than there were requests";
+        let error = "the server sent more responses than there were requests";
         self.broken(net, j, ErrorClass::Protocol, error, now);
     }
 
@@ -214,7 +214,7 @@ impl Worker {
             self.recorder.timed_out(flight, timeout, now);
         }
         self.recorder.keep_sample(ErrorClass::Timeout, || {
-            format!("no whole answer within {}", exact_duration(timeout))
+            format!("no whole response within {}", exact_duration(timeout))
         });
         self.close(net, j, now, Close::Reset);
         self.reopenable(j);

@@ -5,7 +5,7 @@ use model::Nanos;
 use super::{Pace, Worker};
 
 impl Worker {
-    /// The attempt that user `j` began at `began` failed at `now` without an answer; `cut` if it was the
+    /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if it was the
     /// server that ended it, and not a time-out.
     pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
         self.recorder.watch.failed(now);

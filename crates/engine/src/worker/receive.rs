@@ -1,4 +1,4 @@
-//! Answers coming in.
+//! Responses coming in.
 
 use model::{ErrorClass, Nanos};
 use net::{Close, Net};
@@ -13,7 +13,7 @@ use crate::recorder::WholeResponse;
 use crate::response_kinds::ResponseShape;
 use crate::tls::Session;
 
-/// What one step of reading an answer came to; the event itself still borrows the connection.
+/// What one step of reading a response came to; the event itself still borrows the connection.
 enum Step {
     More,
     Again,
@@ -56,7 +56,7 @@ impl Worker {
         if self.conns[j].tls.is_some() {
             self.decrypt(net, j, bytes, now);
         } else {
-            self.answers(net, j, bytes, now);
+            self.read_responses(net, j, bytes, now);
         }
     }
 
@@ -82,7 +82,7 @@ impl Worker {
                 if n == 0 {
                     break;
                 }
-                self.answers(net, j, &plain[..n], now);
+                self.read_responses(net, j, &plain[..n], now);
             }
             if self.conns[j].tls.as_ref().is_some_and(|session| session.ended()) {
                 self.peer_closed(net, j, now);
@@ -96,9 +96,9 @@ impl Worker {
         self.recorder.tally.bytes_written += self.outgoing.flush_tls(net, &mut self.conns[j]);
     }
 
-    /// Reads answers off decrypted bytes, until they are used up or the connection is gone.
+    /// Reads responses off decrypted bytes, until they are used up or the connection is gone.
     #[inline]
-    fn answers<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
+    fn read_responses<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
             let Conn { in_flight, first, id, .. } = self.conns[j];
             if in_flight == 0 {
@@ -133,23 +133,23 @@ impl Worker {
 
     #[inline]
     fn step(&mut self, j: u32, bytes: &mut &[u8], now: Nanos) -> Step {
-        let Reading { parser, seen, mut answer } = self.reading(j);
+        let Reading { parser, seen, mut response } = self.reading(j);
         if let Some((head, body)) = parser.whole(bytes, seen) {
-            answer.head(&head);
+            response.head(&head);
             if !body.is_empty() {
-                answer.body(body);
+                response.body(body);
             }
             return Step::Whole { keep_alive: head.keep_alive };
         }
         let interim = parser.interim();
         let step = match parser.next_seen(bytes, seen) {
             Ok(Some(ResponseEvent::Body(body))) => {
-                answer.body(body);
+                response.body(body);
                 return Step::Again;
             }
             Ok(Some(ResponseEvent::End { keep_alive })) => return Step::Whole { keep_alive },
             Ok(Some(ResponseEvent::Head(head))) => {
-                answer.head(&head);
+                response.head(&head);
                 Step::Again
             }
             Ok(None) => Step::More,
@@ -157,26 +157,26 @@ impl Worker {
         };
         let conn = &mut self.conns[j];
         if conn.parser.interim() != interim {
-            // What came first was an interim answer's.
+            // What came first was an interim response's.
             conn.first = if conn.parser.awaits_first_byte() { 0 } else { now };
         }
         step
     }
 
-    /// An answer is whole: counts it and lets the user go on. `rest` came behind it.
+    /// A response is whole: counts it and lets the user go on. `rest` came behind it.
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
         if keep_alive && !rest.is_empty() && self.conns[j].in_flight == 1 {
             return self.answered_twice(net, j, rest.len(), now);
         }
-        self.count_answer(j, now);
+        self.count_response(j, now);
         let keepalive_wanted = self.job.plan.keepalive;
         if keep_alive && keepalive_wanted {
             self.conns.await_next(j);
         } else {
             self.recorder.tally.server_closes += u64::from(keepalive_wanted);
             self.lose_flights(j, now, ErrorClass::Read, || {
-                "the server closed the connection after an earlier answer on it".to_owned()
+                "the server closed the connection after an earlier response on it".to_owned()
             });
             self.close(net, j, now, Close::Passive);
             self.reopenable(j);
@@ -184,14 +184,14 @@ impl Worker {
         self.go_on(net, j, now);
     }
 
-    /// Whether the answer that is whole now on `j` had its time before. Scans for time-outs lie up to
+    /// Whether the response that is whole now on `j` had its time before. Scans for time-outs lie up to
     /// a millisecond apart, so that none need have come by.
     #[inline]
     fn too_late(&self, j: u32, now: Nanos) -> bool {
         self.conns.waiting_since(j).is_some_and(|since| self.timeouts.overdue(since, now))
     }
 
-    fn count_answer(&mut self, j: u32, now: Nanos) {
+    fn count_response(&mut self, j: u32, now: Nanos) {
         let Some(flight) = self.conns.pop(j) else { return };
         let measured = self.recorder.measures(flight.due);
         let conn = &mut self.conns[j];
@@ -231,7 +231,7 @@ impl Worker {
         }
     }
 
-    /// Puts the first failed answers in words.
+    /// Puts the first failed responses in words.
     fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
         let conn = &self.conns[j];
@@ -277,11 +277,11 @@ impl Worker {
             if self.too_late(j, now) {
                 return self.timed_out(net, j, now);
             }
-            self.count_answer(j, now);
+            self.count_response(j, now);
         }
         let came = match eof {
-            Eof::Truncated => "in the middle of an answer",
-            _ => "without an answer",
+            Eof::Truncated => "in the middle of a response",
+            _ => "without a response",
         };
         self.lose_flights(j, now, ErrorClass::Read, || {
             format!("the server closed the connection {came}")
@@ -296,7 +296,7 @@ impl Worker {
     }
 }
 
-/// What is wrong with the answer on `conn`, where it should have been like the first one.
+/// What is wrong with the response on `conn`, where it should have been like the first one.
 fn unlike_first(conn: &Conn, advice: Advice) -> String {
     format!("{}: status {}, {} bytes", advice(Problem::UnlikeFirst), conn.status(), conn.body_bytes)
 }

@@ -169,7 +169,7 @@ impl Worker {
         self.recorder.launched(flight);
     }
 
-    /// Tells the source of a whole answer that it wants to hear of; the check that it failed.
+    /// Tells the source of a whole response that it wants to hear of; the check that it failed.
     pub(super) fn answered(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
         self.deposit_recorder(false);
         let told = self.job.source.answered(j, success, now);

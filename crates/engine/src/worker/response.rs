@@ -1,4 +1,4 @@
-//! An answer while it comes: everybody who looks at its head and at its body.
+//! A response while it comes: everybody who looks at its head and at its body.
 
 use model::kinds::{self, Look};
 use model::{ErrorClass, Plan};
@@ -16,10 +16,10 @@ pub(super) const SERVER_ERROR: u16 = 500;
 /// Bytes decrypted at once: a TLS record at most.
 const PLAIN_BYTES: usize = 16 * 1024;
 
-/// What answers are read with, one worker's.
+/// What responses are read with, one worker's.
 #[derive(Debug)]
 pub(super) struct Incoming {
-    /// The last answer's head.
+    /// The last response's head.
     seen: LastHead,
     pub(super) body_hasher: BodyHasher,
     pub(super) failure_samples: FailureSamples,
@@ -40,16 +40,16 @@ impl Incoming {
         }
     }
 
-    /// The answer on connection `j` will never be whole.
+    /// The response on connection `j` will never be whole.
     pub(super) fn abandon(&mut self, j: u32) {
         self.body_hasher.abandon(j);
         self.failure_samples.abandon(j);
     }
 }
 
-/// The answer that a connection reads, with all that looks at it. The connection's parser is not among
+/// The response that a connection reads, with all that looks at it. The connection's parser is not among
 /// them: heads and bodies may be lent from it.
-pub(super) struct Answer<'w> {
+pub(super) struct Response<'w> {
     j: u32,
     endpoint: u32,
     wants: Wants,
@@ -62,15 +62,15 @@ pub(super) struct Answer<'w> {
     failure_samples: &'w mut FailureSamples,
 }
 
-/// What an answer is read with.
+/// What a response is read with.
 pub(super) struct Reading<'w> {
     pub(super) parser: &'w mut ResponseParser,
     pub(super) seen: &'w mut LastHead,
-    pub(super) answer: Answer<'w>,
+    pub(super) response: Response<'w>,
 }
 
 impl Worker {
-    /// The answer on connection `j`.
+    /// The response on connection `j`.
     #[inline]
     pub(super) fn reading(&mut self, j: u32) -> Reading<'_> {
         let Self { conns, recorder, job, incoming, .. } = self;
@@ -78,7 +78,7 @@ impl Worker {
         let Job { plan, source, .. } = job;
         let Conn { parser, look, body_bytes, wants, endpoint, .. } = &mut conns[j];
         let (wants, endpoint, source) = (*wants, *endpoint, source.as_mut());
-        let answer = Answer {
+        let response = Response {
             j,
             endpoint,
             wants,
@@ -90,11 +90,11 @@ impl Worker {
             body_hasher,
             failure_samples,
         };
-        Reading { parser, seen, answer }
+        Reading { parser, seen, response }
     }
 }
 
-impl Answer<'_> {
+impl Response<'_> {
     #[inline(always)]
     pub(super) fn head(&mut self, head: &ResponseHead<'_>) {
         let j = self.j;
@@ -131,7 +131,7 @@ impl Answer<'_> {
     }
 }
 
-/// How an answer to a request for `endpoint` fails by its status, if it does.
+/// How a response to a request for `endpoint` fails by its status, if it does.
 #[inline]
 pub(super) fn failure(plan: &Plan, endpoint: u32, status: u16) -> Option<ErrorClass> {
     let own = plan.mix.endpoints.get(endpoint as usize);

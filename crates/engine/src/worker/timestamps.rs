@@ -1,10 +1,10 @@
-//! When requests were handed to the kernel, and when answers were taken in.
+//! When requests were handed to the kernel, and when responses were taken in.
 //!
 //! Instants are the net's, one for each batch. A request that was made is put down here until the net says
 //! that everything sent so far was handed over; then all that are put down get that instant as `sent`, before
-//! any answer to them can be looked at. Answers are `done` when their batch was taken in.
+//! any response to them can be looked at. Responses are `done` when their batch was taken in.
 //!
-//! A batch that takes long is handed over in parts, so that what its first answers brought about does not
+//! A batch that takes long is handed over in parts, so that what its first responses brought about does not
 //! wait for what its last ones do.
 
 use model::Nanos;
@@ -29,7 +29,7 @@ pub(super) struct Timestamps {
     oldest: Nanos,
     /// The net's last hand-over that was looked at.
     nth: u64,
-    /// The batch that answers are counted for.
+    /// The batch that responses are counted for.
     batch: Taken,
     /// Events in it.
     events: u32,

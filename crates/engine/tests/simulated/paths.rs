@@ -168,7 +168,7 @@ pub struct Script {
     pub stop_after: Option<usize>,
     /// Turns after which the source halts.
     pub halt_after: Option<usize>,
-    /// A failed answer ends the session, as does one without `ok` in its body when it is shown.
+    /// A failed response ends the session, as does one without `ok` in its body when it is shown.
     pub checked: bool,
     pub calls: Calls,
 }

@@ -1,4 +1,4 @@
-//! What completions mean: from the kernel's answers to a handler's events.
+//! What completions mean: from the kernel's completions to a handler's events.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 

@@ -11,7 +11,7 @@ use net::{ConnId, Event, Handed, Net, Route, Taken};
 
 use crate::harness::{Script, interfaces, listener, pattern, run};
 
-/// Asks three times, and keeps busy after each until the answer is there.
+/// Asks three times, and keeps busy after each until the response is there.
 struct Busy {
     route: Route,
     conn: Option<ConnId>,
@@ -35,7 +35,7 @@ impl Busy {
         let handed = net.handed_over();
         assert!(handed.nth > before.nth && !handed.left);
         assert!((begun..=net.now()).contains(&handed.at));
-        // The answer is in the socket before the next look at the kernel.
+        // The response is in the socket before the next look at the kernel.
         self.answered.recv().expect("the peer answers");
         self.last = (begun, handed, net.now());
         self.asked += 1;
@@ -71,7 +71,7 @@ impl Script for Busy {
     }
 }
 
-/// Answers each byte, and says so once the answer is in the other side's socket.
+/// Answers each byte, and says so once the response is in the other side's socket.
 fn answers(mut stream: TcpStream, says: &Sender<()>) {
     let mut byte = [0];
     stream.set_nodelay(true).expect("an option that every socket has");

@@ -188,7 +188,7 @@ fn closing_in_order_delivers_everything_to_a_slow_reader_that_still_talks() {
         let (route, read) = peer(|mut stream| {
             let mut heard = vec![0; BYTES / 2];
             stream.read_exact(&mut heard).map_err(|e| e.kind())?;
-            // What the other side will never read must not cost the rest of the answer.
+            // What the other side will never read must not cost the rest of the response.
             stream.write_all(&[b'x'; 50_000]).map_err(|e| e.kind())?;
             thread::sleep(Duration::from_millis(100));
             stream.read_to_end(&mut heard).map_err(|e| e.kind())?;

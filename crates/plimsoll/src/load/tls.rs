@@ -169,7 +169,7 @@ pub fn advice(problem: Problem) -> &'static str {
         Problem::CertificateRefused => {
             "the server's certificate was refused (--insecure takes any)"
         }
-        Problem::UnlikeFirst => "not like the first answer (--expect-body-like FIRST)",
+        Problem::UnlikeFirst => "not like the first response (--expect-body-like FIRST)",
     }
 }
 

@@ -1,4 +1,4 @@
-//! A script between its first statement and `done`, and answers for it.
+//! A script between its first statement and `done`, and responses for it.
 
 use std::net::SocketAddr;
 
@@ -67,7 +67,7 @@ fn texts(source: &Scripted, out: &Requests) -> Vec<String> {
     all.map(|bytes| String::from_utf8(bytes).unwrap()).collect()
 }
 
-/// Shows a source the answer `text`, in two pieces.
+/// Shows a source the response `text`, in two pieces.
 pub fn answer(source: &mut Scripted, user: u32, text: &str) -> Answered {
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(ResponseTo::Other);

@@ -5,7 +5,7 @@
 pub struct Conditions {
     /// The way of bytes, from one end to the other. Bytes never overtake each other.
     pub delay: Delay,
-    /// The way of a connection request, and of its answer back: half a handshake.
+    /// The way of a connection request, and of its response back: half a handshake.
     pub handshake: Delay,
     /// Where a stream of bytes is cut on its way.
     pub cut: Cut,

@@ -1,4 +1,4 @@
-//! Flows: steps in order, with what they take from answers and when they are taken.
+//! Flows: steps in order, with what they take from responses and when they are taken.
 
 use model::workload::{Condition, Extractor, Step};
 use regex::bytes::RegexBuilder;

@@ -256,7 +256,7 @@ impl Wanted {
         }
     }
 
-    /// The part of all arrivals that a unit has, 0 to 1; nothing where it depends on answers.
+    /// The part of all arrivals that a unit has, 0 to 1; nothing where it depends on responses.
     pub(super) fn share(&self, unit: usize) -> Option<f64> {
         let total: f64 = self.parts.iter().sum();
         match self.split {

@@ -65,7 +65,7 @@ impl<'a> Meaning<'a> {
     }
 
     /// Cuts a template and looks its placeholders up. `extracted` are the names that steps before this
-    /// one took from their answers. `None` when something is wrong, which is told.
+    /// one took from their responses. `None` when something is wrong, which is told.
     pub(super) fn template(
         &self,
         text: &str,

@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
     pub(super) headers: &'a Fields,
     pub(super) body: Option<&'a Body>,
     pub(super) checks: &'a [Check],
-    /// What steps before it took from their answers.
+    /// What steps before it took from their responses.
     pub(super) extracted: &'a [String],
     /// Whether it has the session's cookies.
     pub(super) in_session: bool,

@@ -1,7 +1,7 @@
-//! Answers, as far as requests have checks: what is kept of them until they are whole, and what failed.
+//! Responses, as far as requests have checks: what is kept of them until they are whole, and what failed.
 //!
-//! A buffer belongs to an answer from its body's first byte to its end and then to another user's, and all
-//! of a worker's share one budget: a server that drips long answers to every user would fill the memory
+//! A buffer belongs to a response from its body's first byte to its end and then to another user's, and all
+//! of a worker's share one budget: a server that drips long responses to every user would fill the memory
 //! otherwise.
 
 use std::collections::VecDeque;
@@ -15,24 +15,24 @@ use crate::program::{Program, Request};
 use crate::source::Wants;
 use crate::value::Texts;
 
-/// Bytes of a failed answer's body that are shown at most.
+/// Bytes of a failed response's body that are shown at most.
 const SHOWN: usize = 4096;
 /// A body's buffer that has grown beyond this is given back.
 const KEPT: usize = 64 << 10;
 
-/// Requests under way whose answers are looked at.
+/// Requests under way whose responses are looked at.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(super) struct Responses {
     by_user: Vec<VecDeque<Flight>>,
     spare: Vec<Flight>,
-    /// Buffers of no answer, for the next bodies that come.
+    /// Buffers of no response, for the next bodies that come.
     buffers: Vec<Vec<u8>>,
-    /// Memory of all buffers, those of answers among them.
+    /// Memory of all buffers, those of responses among them.
     held: usize,
-    /// Scratch: a text of an answer without its escapes.
+    /// Scratch: a text of a response without its escapes.
     text: Vec<u8>,
     decoder: Decoder,
-    /// The last answer that failed a check.
+    /// The last response that failed a check.
     failure: Option<Failure>,
 }
 
@@ -67,8 +67,8 @@ pub(super) struct Flight {
     crowded: bool,
 }
 
-impl Answers {
-    /// A request was sent whose answer is looked at, if it is.
+impl Responses {
+    /// A request was sent whose response is looked at, if it is.
     pub(super) fn await_one(
         &mut self,
         user: u32,
@@ -124,7 +124,7 @@ impl Answers {
         }
     }
 
-    /// The first check that the user's oldest answer failed. Of one that failed none, `extract` is
+    /// The first check that the user's oldest response failed. Of one that failed none, `extract` is
     /// given the body, as far as it is kept whole; what it misses counts behind the checks.
     pub(super) fn answered(
         &mut self,

@@ -73,7 +73,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Works out what the answer is compared with. The request was written just before.
+    /// Works out what the response is compared with. The request was written just before.
     pub(super) fn ask(
         &mut self,
         setting: &mut Setting<'_>,

@@ -1,4 +1,4 @@
-//! What becomes of answers.
+//! What becomes of responses.
 
 use serde_json::{Value, json};
 use traffic::{Answered, Source};
@@ -6,12 +6,12 @@ use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use crate::{closed, compiled, sent, source};
 
-/// Tells a source an answer as the engine does: what the parser says of its bytes, cut at `cut`.
+/// Tells a source a response as the engine does: what the parser says of its bytes, cut at `cut`.
 fn answer(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
     tell(source, user, text, cut, 0).failed_check
 }
 
-/// Tells a source an answer in one piece.
+/// Tells a source a response in one piece.
 pub fn told(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Answered {
     tell(source, user, text, 0, now)
 }
@@ -36,7 +36,7 @@ fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) ->
     source.answered(user, status < 400, now)
 }
 
-/// An answer.
+/// A response.
 pub fn http(status: u16, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n{headers}\r\n{body}")

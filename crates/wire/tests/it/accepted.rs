@@ -119,8 +119,8 @@ fn framing_and_persistence_of_answers() {
         ("1.1 599\r\nContent-Length: 7", ResponseTo::Other, Length(7), true),
         ("1.1 999 R\u{e9}ason?\r\nContent-Length: 7", ResponseTo::Other, Length(7), true),
     ];
-    for (head, answer_to, framing, keep_alive) in table {
-        let steps = answers(format!("HTTP/{head}\r\n\r\n").as_bytes(), &[answer_to]);
+    for (head, response_to, framing, keep_alive) in table {
+        let steps = answers(format!("HTTP/{head}\r\n\r\n").as_bytes(), &[response_to]);
         assert_eq!((first(&steps).0, first(&steps).1), (framing, keep_alive), "{head}");
     }
 }

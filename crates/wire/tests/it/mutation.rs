@@ -153,7 +153,7 @@ fn ending(steps: &[Step]) -> &'static str {
 fn agree_on_answer(status: u16, common: &Common, bytes: &[u8]) {
     let first = &bytes[b"HTTP/1.1 ".len()..];
     if first.starts_with(b"1") && !first.starts_with(b"101") {
-        return; // The oracle would report the interim answer, which is skipped here.
+        return; // The oracle would report the interim response, which is skipped here.
     }
     let mut headers = [httparse::EMPTY_HEADER; 128];
     let mut oracle = httparse::Response::new(&mut headers);

@@ -100,7 +100,7 @@ fn request_lines() {
     }
 }
 
-/// Lines that are refused in answers, in requests and as trailers. The head is not complete after
+/// Lines that are refused in responses, in requests and as trailers. The head is not complete after
 /// them: nothing is put off until it is.
 #[test]
 fn header_lines() {
@@ -144,7 +144,7 @@ fn header_lines() {
     }
 }
 
-/// Framing headers, each with the code in an answer and in a request (empty: accepted).
+/// Framing headers, each with the code in a response and in a request (empty: accepted).
 #[test]
 fn framing_headers() {
     const CHUNKED: &str = "Transfer-Encoding: chunked";
@@ -285,7 +285,7 @@ fn answers_that_nobody_asked_for() {
 #[test]
 fn what_an_error_says() {
     let table: [(&[u8], &str); 6] = [
-        (b"\x15\x03\x03", r"not an HTTP/1 answer: it begins with `\x15`"),
+        (b"\x15\x03\x03", r"not an HTTP/1 response: it begins with `\x15`"),
         (b"HTTP/1.1 200 OK\r\nSet-Cookie: secret\n", "LF without CR in `Set-Cookie`"),
         (b"HTTP/1.1 200 OK\n", "LF without CR in `HTTP/1.1 200 OK`"),
         (b"HTTP/1.1 200 OK\r\n\n", "LF without CR at the start of a line"),

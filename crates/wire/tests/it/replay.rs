@@ -73,7 +73,7 @@ impl Transcript {
     }
 }
 
-/// Reads as many answers as `answers_to` names from `pieces`, then lets the peer close.
+/// Reads as many responses as `answers_to` names from `pieces`, then lets the peer close.
 pub fn answers<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
     answers_to: &[ResponseTo],
