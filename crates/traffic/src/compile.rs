@@ -138,7 +138,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
             fixed,
             items: wanted.items.clone(),
             split: wanted.split.clone(),
-            users: wanted.course.users.clone(),
+            users: wanted.varying.users.clone(),
         });
     }
     let (Some(server), true) = (server, findings.is_empty()) else {
@@ -155,7 +155,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         target: server.url,
         mix: mix::mix(workload, &wanted),
         write_share: wanted.write_share(workload),
-        recorded: wanted.course.recorded,
+        recorded: wanted.varying.recorded,
         load: wanted.load,
         left_out: wanted.left_out,
     };

@@ -124,7 +124,7 @@ impl Expecting {
             Some(_) if *crowded => {
                 let most = MOST_HELD >> 20;
                 text += &format!(
-                    ", of which little is kept: answers under way to all users of a worker hold {most} MiB, \
+                    ", of which little is kept: responses under way to all users of a worker hold {most} MiB, \
                      the most for their checks; take fewer connections"
                 );
             }

@@ -232,7 +232,7 @@ fn answers_that_cannot_be_used_are_named() {
         );
         let (consequence, text) = said(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
-        assert!(text.contains("no answers to be used: behind its answer"), "{text}");
+        assert!(text.contains("no answers to be used: behind its response"), "{text}");
     }
 }
 

@@ -200,7 +200,7 @@ impl Responses {
         if crowded {
             let most = MOST_HELD >> 20;
             text += &format!(
-                ", of which none is kept: answers under way to all users of a worker hold {most} MiB, \
+                ", of which none is kept: responses under way to all users of a worker hold {most} MiB, \
                  the most for their checks; take fewer connections"
             );
         } else if let Some(why) = undecoded.filter(|_| looked_into && bytes <= MOST_BODY) {
