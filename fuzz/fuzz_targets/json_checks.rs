@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use plimsoll_fuzz::play;
 use serde_json::Value;
 use traffic::Requests;
-use wire::{ResponseTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 const WORKLOAD: &str = r#"{"target": "http://h", "endpoints": [
     {"path": "/0", "checks": [{"json": {"pointer": "/a"}}]},

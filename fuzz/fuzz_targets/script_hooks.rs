@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use libfuzzer_sys::fuzz_target;
 use script::{Printed, Script, Scripted, Session, Site, Watchdog};
 use traffic::{Next, Payload, Requests, Source, Turn};
-use wire::{ResponseTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 /// Sends what the last answer held.
 const TEXT: &str = "local last = 'GET / HTTP/1.1\\r\\n\\r\\n'\n\

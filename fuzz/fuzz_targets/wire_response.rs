@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use plimsoll_fuzz::{case, replay};
-use wire::{ResponseTo, LastHead};
+use wire::{LastHead, ResponseTo};
 
 fuzz_target!(|data: &[u8]| {
     let Some(case) = case(data) else { return };

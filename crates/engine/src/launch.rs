@@ -53,10 +53,10 @@ pub struct Launch {
 const ABANDON_AFTER: Duration = Duration::from_millis(1500);
 /// How often it is looked whether a worker is stuck.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How often it is told how far the opening of connections has come.
+/// How often the number of open connections is reported before the start.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// What is told of a run while it goes on.
+/// What is reported while a run goes on.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// Before the start: so many connections are open.

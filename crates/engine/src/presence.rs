@@ -7,7 +7,7 @@
 use model::units::MILLISECOND;
 use model::{Nanos, PresenceTally};
 
-/// A worker looks around every 50 ms at least. One that did not for this long was itself not running,
+/// A worker checks at least every 50 ms. One that did not for this long was itself not running,
 /// and saw nothing of the server.
 const NOT_RUNNING: Nanos = 200 * MILLISECOND;
 /// A user that is not down.
@@ -135,7 +135,7 @@ impl Watch {
         self.downs > 0
     }
 
-    /// What of a stretch lies inside the window.
+    /// The part of a span of time that lies inside the window.
     fn inside(&self, from: Nanos, to: Nanos) -> Nanos {
         let (start, end) = self.window;
         to.min(end).saturating_sub(from.max(start))

@@ -1,6 +1,6 @@
 //! Where a worker's recorder is kept while the worker calls a source that may never return.
 //!
-//! A script hook that never returns blocks its worker's thread for good, and with it what the worker has
+//! A script hook that never returns blocks its worker's thread forever, and with it what the worker has
 //! counted since its last interval. So a worker deposits its recorder here before it calls such a source, and
 //! withdraws it afterwards; when the run ends without the worker, the collector recovers it from here. Nobody
 //! waits for the lock: the collector takes it only once the run has given the worker up.

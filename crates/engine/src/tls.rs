@@ -1,6 +1,5 @@
 //! TLS over a net's bytes, by rustls: bytes in, bytes out, no socket.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -49,7 +48,7 @@ pub enum PemInput {
     Key,
 }
 
-/// Why TLS could not be set up.
+/// Why TLS could not be set up. What to call the inputs is for whoever names them.
 #[derive(Debug)]
 pub enum TlsError {
     /// No version of TLS is left to be spoken.
@@ -63,20 +62,6 @@ pub enum TlsError {
     /// The client's certificate and key cannot be used.
     UnusablePair(rustls::Error),
 }
-
-impl fmt::Display for TlsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoVersion(error) => write!(f, "no usable TLS version: {error}"),
-            Self::NoCertificate(input) => write!(f, "{input:?}: no certificate in PEM form"),
-            Self::Pem(input, error) => write!(f, "{input:?}: {error}"),
-            Self::UnusableAuthority(error) => write!(f, "an unusable certificate: {error}"),
-            Self::UnusablePair(error) => write!(f, "an unusable certificate and key: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for TlsError {}
 
 /// The configuration that all connections of a run share.
 ///

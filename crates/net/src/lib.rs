@@ -161,7 +161,7 @@ pub trait Net {
     /// Keeps bytes for [`Net::send_blob`] for as long as the net lives.
     fn blob(&mut self, bytes: &[u8]) -> BlobId;
 
-    /// Sends a blob without copying and without a word of success. The caller promises that
+    /// Sends a blob without copying and without reporting success. The caller promises that
     /// everything sent earlier on the connection has been taken by the kernel (say, because it has
     /// been answered); otherwise bytes could overtake each other.
     fn send_blob(&mut self, conn: ConnId, blob: BlobId);

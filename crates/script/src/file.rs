@@ -1,4 +1,4 @@
-//! A script as it is read: its text, and what it is told of the URL and the flags.
+//! A script as it is read: its text, and what it is given of the URL and the flags.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -44,7 +44,7 @@ pub enum Printed {
     ToStderr,
 }
 
-/// A script and what it is told.
+/// A script and what it is given.
 #[derive(Debug, Clone)]
 pub struct Script {
     pub(crate) file: Arc<str>,

@@ -5,7 +5,7 @@
 //! return. Does not own when a request leaves and what is counted (`engine`), nor where results go (the
 //! command): it is handed a [`Summary`] and [`Stats`] for `done`.
 //!
-//! [`Script`] is the file and what it is told; [`Script::begin`] makes a [`Session`] and a source for
+//! [`Script`] is the file and what it is given; [`Script::begin`] makes a [`Session`] and a source for
 //! each worker; after the run [`Session::done`] closes it. A [`Watchdog`] stands beside all that.
 
 mod address;

@@ -1,4 +1,4 @@
-//! Misbehaviour on demand: what a liar sends, byte for byte.
+//! Misbehaviour on demand: which faults there are, and the bytes that are sent for them.
 //!
 //! Owns names and bytes; `exchange` and `slow_responses` send them.
 

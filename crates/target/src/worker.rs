@@ -24,7 +24,7 @@ pub(crate) const MOST_CONNECTIONS: usize = 1 << 20;
 /// minutes.
 const LOOK_NS: Nanos = 30 * SECOND;
 const LOOKS: u8 = 10;
-/// The looks are spread over the time between two, so that none holds the thread up.
+/// The checks are spread over the time between two, so that none delays the thread.
 const STEPS: usize = 30;
 
 /// One thread of the server. Drive it on a net whose listener stands.

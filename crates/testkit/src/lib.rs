@@ -1,4 +1,4 @@
-//! For tests: what stands in for the world, and the parts of the world that can be had for real.
+//! For tests: a simulated world, and real servers and peers.
 //!
 //! * [`sim`]: a clock and a network that exist in memory only, seeded and exactly repeatable. It
 //!   implements [`net::Net`], so that workers and servers are tested on the code that runs for real.

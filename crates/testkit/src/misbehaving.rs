@@ -79,7 +79,7 @@ impl Behaviour {
         Self { service, answers: Answers::Same, fault: None, during: Duration::ZERO..Duration::MAX }
     }
 
-    /// Responses in 2 ms, and misbehaves from an instant on for good.
+    /// Responses in 2 ms, and misbehaves from an instant on, forever.
     pub fn faulty(fault: Fault, after: Duration) -> Self {
         let well = Self::well(Duration::from_millis(2));
         Self { fault: Some(fault), during: after..Duration::MAX, ..well }
@@ -106,7 +106,7 @@ impl Misbehaving {
     /// Starts it on a port of its own.
     ///
     /// # Panics
-    /// When no loopback port can be had.
+    /// When no loopback port is free.
     pub fn start(behaviour: Behaviour) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port");
         let address = listener.local_addr().expect("a bound socket has an address");

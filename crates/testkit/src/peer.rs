@@ -66,7 +66,7 @@ impl Peer {
     /// A peer that follows `script` on every connection.
     ///
     /// # Panics
-    /// When no loopback port can be had.
+    /// When no loopback port is free.
     pub fn start(script: Vec<Step>) -> Self {
         Self::start_each(vec![script])
     }
@@ -75,7 +75,7 @@ impl Peer {
     /// last on all that come after.
     ///
     /// # Panics
-    /// When there is no script, or no loopback port can be had.
+    /// When there is no script, or no loopback port is free.
     pub fn start_each(scripts: Vec<Vec<Step>>) -> Self {
         assert!(!scripts.is_empty(), "a peer needs a script");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port");
@@ -90,7 +90,7 @@ impl Peer {
     /// A peer whose kernel takes `backlog` + 1 connections, and which accepts none of them.
     ///
     /// # Panics
-    /// When no loopback port can be had.
+    /// When no loopback port is free.
     pub fn never_accepting(backlog: i32) -> Self {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -89,7 +89,7 @@ impl Nginx {
     /// Requests it has seen, without those of this function.
     ///
     /// # Errors
-    /// When the page cannot be had or read.
+    /// When the page cannot be fetched or read.
     pub fn requests(&mut self) -> Result<u64, String> {
         self.own_requests += 1;
         let page = get(self.status_address).map_err(|error| format!("stub_status: {error}"))?;

@@ -115,7 +115,7 @@ impl Player {
             return None;
         }
         if let Some(stages) = &self.program.users {
-            // The user of a number is there while the course is above that number.
+            // The user of a number is there while more users than that are wanted.
             let due = stages.above(f64::from(place.lane), turn.now).unwrap_or(NEVER);
             if due > turn.now {
                 return Some(due);

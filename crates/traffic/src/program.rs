@@ -101,7 +101,7 @@ pub(crate) enum When {
 pub(crate) enum Split {
     /// A draw.
     Weights(Choice),
-    /// The arrival's number, so that every stretch of the load has its rates.
+    /// The arrival's number, so that every part of the load has its rates.
     Rates(Choice),
     /// The user: item i's users end at the i-th number.
     Users(Vec<u64>),
@@ -133,7 +133,7 @@ pub(crate) enum Form {
     Written { head: Vec<Op>, body: Vec<Op> },
 }
 
-/// A stretch of a request.
+/// A piece of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     /// Bytes that never change.

@@ -30,7 +30,7 @@ pub(crate) fn check_protocol(bytes: &[u8]) -> Result<(), WireError> {
     }
 }
 
-/// Reads a status line. Servers that omit the space after the code are put up with.
+/// Reads a status line. Servers that omit the space after the code are tolerated.
 #[inline]
 pub(crate) fn status_line(line: &[u8]) -> Result<StartLine, WireError> {
     let malformed = || WireError::StatusLine { line: Excerpt::of_start_line(line) };

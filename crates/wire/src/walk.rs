@@ -9,7 +9,7 @@ use crate::error::{Excerpt, WireError};
 use crate::framing::{Facts, Section};
 use crate::start_line::{StartLine, check_protocol, request_line, status_line};
 
-/// How much of a peer's message is put up with.
+/// How much of a peer's message is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a head, from the start line to the empty line, and of a trailer section; 64 KiB.

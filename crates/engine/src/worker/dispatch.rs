@@ -130,7 +130,7 @@ impl Worker {
             match self.turn(net, j, None, now) {
                 Turned::Sent => {}
                 Turned::Free if closed_loop && !freed => freed = true,
-                // A source that breaks its word costs a question a millisecond, not the worker.
+                // A source that breaks this rule costs one call a millisecond, and does not stall the worker.
                 Turned::Free if closed_loop => return self.hold(j, now + MILLISECOND, now),
                 Turned::Held | Turned::Free | Turned::Silent => return,
             }

@@ -10,7 +10,7 @@ use wire::WireError;
 use super::{Pace, Worker};
 use crate::conn::{Conn, ConnState};
 use crate::problem::SPEAKS_TLS;
-use crate::recorder::Attempt;
+use crate::recorder::{Attempt, InFlight, Recorder};
 
 /// First pause before a connection that could not be opened is tried again; it doubles up to a second.
 const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
@@ -159,13 +159,26 @@ impl Worker {
         class: ErrorClass,
         sample: impl Fn() -> String,
     ) {
+        self.end_unanswered(j, now, class, |recorder, flight| {
+            recorder.failed(flight.attempt(), class, &sample);
+        });
+    }
+
+    /// Ends every request in flight on `j`, oldest first, without a response; `count` counts each.
+    fn end_unanswered(
+        &mut self,
+        j: u32,
+        now: Nanos,
+        class: ErrorClass,
+        count: impl Fn(&mut Recorder, InFlight),
+    ) {
         while let Some(flight) = self.conns.pop(j) {
-            self.down(j, flight.sent, true, now);
+            self.down(j, flight.sent, class != ErrorClass::Timeout, now);
             let measured = self.recorder.measures(flight.due);
             self.conns[j].ends_unanswered(measured);
             self.lost(j, flight, class, now);
             self.recorder.landed(flight, now);
-            self.recorder.failed(flight.attempt(), class, &sample);
+            count(&mut self.recorder, flight);
         }
     }
 
@@ -205,14 +218,9 @@ impl Worker {
             let error = format!("no {what} within {}", exact_duration(timeout));
             return self.opening_failed(j, class, &error, now);
         }
-        while let Some(flight) = self.conns.pop(j) {
-            self.down(j, flight.sent, false, now);
-            let measured = self.recorder.measures(flight.due);
-            self.conns[j].ends_unanswered(measured);
-            self.lost(j, flight, ErrorClass::Timeout, now);
-            self.recorder.landed(flight, now);
-            self.recorder.timed_out(flight, timeout, now);
-        }
+        self.end_unanswered(j, now, ErrorClass::Timeout, |recorder, flight| {
+            recorder.timed_out(flight, timeout, now);
+        });
         self.recorder.keep_sample(ErrorClass::Timeout, || {
             format!("no whole response within {}", exact_duration(timeout))
         });

@@ -5,7 +5,7 @@ use traffic::{Part, Payload, Requests, Source};
 
 use crate::conn::Conn;
 
-/// Requests up to this length are sent without a word of success. An idle socket takes them whole;
+/// Requests up to this length are sent without reporting success. An idle socket takes them whole;
 /// a longer one could still be on its way when an early response lets the next one follow.
 const BLOB_BYTES: usize = 4096;
 

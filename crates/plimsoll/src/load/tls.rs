@@ -46,7 +46,8 @@ pub fn spoken_at(address: &str) -> bool {
 fn begins_a_handshake(address: SocketAddr) -> io::Result<bool> {
     let settings =
         TlsSettings { insecure: true, tls12: true, tls13: true, ..TlsSettings::default() };
-    let config = engine::client_config(&settings).map_err(io::Error::other)?;
+    let config =
+        engine::client_config(&settings).map_err(|why| io::Error::other(described(&why)))?;
     let mut client =
         ClientConnection::new(config, address.ip().into()).map_err(io::Error::other)?;
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
@@ -115,7 +116,7 @@ fn described(error: &TlsError) -> String {
         PemInput::Key => "--key",
     };
     match error {
-        TlsError::NoVersion(_) => error.to_string(),
+        TlsError::NoVersion(error) => format!("no usable TLS version: {error}"),
         TlsError::NoCertificate(input) => {
             format!("{}: no certificate in PEM form in the file", flag(input))
         }

@@ -56,7 +56,7 @@ impl Ord for Scheduled {
     }
 }
 
-/// What a handler is told.
+/// An event on its way to a handler.
 #[derive(Debug)]
 pub(super) struct Upcall {
     pub(super) host: usize,

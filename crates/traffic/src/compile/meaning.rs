@@ -29,7 +29,7 @@ pub(super) struct Meaning<'a> {
     pub(super) masking: bool,
 }
 
-/// A stretch of a template, with the bytes of it that it was made of.
+/// A piece of a template, and where it was in the template.
 #[derive(Debug, Clone)]
 pub(super) enum TemplatePiece {
     Text(String, usize),
@@ -65,7 +65,7 @@ impl<'a> Meaning<'a> {
     }
 
     /// Cuts a template and looks its placeholders up. `extracted` are the names that steps before this
-    /// one took from their responses. `None` when something is wrong, which is told.
+    /// one took from their responses. `None` when something is wrong, which is reported.
     pub(super) fn template(
         &self,
         text: &str,

@@ -109,7 +109,7 @@ impl Meaning<'_> {
     }
 }
 
-/// The stretches of a template as one value.
+/// The pieces of a template as one value.
 pub(super) fn joined(stretches: Vec<TemplatePiece>) -> Value {
     let value = |stretch| match stretch {
         TemplatePiece::Text(text, _) => Value::text(text.into_bytes()),

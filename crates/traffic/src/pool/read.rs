@@ -1,4 +1,4 @@
-//! Rows out of CSV, JSON lines and inline values. Whatever is wrong is told with its row and line.
+//! Rows out of CSV, JSON lines and inline values. Errors name their row and line.
 
 use std::borrow::Borrow;
 
