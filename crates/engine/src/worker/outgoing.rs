@@ -32,7 +32,7 @@ struct Lent {
 impl Outgoing {
     /// For the requests of a source.
     pub(super) fn new(source: &dyn Source) -> Self {
-        let lent = |bytes: &Box<[u8]>| Lent { bytes: bytes.clone(), blob: None };
+        let lent = |bytes: &[u8]| Lent { bytes: bytes.into(), blob: None };
         Self {
             fixed: source.fixed().iter().map(|fixed| lent(&fixed.bytes)).collect(),
             asked: Requests::new(),
