@@ -11,7 +11,6 @@ use crate::conn::{Conn, Exchange, Job, Task};
 use crate::context::{Context, Fate};
 use crate::counters::{Doing, Kind, PATHS, stub_status};
 use crate::fault::{self, Fault};
-use crate::gzip;
 use crate::query::Wrong;
 use crate::response::{self, Keep, Manner};
 use crate::route::{MAX_ECHO, Route};
@@ -276,7 +275,7 @@ impl Context {
                 return self.ended(net, conn, manner);
             }
             Fault::Gzip => {
-                gzip::usual(&mut self.out, manner);
+                response::gzip(&mut self.out, manner);
                 return self.ended(net, conn, manner);
             }
             Fault::Interim => {

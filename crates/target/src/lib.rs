@@ -19,7 +19,6 @@ mod context;
 mod counters;
 mod exchange;
 mod fault;
-mod gzip;
 mod options;
 mod query;
 mod queue;

@@ -133,6 +133,19 @@ pub(crate) fn chunked(out: &mut Vec<u8>, manner: Manner) {
     }
 }
 
+/// The body of the usual response as gzip (RFC 1952): one stored block (RFC 1951 section 3.2.4).
+const GZIP_BODY: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x0f\x00\xf0\xff\
+    {\"status\":\"ok\"}\xdd\xed\x13\x1d\x0f\x00\x00\x00";
+
+/// Appends the usual response in gzip coding.
+pub(crate) fn gzip(out: &mut Vec<u8>, manner: Manner) {
+    let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
+    head(out, 200, &headers, Framing::Length(GZIP_BODY.len() as u64), manner.keep);
+    if !manner.head_only {
+        out.extend_from_slice(GZIP_BODY);
+    }
+}
+
 /// Appends that there is no such thing, and what there is.
 pub(crate) fn unknown(out: &mut Vec<u8>, what: &str, known: &str, manner: Manner) {
     error(out, 404, &format!("no such {what}; there are {known}"), manner);
