@@ -9,11 +9,11 @@ mod checks;
 mod flow;
 mod function;
 mod load;
-mod meaning;
 mod mix;
 mod path;
 mod pools;
 mod request;
+mod resolver;
 mod server;
 mod variables;
 mod varying_load;
@@ -34,8 +34,8 @@ use crate::program::{Form, Program, Split, What};
 use crate::source::{Seat, Supply};
 
 use load::{Unit, Wanted};
-use meaning::Meaning;
 pub use pools::Pools;
+use resolver::Resolver;
 
 /// What a workload needs from outside.
 pub struct Inputs<'a> {
@@ -110,9 +110,9 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
     let mut programs = Vec::new();
     let mut server = None;
     for masking in [false, true] {
-        let mut meaning = Meaning::new(workload, inputs, &pools.names, &pools.all, masking);
-        meaning.define_variables(&mut findings);
-        server = meaning.server(&mut findings);
+        let mut resolver = Resolver::new(workload, inputs, &pools.names, &pools.all, masking);
+        resolver.define_variables(&mut findings);
+        server = resolver.server(&mut findings);
         let place = server.clone().unwrap_or_default();
         let mut fixed = Vec::new();
         let mut requests = Vec::new();
@@ -120,11 +120,11 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         for unit in &wanted.units {
             match *unit {
                 Unit::Endpoint(index) => {
-                    requests.push(meaning.request(index, &place, &mut fixed, &mut findings));
+                    requests.push(resolver.request(index, &place, &mut fixed, &mut findings));
                 }
                 Unit::Flow(index) => {
                     let (requests, fixed) = (&mut requests, &mut fixed);
-                    flows.push(meaning.flow(index, &place, requests, fixed, &mut findings));
+                    flows.push(resolver.flow(index, &place, requests, fixed, &mut findings));
                 }
             }
         }
@@ -132,7 +132,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
             seed: inputs.seed,
             lanes: inputs.lanes.max(1),
             pools: Arc::clone(&pools.all),
-            variables: meaning.into_variables(),
+            variables: resolver.into_variables(),
             requests,
             flows,
             fixed,

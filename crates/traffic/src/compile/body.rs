@@ -9,11 +9,11 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, TemplatePiece};
 use super::path::FieldPart;
 use super::request::{Asked, Ops};
+use super::resolver::{Resolver, TemplatePiece};
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Writes the body; gives the media type that it sets unless the headers have one.
     pub(super) fn body(
         &self,

@@ -8,14 +8,14 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, TemplatePiece};
 use super::request::Asked;
+use super::resolver::{Resolver, TemplatePiece};
 use super::variables::joined;
 
 /// Memory that a compiled regular expression may take.
 pub(crate) const LARGEST_REGEX: usize = 1 << 20;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// The checks, and the values that some of them compare with.
     pub(super) fn checks(
         &self,

@@ -6,13 +6,13 @@ use model::workload::Fields;
 use crate::escape::{Escape, escape};
 use crate::finding::{Findings, inside};
 
-use super::meaning::{Meaning, TemplatePiece};
 use super::request::{Asked, Ops};
+use super::resolver::{Resolver, TemplatePiece};
 
 /// Bytes of a path at most.
 const LONGEST: usize = 64 << 10;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Writes path and query.
     pub(super) fn path(
         &self,

@@ -13,7 +13,7 @@ use crate::source::{Fixed, Wants};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, TemplatePiece};
+use super::resolver::{Resolver, TemplatePiece};
 use super::server::Server;
 
 /// A request as written, whatever it stands in.
@@ -136,7 +136,7 @@ impl Ops {
     }
 }
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Compiles the endpoint of an index.
     pub(super) fn request(
         &self,

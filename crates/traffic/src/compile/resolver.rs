@@ -1,4 +1,4 @@
-//! What names and templates mean.
+//! Resolves what names and templates refer to.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use model::quote::quote;
 use super::Inputs;
 
 /// The names of a workload.
-pub(super) struct Meaning<'a> {
+pub(super) struct Resolver<'a> {
     pub(super) workload: &'a Workload,
     pub(super) inputs: &'a Inputs<'a>,
     /// Pools by name. Those whose rows could not be read have nothing to look into.
@@ -36,7 +36,7 @@ pub(super) enum TemplatePiece {
     Value(Value, Range<usize>),
 }
 
-impl<'a> Meaning<'a> {
+impl<'a> Resolver<'a> {
     pub(super) fn new(
         workload: &'a Workload,
         inputs: &'a Inputs<'a>,

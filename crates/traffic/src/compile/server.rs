@@ -4,7 +4,7 @@ use url::Url;
 
 use crate::finding::Findings;
 
-use super::meaning::{Meaning, TemplatePiece};
+use super::resolver::{Resolver, TemplatePiece};
 
 /// Where requests go.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub(super) struct Server {
     pub(super) base: String,
 }
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Reads the target. Its placeholders are of what never changes: the environment.
     pub(super) fn server(&self, findings: &mut Findings) -> Option<Server> {
         const PATH: &str = "target";

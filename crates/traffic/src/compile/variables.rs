@@ -7,7 +7,7 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, TemplatePiece, worked_out};
+use super::resolver::{Resolver, TemplatePiece, worked_out};
 
 /// Variables of a workload at most.
 const MOST: usize = 10_000;
@@ -16,7 +16,7 @@ const MOST_PARTS: u64 = 10_000;
 /// Bytes of a variable that never changes at most: 1 MiB.
 const LONGEST: usize = 1 << 20;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Defines all variables. One that is wrong is defined as empty, so that what uses it is not blamed.
     pub(super) fn define_variables(&mut self, findings: &mut Findings) {
         let names: Vec<&String> = self.workload.variables.keys().collect();
