@@ -12,8 +12,8 @@ use crate::tls::Session;
 
 /// One of a worker's connections, opened anew as often as needed.
 ///
-/// Of thousands of connections hardly one is in the processor's nearest cache when its response comes:
-/// what a response and the next request touch is on two lines of 64 bytes, all else on a third one.
+/// With thousands of connections, hardly one is in the processor's nearest cache when its response comes. So
+/// the fields that a response and the next request use share two lines of 64 bytes; all others are on a third.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Conn {
@@ -38,7 +38,7 @@ pub(crate) struct Conn {
     pub(crate) endpoint: u32,
     /// Responses to attempts of the window.
     pub(crate) served: u32,
-    /// Requests unanswered, oldest at `head` of the connection's flights.
+    /// Requests in flight, the oldest at `head` of the connection's ring.
     pub(crate) in_flight: u16,
     pub(crate) head: u16,
     pub(crate) state: ConnState,
@@ -50,7 +50,7 @@ pub(crate) struct Conn {
     pub(crate) copied: bool,
     /// Whether `arrival` is kept.
     has_arrival: bool,
-    /// Whether an attempt failed and none was answered since: only then the last line tells of it.
+    /// Whether an attempt failed and none was answered since. Only then is the last line read.
     pub(crate) troubled: bool,
     /// Whether a response has come since it was opened, or it was counted as one without.
     pub(crate) heard: bool,
@@ -122,7 +122,7 @@ impl Conn {
         (self.has_arrival, self.arrival) = (true, due);
     }
 
-    /// When the arrival was due that is kept, which then is so no more.
+    /// Takes the arrival that is kept: when it was due.
     #[inline]
     pub(crate) fn take_arrival(&mut self) -> Option<Nanos> {
         std::mem::take(&mut self.has_arrival).then_some(self.arrival)

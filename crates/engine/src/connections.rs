@@ -13,14 +13,14 @@ use net::Route;
 use crate::conn::{Conn, ConnState};
 use crate::recorder::InFlight;
 
-/// Connections by number, which is also their user's and their token with the net.
+/// Connections by number. The number is also that of their user, and their token with the net.
 #[derive(Debug)]
 pub(crate) struct Connections {
     list: Vec<Conn>,
     /// `slots` requests for each connection.
     in_flight: Vec<InFlight>,
     slots: u16,
-    /// The most requests that a turn brings.
+    /// The most requests that a source sends at once.
     burst: u16,
     /// Connections being opened: connecting, or in a TLS handshake.
     pub(crate) opening: u32,
@@ -31,8 +31,8 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// So many closed connections, with room for `slots` requests in flight on each, of which a turn
-    /// brings `burst` at most. They take turns through `routes` from `first_route` on.
+    /// So many closed connections, with room for `slots` requests in flight on each, of which the
+    /// source sends `burst` at most at once. They take turns through `routes` from `first_route` on.
     pub(crate) fn new(
         count: usize,
         slots: u16,
@@ -88,7 +88,7 @@ impl Connections {
         self.list.iter_mut()
     }
 
-    /// Whether connection `j` is open and takes a turn's requests more.
+    /// Whether connection `j` is open and has room for `burst` more requests.
     #[inline]
     pub(crate) fn has_room(&self, j: u32) -> bool {
         let conn = &self[j];
@@ -126,7 +126,7 @@ impl Connections {
         conn.in_flight -= 1;
         conn.head = if conn.head + 1 == self.slots { 0 } else { conn.head + 1 };
         let request = &mut self.in_flight[at];
-        // If it is yet to be handed over, that is no longer this request.
+        // The place may be among those yet to be handed over: it no longer holds this request.
         let handed = std::mem::replace(&mut request.handed, true);
         Some(InFlight { handed, ..*request })
     }
@@ -195,7 +195,7 @@ impl IndexMut<u32> for Connections {
 /// The slot `further` behind `head` in a ring of `slots`, neither of them beyond it.
 #[inline]
 fn slot_after(head: u16, further: u16, slots: u16) -> u16 {
-    // Dividing would take as long as all the rest of a launch.
+    // A division would take as long as the rest of the call.
     let room = slots - head;
     if further < room { head + further } else { further - room }
 }

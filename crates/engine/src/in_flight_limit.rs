@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct InFlightLimit {
     most: u32,
-    /// The most requests that a turn brings.
+    /// The most requests that a source sends at once.
     burst: u32,
     held_back: VecDeque<u32>,
     /// Whether a user is in `held_back`.
@@ -14,13 +14,13 @@ pub(crate) struct InFlightLimit {
 }
 
 impl InFlightLimit {
-    /// At most so many requests in flight, of which a turn brings `burst`, for so many users.
+    /// At most so many requests in flight, of which a source sends `burst` at once, for so many users.
     pub(crate) fn new(most: u32, burst: u16, users: usize) -> Self {
         let burst = u32::from(burst);
         Self { most, burst, held_back: VecDeque::new(), is_held: vec![false; users] }
     }
 
-    /// Whether `in_flight` requests leave no room for a turn. Where there are none, there is room.
+    /// Whether `in_flight` requests leave no room for a burst. Without any, there always is room.
     #[inline]
     pub(crate) fn is_reached(&self, in_flight: u32) -> bool {
         in_flight > 0 && in_flight.saturating_add(self.burst) > self.most

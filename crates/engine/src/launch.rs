@@ -51,7 +51,7 @@ pub struct Launch {
 
 /// Time that the other workers have to end when one is stuck: a second of drain, and some.
 const ABANDON_AFTER: Duration = Duration::from_millis(1500);
-/// How often it is looked whether a worker is stuck.
+/// How often the collecting thread checks for a stuck worker.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often the number of open connections is reported before the start.
 const TELL_EVERY: Duration = Duration::from_secs(1);
@@ -74,7 +74,7 @@ pub struct Outcome {
     pub halted: Option<Halt>,
 }
 
-/// Why a run could not be made or came to a halt.
+/// Why a run could not be started or did not end.
 #[derive(Debug)]
 pub enum LaunchError {
     /// A thread could not be started.
@@ -178,7 +178,7 @@ impl CollectLoop<'_> {
         }
     }
 
-    /// Ends the run without the workers that are not done. What they had counted is taken from their
+    /// Ends the run without the workers that are not done. What they had counted is recovered from their
     /// slots; their window ends with the others', or at `stuck_at` where there are none.
     fn abandon_workers(&self, stuck_at: u64, collector: &mut Collector) {
         let Some(start) = self.barrier.start() else { return collector.abandon_workers() };
@@ -212,7 +212,7 @@ impl WorkerThread {
         intervals: Sender<(u32, Option<WorkerInterval>)>,
         spares: Receiver<IntervalBuffers>,
     ) -> io::Result<()> {
-        // Wanted even where there is room for all: the kernel counts each use of a file of a shared table.
+        // Done even where one table has room for all: the kernel counts each use of a file of a shared table.
         let files = limits::unshare_files();
         let plan = self.launch.plan.clone();
         let traffic::Seat { worker, workers } = self.place;

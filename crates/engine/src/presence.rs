@@ -64,7 +64,7 @@ impl Watch {
         self.window.1 = self.window.1.min(end);
     }
 
-    /// Looks around after a wake-up: whether somebody waits from `now` on.
+    /// After a wake-up: notes whether somebody waits from `now` on.
     #[inline]
     pub(crate) fn look(&mut self, now: Nanos, waiting: bool) {
         self.pass(now, now);

@@ -1,7 +1,7 @@
 //! Counts what became of each attempt of a worker, by interval.
 //!
-//! Owns the decision which interval and which phase an outcome belongs to. The collector gets the
-//! tallies; what they come to is `model`'s.
+//! Decides which interval and which phase an outcome belongs to. The collector gets the tallies and merges
+//! them; the figures are computed by `model`.
 
 mod entry;
 mod sessions;
@@ -44,7 +44,7 @@ pub(crate) struct Recorder {
     pub(crate) watch: Watch,
     /// Of those in flight, the ones that were due inside the window.
     measured: u64,
-    /// Arrivals taken up and not served, as far as was told: for [`Recorder::abandoned`].
+    /// Arrivals taken up and not served, when the source was last called: for [`Recorder::abandoned`].
     pub(crate) waiting: u64,
     /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
     /// response is service, and the collector copies it.
@@ -99,7 +99,7 @@ impl Recorder {
         recorder
     }
 
-    /// Answers are told apart by kind for each endpoint of `mix`, and attempts are logged where it has
+    /// Responses are told apart by kind for each endpoint of `mix`, and attempts are logged where it has
     /// endpoints and flows.
     pub(crate) fn telling_apart(mut self, mix: &Mix) -> Self {
         self.kinds = ResponseKinds::of(mix);
@@ -127,8 +127,8 @@ impl Recorder {
         self.boundary
     }
 
-    /// Whether an interval other than the window's last is over and its part still open: what
-    /// happens at `now` belongs to the next one. The window's last part also takes what leaves late.
+    /// Whether an interval other than the window's last is over and its counts still open: what
+    /// happens at `now` belongs to the next one. The window's last interval also counts what leaves late.
     #[inline]
     pub(crate) fn behind(&self, now: Nanos) -> bool {
         now >= self.boundary && self.boundary != self.window_end
@@ -392,7 +392,7 @@ impl Recorder {
             buffers: IntervalBuffers { tally, attempts },
             used,
         };
-        // The count starts again at 0 in the middle of a sample: what came before goes below it.
+        // The count starts again at 0 in the middle of a sample, so its start becomes negative (it wraps).
         self.answers_at_step = self.answers_at_step.wrapping_sub(part.used.answers);
         self.index += 1;
         (self.start, self.spent_at_start) = (end, spent);
@@ -420,7 +420,7 @@ impl Recorder {
     }
 
     /// The open interval ends at `boundary`, and with it what the gauges integrate: the window's last
-    /// part also takes what leaves after it.
+    /// interval also counts what leaves after it.
     fn bound(&mut self, boundary: Nanos) {
         self.boundary = boundary;
         self.open.until(boundary);

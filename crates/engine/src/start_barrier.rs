@@ -19,7 +19,7 @@ const UNSET: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct StartBarrier {
     ready: Vec<AtomicBool>,
-    /// Connections that each worker has opened before the start, to be told while one waits.
+    /// Connections that each worker has opened before the start, for the live line.
     open: Vec<AtomicU32>,
     start_ns: AtomicU64,
     end_ns: AtomicU64,
@@ -45,9 +45,9 @@ impl StartBarrier {
         }
     }
 
-    /// A source ends the run; the first word stands.
+    /// A source ends the run; the first reason stays.
     pub fn halt(&self, halt: Halt) {
-        // What a second source says is mostly the same.
+        // A second source mostly gives the same reason.
         let _ = self.halt.set(halt);
     }
 
@@ -76,7 +76,7 @@ impl StartBarrier {
     pub fn ready(&self, worker: u32, now: u64) {
         self.ready[worker as usize].store(true, Ordering::SeqCst);
         if self.ready.iter().all(|ready| ready.load(Ordering::SeqCst)) {
-            // Two last ones may both get here; the first of them decides.
+            // Two workers may both find that all are ready; the first of them sets the start.
             let _ = self.start_ns.compare_exchange(
                 UNSET,
                 now + LEAD_NS,
@@ -91,8 +91,8 @@ impl StartBarrier {
         Some(self.start_ns.load(Ordering::Acquire)).filter(|&at| at != UNSET)
     }
 
-    /// Ends the window before its time, at `wanted` nanoseconds after the start unless a worker has
-    /// said so before; when it ends for all of them.
+    /// Ends the window early, `wanted` nanoseconds after the start, unless a worker has ended it already.
+    /// Returns when it ends for all of them.
     pub fn end(&self, wanted: Nanos) -> Nanos {
         let order = Ordering::SeqCst;
         match self.end_ns.compare_exchange(UNSET, wanted, order, order) {

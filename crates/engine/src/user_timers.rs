@@ -6,22 +6,22 @@ use std::collections::BinaryHeap;
 
 use model::Nanos;
 
-/// A user's wake-up call; at most one a user.
+/// The instants at which users go on; at most one for each user.
 #[derive(Debug)]
 pub(crate) struct UserTimers(BinaryHeap<Reverse<(Nanos, u32)>>);
 
 impl UserTimers {
-    /// No calls yet, with room for one a user.
+    /// No timers yet, with room for one for each user.
     pub(crate) fn with_capacity(users: usize) -> Self {
         Self(BinaryHeap::with_capacity(users))
     }
 
-    /// Calls `user` at `at`.
+    /// Wakes `user` at `at`.
     pub(crate) fn add(&mut self, at: Nanos, user: u32) {
         self.0.push(Reverse((at, user)));
     }
 
-    /// The next call.
+    /// The next timer.
     pub(crate) fn next(&self) -> Option<Nanos> {
         self.0.peek().map(|Reverse((at, _))| *at)
     }

@@ -75,7 +75,7 @@ pub struct Job {
     pub spent: fn() -> Spent,
     /// Where intervals go: (worker, interval), then (worker, `None`) at the end.
     pub intervals: Sender<(u32, Option<WorkerInterval>)>,
-    /// Sheets that the collector has emptied.
+    /// Buffers that the collector has emptied.
     pub spares: Receiver<IntervalBuffers>,
 }
 
@@ -145,7 +145,7 @@ impl Worker {
     fn notice_stop(&mut self, now: Nanos) {
         if !self.run.stopped && self.stop_asked() {
             self.run.stopped = true;
-            // By then every worker has noticed; were each to end at once, their intervals would part.
+            // By then every worker has noticed. If each ended at once, their intervals would differ.
             let end = self.job.barrier.end(now.saturating_add(NOTICE_STOP));
             self.recorder.end_window(end);
         }
@@ -283,7 +283,7 @@ impl<N: Net> Handler<N> for Worker {
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }
-        self.look_around(now);
+        self.note_presence(now);
         if self.drained(now) || self.count_reached() {
             return self.finish(now);
         }
@@ -299,7 +299,7 @@ fn spare(spares: &Receiver<IntervalBuffers>) -> IntervalBuffers {
 }
 
 fn hand_over(job: &Job, part: Option<WorkerInterval>) {
-    // The collector outlives the workers; if it is gone, so is whoever wanted the figures.
+    // The collector outlives the workers; if it is gone, nobody wants the figures.
     let _ = job.intervals.send((job.worker, part));
 }
 
@@ -309,8 +309,8 @@ pub(crate) fn share_of(total: u64, worker: u32, workers: u32) -> u64 {
     total / workers + u64::from(worker < total % workers)
 }
 
-/// Connections of the workers before this one: where its turns through the routes begin, so that all
-/// workers' together are as even as one's.
+/// Connections of the workers before this one: its first route, so that routes are used as evenly by
+/// all workers together as by one.
 fn connections_before(job: &Job) -> u64 {
     let total = u64::from(job.plan.connections);
     (0..job.worker).map(|worker| share_of(total, worker, job.workers)).sum()

@@ -1,4 +1,4 @@
-//! Real servers of others, for counting what they saw and for speaking to what we did not write.
+//! Third-party servers: they count what they were sent, and share no code with this project.
 //!
 //! Each runs in a temporary folder on free ports of the loopback interface and ends on drop.
 

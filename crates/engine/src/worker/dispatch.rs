@@ -31,9 +31,9 @@ impl Worker {
 
     /// Takes up the arrivals that are due, if it is time to, and serves as many as connections allow.
     ///
-    /// Together or not at all: an arrival taken up at every response would make the next wake-up, and a
-    /// wake-up costs more than a request. One for responses that comes when the timer is half over saves
-    /// the timer's, so it takes up what is there.
+    /// Arrivals are taken up together: if each were taken up with the next response, each would cause a
+    /// wake-up of its own, and a wake-up costs more than a request. When a response comes after half the
+    /// granularity, the arrivals that are due are taken up with it, which saves the timer's wake-up.
     pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let Pace::Open { arrivals, .. } = &self.pace else { return };
         if self.run.ended || !self.run.started {

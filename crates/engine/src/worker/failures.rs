@@ -1,4 +1,4 @@
-//! Everything that goes wrong. A failed attempt is counted; its user goes on.
+//! Failures: each failed attempt is counted, and its user goes on.
 
 use std::io;
 

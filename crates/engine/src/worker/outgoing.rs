@@ -30,7 +30,7 @@ struct Lent {
 }
 
 impl Outgoing {
-    /// For the requests of a source.
+    /// For the requests that a source never changes.
     pub(super) fn new(source: &dyn Source) -> Self {
         let lent = |bytes: &[u8]| Lent { bytes: bytes.into(), blob: None };
         Self {
@@ -41,8 +41,8 @@ impl Outgoing {
         }
     }
 
-    /// Lends the requests that never change to the net, as far as they are short. To be called where
-    /// each leaves alone, in the clear.
+    /// Lends the short ones of the requests that never change to the net. To be called only where each is
+    /// sent alone, without TLS.
     pub(super) fn lend<N: Net>(&mut self, net: &mut N) {
         for fixed in self.fixed.iter_mut().filter(|fixed| fixed.bytes.len() <= BLOB_BYTES) {
             fixed.blob = Some(net.blob(&fixed.bytes));
@@ -77,7 +77,7 @@ impl Outgoing {
         }
     }
 
-    /// Sends what TLS has to say of its own accord; how many bytes.
+    /// Sends what TLS itself has to send, such as its handshake; how many bytes.
     pub(super) fn flush_tls<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> u64 {
         let Some(session) = &mut conn.tls else { return 0 };
         self.cipher.clear();

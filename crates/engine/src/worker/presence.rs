@@ -1,4 +1,4 @@
-//! Users of a closed loop that the server leaves: from when to when they are down.
+//! Users of a closed loop that are without the server: from when to when they are down.
 
 use model::Nanos;
 
@@ -9,7 +9,7 @@ impl Worker {
     /// server that ended it, and not a time-out.
     pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
         self.recorder.watch.failed(now);
-        // Who has nothing more to send is without the server only as long as it still waited for it.
+        // A user that has nothing more to send is down only for as long as it waited.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
         let conn = &mut self.conns[j];
         conn.troubled = true;
@@ -45,9 +45,9 @@ impl Worker {
         }
     }
 
-    /// Looks around, once a wake-up.
+    /// Notes whether anybody waits for the server, once a wake-up.
     #[inline]
-    pub(super) fn look_around(&mut self, now: Nanos) {
+    pub(super) fn note_presence(&mut self, now: Nanos) {
         let waiting = self.recorder.under_way > 0
             || self.conns.opening > 0
             || matches!(&self.pace, Pace::Open { arrivals, .. } if arrivals.waiting() > 0);

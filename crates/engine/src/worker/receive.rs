@@ -13,7 +13,7 @@ use crate::recorder::WholeResponse;
 use crate::response_kinds::ResponseShape;
 use crate::tls::Session;
 
-/// What one step of reading a response came to; the event itself still borrows the connection.
+/// The result of one step of reading a response. (The event itself borrows the connection.)
 enum Step {
     More,
     Again,
@@ -184,8 +184,8 @@ impl Worker {
         self.go_on(net, j, now);
     }
 
-    /// Whether the response that is whole now on `j` had its time before. Scans for time-outs lie up to
-    /// a millisecond apart, so that none need have come by.
+    /// Whether the response that is whole now on `j` came after its time-out. Scans for time-outs are up to
+    /// a millisecond apart, so the last one may not have seen it.
     #[inline]
     fn too_late(&self, j: u32, now: Nanos) -> bool {
         self.conns.waiting_since(j).is_some_and(|since| self.timeouts.overdue(since, now))

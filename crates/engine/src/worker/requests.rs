@@ -1,5 +1,5 @@
-//! The worker and its source: asking what a user sends, handing it to the net, telling what became
-//! of it.
+//! Requests: asking the source what a user sends, handing it to the net, and telling the source what
+//! became of it.
 
 use model::{ErrorClass, Nanos};
 use net::Net;
@@ -9,7 +9,7 @@ use super::{Pace, Worker};
 use crate::arrivals::Arrival;
 use crate::recorder::{Attempt, InFlight};
 
-/// What a user's turn came to.
+/// The outcome of asking the source for a user's next requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turned {
     /// Requests have left.
@@ -121,7 +121,7 @@ impl Worker {
         arrival: Option<Arrival>,
         now: Nanos,
     ) {
-        // What a pause came before is due when the pause is over.
+        // After a pause, the request is due when the pause is over.
         self.conns[j].take_arrival();
         let first = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
         let mut count = 0;
@@ -140,9 +140,9 @@ impl Worker {
         self.launched(net, j, parts, now);
     }
 
-    /// When a request was due and taken up that leaves behind the `first` of its turn. In an open loop it
-    /// takes up an arrival of its own, so that a rate is one of requests however many leave together:
-    /// one that waits, or else the schedule's next, which then is due with the first.
+    /// When a request was due and taken up that leaves together with a `first` one. In an open loop it takes up
+    /// an arrival of its own, so that the rate counts requests however many leave together: an arrival that
+    /// waits, or else the schedule's next, which then is due with the first.
     fn further(&mut self, first: (Nanos, Nanos), now: Nanos) -> Option<(Nanos, Nanos)> {
         let Pace::Open { arrivals, .. } = &mut self.pace else { return Some(first) };
         if let Some(arrival) = arrivals.serve() {

@@ -1,4 +1,4 @@
-//! A response while it comes: everybody who looks at its head and at its body.
+//! A response while it is read: its head and its body go to all that need them.
 
 use model::kinds::{self, Look};
 use model::{ErrorClass, Plan};
@@ -11,19 +11,19 @@ use crate::conn::Conn;
 use crate::failure_samples::FailureSamples;
 use crate::recorder::Recorder;
 
-/// The first status that is the server's own failure.
+/// The first status that says that the server failed.
 pub(super) const SERVER_ERROR: u16 = 500;
 /// Bytes decrypted at once: a TLS record at most.
 const PLAIN_BYTES: usize = 16 * 1024;
 
-/// What responses are read with, one worker's.
+/// What one worker reads responses with.
 #[derive(Debug)]
 pub(super) struct Incoming {
     /// The last response's head.
     seen: LastHead,
     pub(super) body_hasher: BodyHasher,
     pub(super) failure_samples: FailureSamples,
-    /// Answers are held against the first of their endpoint.
+    /// Responses are compared with the first of their endpoint.
     pub(super) expects_first: bool,
     /// Decrypted bytes; empty where no TLS is spoken.
     pub(super) plain: Vec<u8>,

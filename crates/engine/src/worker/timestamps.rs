@@ -1,11 +1,11 @@
 //! When requests were handed to the kernel, and when responses were taken in.
 //!
-//! Instants are the net's, one for each batch. A request that was made is put down here until the net says
-//! that everything sent so far was handed over; then all that are put down get that instant as `sent`, before
-//! any response to them can be looked at. Responses are `done` when their batch was taken in.
+//! Instants are the net's, one for each batch. A request that was made is listed here until the net says that
+//! everything sent so far was handed over; then all listed requests get that instant as `sent`, before any
+//! response to them can be read. Responses are `done` when their batch was taken in.
 //!
-//! A batch that takes long is handed over in parts, so that what its first responses brought about does not
-//! wait for what its last ones do.
+//! A batch that takes long is handed over in parts, so that the requests that follow its first responses do
+//! not wait for those that follow its last ones.
 
 use model::Nanos;
 use net::{Net, Taken};
@@ -23,7 +23,7 @@ const FEW: u32 = 2;
 /// What is known of the last batches, out and in. Instants are nanoseconds since the run's start.
 #[derive(Debug, Default)]
 pub(super) struct Timestamps {
-    /// Places of flights that were made and not handed over.
+    /// Places of requests that were made and not handed over.
     made: Vec<u32>,
     /// When the first of them was asked for.
     oldest: Nanos,

@@ -1,4 +1,4 @@
-//! How the worker's users were served, told once, when it ends.
+//! How the worker's users were served, counted once, when the worker ends.
 
 use model::{Nanos, UserTally};
 
@@ -39,8 +39,8 @@ impl Worker {
         }
     }
 
-    /// Whether a user without a response since `tries` attempts is without for good, as far as can be
-    /// told: where a time-out is longer than the window, no attempt could end in it.
+    /// Whether a user without a response since `tries` attempts stays without one, as far as is
+    /// known: where a time-out is longer than the window, no attempt could end in it.
     fn is_left(&self, tries: u32) -> bool {
         let plan = &self.job.plan;
         let window_ns = plan.duration_ns.unwrap_or(Nanos::MAX);
