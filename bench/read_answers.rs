@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser, SeenHead};
+use wire::{LastHead, Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 /// As nginx answers, with all its headers.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\n\
@@ -18,7 +18,7 @@ fn main() {
     let answers: u32 = answers.parse().expect("how many answers to read");
     let mut seen = match how.as_str() {
         "new" => None,
-        "seen" => Some(SeenHead::new()),
+        "seen" => Some(LastHead::new()),
         other => panic!("{other}: new or seen"),
     };
     let mut parser = ResponseParser::new(Limits::default());
@@ -27,8 +27,8 @@ fn main() {
     }
 }
 
-fn read(parser: &mut ResponseParser, mut seen: Option<&mut SeenHead>) {
-    parser.begin(AnswerTo::Other);
+fn read(parser: &mut ResponseParser, mut seen: Option<&mut LastHead>) {
+    parser.begin(ResponseTo::Other);
     let mut input = black_box(ANSWER);
     loop {
         let next = match &mut seen {

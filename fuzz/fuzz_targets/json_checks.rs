@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use plimsoll_fuzz::play;
 use serde_json::Value;
 use traffic::Requests;
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 const WORKLOAD: &str = r#"{"target": "http://h", "endpoints": [
     {"path": "/0", "checks": [{"json": {"pointer": "/a"}}]},
@@ -45,7 +45,7 @@ fuzz_target!(|body: &[u8]| {
 fn tell_head(source: &mut dyn traffic::Source, length: usize) {
     let text = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
     let mut parser = ResponseParser::new(Limits::default());
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     let mut bytes = text.as_bytes();
     if let Ok(Some(ResponseEvent::Head(head))) = parser.next(&mut bytes) {
         source.head(0, &head);

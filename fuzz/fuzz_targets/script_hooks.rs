@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use libfuzzer_sys::fuzz_target;
 use script::{Printed, Script, Scripted, Session, Site, Watchdog};
 use traffic::{Next, Payload, Requests, Source, Turn};
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 /// Sends what the last answer held.
 const TEXT: &str = "local last = 'GET / HTTP/1.1\\r\\n\\r\\n'\n\
@@ -67,7 +67,7 @@ fn play(source: &mut Scripted, data: &[u8]) -> bool {
     }
     let text = format!("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: {}\r\n\r\n", data.len() + 1);
     let mut parser = ResponseParser::new(Limits::default());
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     let mut head = text.as_bytes();
     let Ok(Some(ResponseEvent::Head(read))) = parser.next(&mut head) else { return false };
     source.head(0, &read);

@@ -4,16 +4,16 @@
 
 use libfuzzer_sys::fuzz_target;
 use plimsoll_fuzz::{case, replay};
-use wire::{AnswerTo, SeenHead};
+use wire::{LastHead, ResponseTo};
 
 fuzz_target!(|data: &[u8]| {
     let Some(case) = case(data) else { return };
-    let to = |bit: u8| if case.choice & bit == 0 { AnswerTo::Other } else { AnswerTo::Head };
+    let to = |bit: u8| if case.choice & bit == 0 { ResponseTo::Other } else { ResponseTo::Head };
     let answers_to = [to(1), to(2), to(4)];
     let whole = replay::answers([case.bytes], &answers_to, case.limits);
     let cut = replay::pieces(case.bytes, &case.cuts);
     assert_eq!(replay::answers(cut, &answers_to, case.limits), whole);
-    let mut seen = SeenHead::new();
+    let mut seen = LastHead::new();
     for _ in 0..2 {
         let again = replay::answers_after(Some(&mut seen), [case.bytes], &answers_to, case.limits);
         assert_eq!(again, whole);

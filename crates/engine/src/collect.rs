@@ -1,14 +1,14 @@
-//! From the workers' pages to intervals over all workers, in order.
+//! From the workers' intervals to intervals over all workers, in order.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
 use model::{Interval, Plan, Tally, WorkerUse};
 
-use crate::ledger::{Page, Sheet};
-use crate::notes::Reader;
+use crate::attempt_log::LogReader;
+use crate::recorder::{IntervalBuffers, WorkerInterval};
 
-/// Merges pages with the same index. Runs on a thread of its own, so that a worker spends nothing on
+/// Merges intervals with the same index. Runs on a thread of its own, so that a worker spends nothing on
 /// it.
 #[derive(Debug)]
 pub struct Collector {
@@ -16,28 +16,28 @@ pub struct Collector {
     finished: Vec<bool>,
     next: u32,
     partial: BTreeMap<u32, (Interval, Vec<bool>)>,
-    spares: Vec<Sender<Sheet>>,
-    reader: Reader,
+    spares: Vec<Sender<IntervalBuffers>>,
+    reader: LogReader,
 }
 
 impl Collector {
-    /// A collector for as many workers as there are `spares`, through which their sheets go back.
-    pub fn new(plan: &Plan, spares: Vec<Sender<Sheet>>) -> Self {
+    /// A collector for as many workers as there are `spares`, through which their buffers go back.
+    pub fn new(plan: &Plan, spares: Vec<Sender<IntervalBuffers>>) -> Self {
         Self {
             closed_loop: plan.rate_per_s.is_none(),
             finished: vec![false; spares.len()],
             next: 0,
             partial: BTreeMap::new(),
             spares,
-            reader: Reader::of(&plan.mix),
+            reader: LogReader::of(&plan.mix),
         }
     }
 
     /// Takes what a worker handed over (`None`: it is done).
-    pub fn take(&mut self, worker: u32, page: Option<Page>) {
-        match page {
+    pub fn take(&mut self, worker: u32, part: Option<WorkerInterval>) {
+        match part {
             None => self.finished[worker as usize] = true,
-            Some(page) => self.merge(worker as usize, page),
+            Some(part) => self.merge(worker as usize, part),
         }
     }
 
@@ -58,7 +58,7 @@ impl Collector {
     }
 
     /// Takes every worker for done: what they have handed over is all there will be.
-    pub fn leave(&mut self) {
+    pub fn abandon_workers(&mut self) {
         self.finished.fill(true);
     }
 
@@ -72,14 +72,14 @@ impl Collector {
         self.finished.iter().all(|&finished| finished)
     }
 
-    fn merge(&mut self, worker: usize, page: Page) {
+    fn merge(&mut self, worker: usize, part: WorkerInterval) {
         let workers = self.finished.len();
-        let (interval, given) = self.partial.entry(page.index).or_insert_with(|| {
+        let (interval, given) = self.partial.entry(part.index).or_insert_with(|| {
             let interval = Interval {
-                index: page.index,
-                phase: page.phase,
-                start_ns: page.start_ns,
-                end_ns: page.end_ns,
+                index: part.index,
+                phase: part.phase,
+                start_ns: part.start_ns,
+                end_ns: part.end_ns,
                 due: 0,
                 tally: Tally::default(),
                 workers: vec![WorkerUse::default(); workers],
@@ -87,23 +87,23 @@ impl Collector {
             };
             (interval, vec![false; workers])
         });
-        if page.phase == interval.phase {
-            interval.start_ns = interval.start_ns.min(page.start_ns);
-            interval.end_ns = interval.end_ns.max(page.end_ns);
-        } else if page.phase < interval.phase {
+        if part.phase == interval.phase {
+            interval.start_ns = interval.start_ns.min(part.start_ns);
+            interval.end_ns = interval.end_ns.max(part.end_ns);
+        } else if part.phase < interval.phase {
             // A worker that ran late at the window's end; the drain's length is not the window's.
             (interval.phase, interval.start_ns, interval.end_ns) =
-                (page.phase, page.start_ns, page.end_ns);
+                (part.phase, part.start_ns, part.end_ns);
         }
-        interval.due += page.due;
-        let mut sheet = page.sheet;
-        interval.tally.merge(&sheet.tally);
-        self.reader.read(&sheet.notes, &mut interval.tally);
-        interval.workers[worker] = page.used;
+        interval.due += part.due;
+        let mut buffers = part.buffers;
+        interval.tally.merge(&buffers.tally);
+        self.reader.read(&buffers.attempts, &mut interval.tally);
+        interval.workers[worker] = part.used;
         given[worker] = true;
-        sheet.clear();
-        // A worker that is done needs no sheet back.
-        let _ = self.spares[worker].send(sheet);
+        buffers.clear();
+        // A worker that is done needs no buffers back.
+        let _ = self.spares[worker].send(buffers);
     }
 }
 

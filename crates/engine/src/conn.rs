@@ -1,18 +1,19 @@
-//! A connection as the worker sees it: what it is doing, and the answer being read on it.
+//! A connection as the worker sees it: what it is doing, and the response being read on it.
 
 use model::Nanos;
 use model::interval::Look;
 use net::ConnId;
 use traffic::Wants;
-use wire::{Limits, ResponseParser};
+use wire::{Limits, ResponseParser, ResponseTo};
 
 use crate::presence::Down;
+use crate::recorder::InFlight;
 use crate::tls::Session;
 
 /// One of a worker's connections, opened anew as often as needed.
 ///
-/// Of thousands of connections hardly one is in the processor's nearest cache when its response comes:
-/// what a response and the next request touch is on two lines of 64 bytes, all else on a third one.
+/// With thousands of connections, hardly one is in the processor's nearest cache when its response comes. So
+/// the fields that a response and the next request use share two lines of 64 bytes; all others are on a third.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Conn {
@@ -20,10 +21,10 @@ pub(crate) struct Conn {
     pub(crate) id: ConnId,
     pub(crate) tls: Option<Box<Session>>,
     pub(crate) parser: ResponseParser,
-    /// The answer being read: when its first byte came (0: not yet), and body bytes so far.
+    /// The response being read: when its first byte came (0: not yet), and body bytes so far.
     pub(crate) first: Nanos,
     pub(crate) body_bytes: u64,
-    /// What the answer being read looks like, as far as it has come.
+    /// What the response being read looks like, as far as it has come.
     pub(crate) look: Look,
     /// When the last request was sent: what a pace counts from.
     pub(crate) last_sent: Nanos,
@@ -33,15 +34,15 @@ pub(crate) struct Conn {
     pub(crate) session_due: Nanos,
     /// Requests sent for it.
     pub(crate) session_requests: u32,
-    /// The endpoint that the answer being read counts for.
+    /// The endpoint that the response being read counts for.
     pub(crate) endpoint: u32,
     /// Responses to attempts of the window.
     pub(crate) served: u32,
-    /// Requests unanswered, oldest at `head` of the connection's flights.
+    /// Requests in flight, the oldest at `head` of the connection's ring.
     pub(crate) in_flight: u16,
     pub(crate) head: u16,
-    pub(crate) state: State,
-    /// What the source is shown of the answer being read.
+    pub(crate) state: ConnState,
+    /// What the source is shown of the response being read.
     pub(crate) wants: Wants,
     /// Its user is in the middle of a session, and asked again without an arrival.
     pub(crate) in_session: bool,
@@ -49,7 +50,7 @@ pub(crate) struct Conn {
     pub(crate) copied: bool,
     /// Whether `arrival` is kept.
     has_arrival: bool,
-    /// Whether an attempt failed and none was answered since: only then the last line tells of it.
+    /// Whether an attempt failed and none was answered since. Only then is the last line read.
     pub(crate) troubled: bool,
     /// Whether a response has come since it was opened, or it was counted as one without.
     pub(crate) heard: bool,
@@ -74,7 +75,7 @@ const _: () = assert!(size_of::<Conn>() == 3 * 64 && std::mem::offset_of!(Conn, 
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ConnState {
     Closed,
     Connecting,
     Handshaking,
@@ -98,7 +99,7 @@ impl Conn {
             served: 0,
             in_flight: 0,
             head: 0,
-            state: State::Closed,
+            state: ConnState::Closed,
             wants: Wants::Nothing,
             in_session: false,
             copied: false,
@@ -116,25 +117,18 @@ impl Conn {
         }
     }
 
-    /// Whether it stands and takes `burst` requests more without having over `slots` under way.
-    #[inline]
-    pub(crate) fn has_room(&self, burst: u16, slots: u16) -> bool {
-        self.state == State::Open
-            && u32::from(self.in_flight) + u32::from(burst) <= u32::from(slots)
-    }
-
     /// Keeps the arrival that the user has taken up until something is sent for it.
     pub(crate) fn keep_arrival(&mut self, due: Nanos) {
         (self.has_arrival, self.arrival) = (true, due);
     }
 
-    /// When the arrival was due that is kept, which then is so no more.
+    /// Takes the arrival that is kept: when it was due.
     #[inline]
     pub(crate) fn take_arrival(&mut self) -> Option<Nanos> {
         std::mem::take(&mut self.has_arrival).then_some(self.arrival)
     }
 
-    /// Status of the answer being read.
+    /// Status of the response being read.
     #[inline]
     pub(crate) const fn status(&self) -> u16 {
         self.look.status
@@ -157,10 +151,11 @@ impl Conn {
         }
     }
 
-    /// Forgets the answer being read, for the next one.
+    /// Readies it for the response to `flight`.
     #[inline]
-    pub(crate) fn begin_answer(&mut self) {
-        self.first = 0;
-        self.body_bytes = 0;
+    pub(crate) fn await_response(&mut self, flight: InFlight) {
+        (self.first, self.body_bytes) = (0, 0);
+        (self.wants, self.endpoint) = (flight.wants, flight.endpoint);
+        self.parser.begin(if flight.head { ResponseTo::Head } else { ResponseTo::Other });
     }
 }

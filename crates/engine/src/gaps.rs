@@ -2,12 +2,12 @@
 //!
 //! Knows until when a worker had leave to be away (it waits in the kernel, or has nothing to do) and
 //! what its thread had spent. What is gone beyond that and neither ran nor waited for a processor is
-//! a gap. Gaps go into the ledger. A gap inside a wait that had time left is not told from waiting.
+//! a gap. Gaps go into the recorder. A gap inside a wait that had time left is not told from waiting.
 
 use model::Nanos;
 use model::units::MILLISECOND;
 
-use crate::ledger::Spent;
+use crate::spent::Spent;
 
 /// Shortest gap that is one. Reading what a thread has spent takes microseconds, so that it is read
 /// only where this much time is gone.
@@ -16,7 +16,7 @@ const LEAST: Nanos = 5 * MILLISECOND;
 /// a gap, because how much of it came before the gap is not known.
 const READ_EVERY: Nanos = 20 * MILLISECOND;
 
-/// See the module. Instants are nanoseconds since the run's start.
+/// When the worker may be away. Instants are nanoseconds since the run's start.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps {
     /// Until when the worker may be away.

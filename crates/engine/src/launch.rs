@@ -16,9 +16,11 @@ use rustls::pki_types::ServerName;
 use traffic::{Halt, Supply};
 
 use crate::collect::Collector;
-use crate::desk::Desk;
-use crate::gate::Gate;
-use crate::ledger::{Page, Sheet, Spent};
+use crate::problem::Advice;
+use crate::recorder::{IntervalBuffers, WorkerInterval};
+use crate::recorder_slot::RecorderSlot;
+use crate::spent::Spent;
+use crate::start_barrier::StartBarrier;
 use crate::worker::{Job, Worker, share_of};
 
 /// Everything a run needs beside its plan.
@@ -34,6 +36,8 @@ pub struct Launch {
     pub destinations: Arc<[Option<SocketAddr>]>,
     /// TLS to be spoken, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    /// What to do about a failure, in the words that users know.
+    pub advice: Advice,
     /// The kernel interface.
     pub io: Io,
     /// Whether no worker can do without a file table of its own.
@@ -41,18 +45,18 @@ pub struct Launch {
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
     /// Set, beside `stop`, when a worker's source will never return: the run ends without it, what it had
-    /// counted is taken from its desk, and its thread is left behind for the process to end.
+    /// counted is recovered from its slot, and its thread is left behind for the process to end.
     pub stuck: Arc<OnceLock<Halt>>,
 }
 
 /// Time that the other workers have to end when one is stuck: a second of drain, and some.
-const LEAVE_AFTER: Duration = Duration::from_millis(1500);
-/// How often it is looked whether a worker is stuck.
+const ABANDON_AFTER: Duration = Duration::from_millis(1500);
+/// How often the collecting thread checks for a stuck worker.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How often it is told how far the opening of connections has come.
+/// How often the number of open connections is reported before the start.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// What is told of a run while it goes on.
+/// What is reported while a run goes on.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// Before the start: so many connections are open.
@@ -70,7 +74,7 @@ pub struct Outcome {
     pub halted: Option<Halt>,
 }
 
-/// Why a run could not be made or came to a halt.
+/// Why a run could not be started or did not end.
 #[derive(Debug)]
 pub enum LaunchError {
     /// A thread could not be started.
@@ -104,60 +108,65 @@ pub fn launch(
     mut observe: impl FnMut(Progress<'_>),
 ) -> Result<Outcome, LaunchError> {
     let workers = launch.plan.threads.max(1);
-    let (pages, inbox) = channel();
-    let gate = Arc::new(Gate::new(workers));
-    let desks: Vec<Arc<Desk>> = (0..workers).map(|_| Arc::default()).collect();
+    let (intervals, inbox) = channel();
+    let barrier = Arc::new(StartBarrier::new(workers));
+    let recorder_slots: Vec<Arc<RecorderSlot>> = (0..workers).map(|_| Arc::default()).collect();
     let mut spares = Vec::new();
     let mut threads = Vec::new();
     for worker in 0..workers {
         let (spare, returned) = channel();
         spares.push(spare);
         let place = traffic::Seat { worker, workers };
-        let desk = desks[worker as usize].clone();
-        let seat = Seat { launch: launch.clone(), place, gate: gate.clone(), desk };
-        let pages = pages.clone();
+        let recorder_slot = recorder_slots[worker as usize].clone();
+        let worker_thread =
+            WorkerThread { launch: launch.clone(), place, barrier: barrier.clone(), recorder_slot };
+        let intervals = intervals.clone();
         let thread = thread::Builder::new().name(format!("worker-{worker}"));
-        // Threads already started wait at the gate for ever; the process is about to end.
-        threads
-            .push(thread.spawn(move || seat.work(pages, returned)).map_err(LaunchError::Thread)?);
+        // Threads already started wait at the barrier for ever; the process is about to end.
+        threads.push(
+            thread
+                .spawn(move || worker_thread.work(intervals, returned))
+                .map_err(LaunchError::Thread)?,
+        );
     }
-    drop(pages);
+    drop(intervals);
     let collector = Collector::new(&launch.plan, spares);
-    Watch { inbox, gate: &gate, stuck: &launch.stuck, desks }.collect(collector, &mut observe);
+    CollectLoop { inbox, barrier: &barrier, stuck: &launch.stuck, recorder_slots }
+        .collect(collector, &mut observe);
     let stuck = launch.stuck.get();
     for thread in threads.into_iter().filter(|thread| stuck.is_none() || thread.is_finished()) {
         join(thread)?;
     }
-    let halted = gate.halted().or(stuck).cloned();
+    let halted = barrier.halted().or(stuck).cloned();
     Ok(Outcome { stopped: launch.stop.load(Ordering::Relaxed), halted })
 }
 
 /// What the collecting thread looks at.
-struct Watch<'a> {
-    inbox: Receiver<(u32, Option<Page>)>,
-    gate: &'a Gate,
+struct CollectLoop<'a> {
+    inbox: Receiver<(u32, Option<WorkerInterval>)>,
+    barrier: &'a StartBarrier,
     stuck: &'a OnceLock<Halt>,
-    desks: Vec<Arc<Desk>>,
+    recorder_slots: Vec<Arc<RecorderSlot>>,
 }
 
-impl Watch<'_> {
+impl CollectLoop<'_> {
     fn collect(self, mut collector: Collector, observe: &mut impl FnMut(Progress<'_>)) {
         let mut told_at = Instant::now();
         let mut stuck_at = None;
         loop {
             match self.inbox.recv_timeout(LOOK_EVERY) {
-                Ok((worker, page)) => collector.take(worker, page),
+                Ok((worker, part)) => collector.take(worker, part),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if let Some(open) = self.gate.opening().filter(|_| told_at.elapsed() >= TELL_EVERY) {
+            if let Some(open) = self.barrier.opening().filter(|_| told_at.elapsed() >= TELL_EVERY) {
                 told_at = Instant::now();
                 observe(Progress::Opening(open));
             }
             if self.stuck.get().is_some() {
                 let (since, at) = *stuck_at.get_or_insert_with(|| (Instant::now(), clock::now()));
-                if since.elapsed() >= LEAVE_AFTER {
-                    self.leave(at, &mut collector);
+                if since.elapsed() >= ABANDON_AFTER {
+                    self.abandon_workers(at, &mut collector);
                 }
             }
             while let Some(mut interval) = collector.next_interval() {
@@ -169,19 +178,19 @@ impl Watch<'_> {
         }
     }
 
-    /// Ends the run without the workers that are not done. What they had counted is taken from their
-    /// desks; their window ends with the others', or at `stuck_at` where there are none.
-    fn leave(&self, stuck_at: u64, collector: &mut Collector) {
-        let Some(start) = self.gate.start() else { return collector.leave() };
-        let end = self.gate.end(stuck_at.saturating_sub(start));
+    /// Ends the run without the workers that are not done. What they had counted is recovered from their
+    /// slots; their window ends with the others', or at `stuck_at` where there are none.
+    fn abandon_workers(&self, stuck_at: u64, collector: &mut Collector) {
+        let Some(start) = self.barrier.start() else { return collector.abandon_workers() };
+        let end = self.barrier.end(stuck_at.saturating_sub(start));
         let now = clock::now().saturating_sub(start);
-        for (worker, desk) in (0..).zip(&self.desks) {
+        for (worker, recorder_slot) in (0..).zip(&self.recorder_slots) {
             if !collector.done(worker) {
-                let pages = desk.clear(end, now);
-                pages.into_iter().for_each(|page| collector.take(worker, Some(page)));
+                let intervals = recorder_slot.recover(end, now);
+                intervals.into_iter().for_each(|part| collector.take(worker, Some(part)));
             }
         }
-        collector.leave();
+        collector.abandon_workers();
     }
 }
 
@@ -189,22 +198,26 @@ fn join(thread: JoinHandle<io::Result<()>>) -> Result<(), LaunchError> {
     thread.join().map_err(|_| LaunchError::Bug)?.map_err(LaunchError::Net)
 }
 
-/// One worker's place in a run.
-struct Seat {
+/// One worker's thread.
+struct WorkerThread {
     launch: Launch,
     place: traffic::Seat,
-    gate: Arc<Gate>,
-    desk: Arc<Desk>,
+    barrier: Arc<StartBarrier>,
+    recorder_slot: Arc<RecorderSlot>,
 }
 
-impl Seat {
-    fn work(self, pages: Sender<(u32, Option<Page>)>, spares: Receiver<Sheet>) -> io::Result<()> {
-        // Wanted even where there is room for all: the kernel counts each use of a file of a shared table.
+impl WorkerThread {
+    fn work(
+        self,
+        intervals: Sender<(u32, Option<WorkerInterval>)>,
+        spares: Receiver<IntervalBuffers>,
+    ) -> io::Result<()> {
+        // Done even where one table has room for all: the kernel counts each use of a file of a shared table.
         let files = limits::unshare_files();
         let plan = self.launch.plan.clone();
         let traffic::Seat { worker, workers } = self.place;
         let connections = share_of(u64::from(plan.connections), worker, workers);
-        let done = Done { worker, pages: pages.clone(), gate: self.gate.clone() };
+        let done = Done { worker, intervals: intervals.clone(), barrier: self.barrier.clone() };
         if self.launch.own_files {
             files?;
         }
@@ -215,11 +228,12 @@ impl Seat {
             source: self.launch.sources.source(self.place),
             routes,
             tls: self.launch.tls,
-            gate: self.gate,
-            desk: self.desk,
+            advice: self.launch.advice,
+            barrier: self.barrier,
+            recorder_slot: self.recorder_slot,
             stop: self.launch.stop,
             spent: spent as fn() -> Spent,
-            pages,
+            intervals,
             spares,
             plan: plan.clone(),
         });
@@ -251,14 +265,14 @@ fn spent() -> Spent {
 /// for it.
 struct Done {
     worker: u32,
-    pages: Sender<(u32, Option<Page>)>,
-    gate: Arc<Gate>,
+    intervals: Sender<(u32, Option<WorkerInterval>)>,
+    barrier: Arc<StartBarrier>,
 }
 
 impl Drop for Done {
     fn drop(&mut self) {
-        self.gate.ready(self.worker, clock::now());
+        self.barrier.ready(self.worker, clock::now());
         // The collector may be gone when the whole run is being given up.
-        let _ = self.pages.send((self.worker, None));
+        let _ = self.intervals.send((self.worker, None));
     }
 }

@@ -1,4 +1,4 @@
-//! A worker's watch over whether the server is there, for the books of an interval.
+//! Whether the server is there, as one worker sees it, for each interval.
 //!
 //! Two things are kept: in which slots of time somebody waited, was served, or failed; and how long
 //! users of a closed loop were down. Neither touches the way of a request that succeeds but for one
@@ -7,7 +7,7 @@
 use model::units::MILLISECOND;
 use model::{Nanos, PresenceTally};
 
-/// A worker looks around every 50 ms at least. One that did not for this long was itself not running,
+/// A worker checks at least every 50 ms. One that did not for this long was itself not running,
 /// and saw nothing of the server.
 const NOT_RUNNING: Nanos = 200 * MILLISECOND;
 /// A user that is not down.
@@ -30,10 +30,10 @@ impl Down {
     }
 }
 
-/// See the module.
+/// What a worker knows of the server's presence in the interval that is open.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Something of an answer came since the last look. The one thing that is set for every answer.
+    /// Something of a response came since the last look. The one thing that is set for every response.
     pub(crate) served: bool,
     tally: PresenceTally,
     /// Whether somebody waited at the last look.
@@ -64,7 +64,7 @@ impl Watch {
         self.window.1 = self.window.1.min(end);
     }
 
-    /// Looks around after a wake-up: whether somebody waits from `now` on.
+    /// After a wake-up: notes whether somebody waits from `now` on.
     #[inline]
     pub(crate) fn look(&mut self, now: Nanos, waiting: bool) {
         self.pass(now, now);
@@ -90,19 +90,19 @@ impl Watch {
         self.looked = self.looked.max(until);
     }
 
-    /// An attempt failed at `now`, without an answer or with a server error.
+    /// An attempt failed at `now`, without a response or with a server error.
     pub(crate) fn failed(&mut self, now: Nanos) {
         self.tally.failed |= PresenceTally::slot(self.start, now);
     }
 
-    /// A user was given an answer that failed, between these instants.
+    /// A user was given a response that failed, between these instants.
     pub(crate) fn failing(&mut self, from: Nanos, to: Nanos) {
         if self.users > 0 {
             self.tally.failing_ns = self.tally.failing_ns.saturating_add(self.inside(from, to));
         }
     }
 
-    /// A user's attempt that began at `began` failed without an answer. It is down from there on.
+    /// A user's attempt that began at `began` failed without a response. It is down from there on.
     pub(crate) fn fell(&mut self, down: &mut Down, began: Nanos, cut: bool) {
         if self.users > 0 {
             if !down.is() {
@@ -135,7 +135,7 @@ impl Watch {
         self.downs > 0
     }
 
-    /// What of a stretch lies inside the window.
+    /// The part of a span of time that lies inside the window.
     fn inside(&self, from: Nanos, to: Nanos) -> Nanos {
         let (start, end) = self.window;
         to.min(end).saturating_sub(from.max(start))

@@ -1,6 +1,5 @@
 //! TLS over a net's bytes, by rustls: bytes in, bytes out, no socket.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -10,14 +9,11 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind,
-    RootCertStore, SignatureScheme, SupportedProtocolVersion,
+    ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind, RootCertStore,
+    SignatureScheme, SupportedProtocolVersion,
 };
 
-/// The failure of a handshake with a server that answers in the clear.
-pub const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
-/// The failure of a request in the clear to a server that expects TLS.
-pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
+use crate::problem::{Advice, describe};
 
 /// What the user asked of TLS. Certificates and keys are PEM bytes.
 #[derive(Debug, Default)]
@@ -41,17 +37,31 @@ pub struct TlsSettings {
     pub resume: bool,
 }
 
-/// Why TLS could not be set up. `Display` says what was wrong.
-#[derive(Debug)]
-pub struct TlsError(String);
-
-impl fmt::Display for TlsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// One of the inputs in PEM form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PemInput {
+    /// Certificates to trust.
+    Authorities,
+    /// The client's certificate chain.
+    Certificate,
+    /// Its key.
+    Key,
 }
 
-impl std::error::Error for TlsError {}
+/// Why TLS could not be set up. What to call the inputs is for whoever names them.
+#[derive(Debug)]
+pub enum TlsError {
+    /// No version of TLS is left to be spoken.
+    NoVersion(rustls::Error),
+    /// There is no certificate in an input.
+    NoCertificate(PemInput),
+    /// An input is not what it should be.
+    Pem(PemInput, rustls::pki_types::pem::Error),
+    /// A certificate to trust cannot be used.
+    UnusableAuthority(rustls::Error),
+    /// The client's certificate and key cannot be used.
+    UnusablePair(rustls::Error),
+}
 
 /// The configuration that all connections of a run share.
 ///
@@ -68,7 +78,7 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
     }
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&versions)
-        .map_err(|e| TlsError(format!("no usable TLS version: {e}")))?;
+        .map_err(TlsError::NoVersion)?;
     let builder = if settings.insecure {
         builder.dangerous().with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
     } else {
@@ -76,8 +86,8 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
     };
     let mut config = match (&settings.cert, &settings.key) {
         (Some(cert), Some(key)) => builder
-            .with_client_auth_cert(certificates(cert, "--cert")?, private_key(key)?)
-            .map_err(|e| TlsError(format!("{}: {e}", unusable_pair(&e))))?,
+            .with_client_auth_cert(certificates(cert, PemInput::Certificate)?, private_key(key)?)
+            .map_err(TlsError::UnusablePair)?,
         _ => builder.with_no_client_auth(),
     };
     if !settings.resume {
@@ -87,29 +97,12 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
     Ok(Arc::new(config))
 }
 
-/// What is wrong with a client's certificate and key.
-fn unusable_pair(error: &rustls::Error) -> &'static str {
-    match error {
-        rustls::Error::InconsistentKeys(_) => {
-            "--key is not the key of the first certificate in --cert"
-        }
-        // What `openssl x509 -req` makes unless it is given extensions.
-        rustls::Error::InvalidCertificate(CertificateError::Other(_)) => {
-            "--cert cannot be used; if it is of X.509 version 1 (openssl x509 -in FILE -noout -text \
-             tells), have it signed anew with an extension, which makes it version 3"
-        }
-        _ => "--cert and --key cannot be used together",
-    }
-}
-
 fn roots(settings: &TlsSettings) -> Result<RootCertStore, TlsError> {
     let mut store = RootCertStore::empty();
     match &settings.ca {
         Some(pem) => {
-            for certificate in certificates(pem, "--cacert")? {
-                store.add(certificate).map_err(|e| {
-                    TlsError(format!("--cacert holds an unusable certificate: {e}"))
-                })?;
+            for certificate in certificates(pem, PemInput::Authorities)? {
+                store.add(certificate).map_err(TlsError::UnusableAuthority)?;
             }
         }
         None => {
@@ -120,17 +113,17 @@ fn roots(settings: &TlsSettings) -> Result<RootCertStore, TlsError> {
     Ok(store)
 }
 
-fn certificates(pem: &[u8], flag: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+fn certificates(pem: &[u8], input: PemInput) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match read {
         Ok(certificates) if !certificates.is_empty() => Ok(certificates),
-        Ok(_) => Err(TlsError(format!("{flag}: no certificate in PEM form in the file"))),
-        Err(error) => Err(TlsError(format!("{flag}: {error}"))),
+        Ok(_) => Err(TlsError::NoCertificate(input)),
+        Err(error) => Err(TlsError::Pem(input, error)),
     }
 }
 
 fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
-    PrivateKeyDer::from_pem_slice(pem).map_err(|error| TlsError(format!("--key: {error}")))
+    PrivateKeyDer::from_pem_slice(pem).map_err(|error| TlsError::Pem(PemInput::Key, error))
 }
 
 /// Accepts any certificate, and still checks that the handshake is signed with its key.
@@ -185,9 +178,8 @@ impl Session {
     pub(crate) fn new(
         config: &Arc<ClientConfig>,
         name: &ServerName<'static>,
-    ) -> Result<Self, String> {
-        let mut connection =
-            ClientConnection::new(config.clone(), name.clone()).map_err(|e| e.to_string())?;
+    ) -> Result<Self, rustls::Error> {
+        let mut connection = ClientConnection::new(config.clone(), name.clone())?;
         connection.set_buffer_limit(None);
         Ok(Self { connection, ended: false })
     }
@@ -209,9 +201,11 @@ impl Session {
     /// Takes bytes from the net; all of `input` is consumed unless decrypted data fills up, so the
     /// caller alternates with [`Self::read`] until `input` is empty or the session has
     /// [`ended`](Self::ended).
-    pub(crate) fn feed(&mut self, input: &mut &[u8]) -> Result<(), String> {
+    /// A failure is told in words, with `advice` on it.
+    pub(crate) fn feed(&mut self, input: &mut &[u8], advice: Advice) -> Result<(), String> {
         self.connection.read_tls(input).map_err(|e| e.to_string())?;
-        let state = self.connection.process_new_packets().map_err(|error| in_words(&error))?;
+        let read = self.connection.process_new_packets();
+        let state = read.map_err(|error| describe(&error, advice))?;
         self.ended = state.peer_has_closed();
         Ok(())
     }
@@ -231,85 +225,6 @@ impl Session {
         while self.connection.wants_write() {
             let written: io::Result<usize> = self.connection.write_tls(out);
             written.expect("writing to memory does not fail");
-        }
-    }
-}
-
-/// What went wrong, and what to do where that is known.
-fn in_words(error: &rustls::Error) -> String {
-    match error {
-        rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
-            SPEAKS_NO_TLS.to_owned()
-        }
-        rustls::Error::InvalidCertificate(why) => format!("{}: {why}", advice(why)),
-        other => match refusal(other) {
-            Some(cause) => format!("{cause}: {other}"),
-            None => other.to_string(),
-        },
-    }
-}
-
-/// What to do where the server breaks the handshake off.
-fn refusal(error: &rustls::Error) -> Option<&'static str> {
-    use rustls::{AlertDescription as Alert, Error, PeerIncompatible};
-    Some(match error {
-        Error::AlertReceived(Alert::ProtocolVersion)
-        | Error::PeerIncompatible(
-            PeerIncompatible::ServerDoesNotSupportTls12Or13
-            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
-        ) => "the two ends have no TLS version in common (--tls-min, --tls-max)",
-        Error::AlertReceived(Alert::CertificateRequired) => {
-            "the server wants a client certificate (--cert, --key)"
-        }
-        Error::AlertReceived(Alert::HandshakeFailure) => {
-            "the server ended the handshake: no cipher in common, or it wants a client certificate \
-             (--cert, --key)"
-        }
-        Error::AlertReceived(Alert::UnrecognisedName) => {
-            "the server does not know the name asked for (--sni NAME asks for another)"
-        }
-        _ => return None,
-    })
-}
-
-/// What to do about a certificate that was refused.
-fn advice(why: &CertificateError) -> &'static str {
-    match why {
-        CertificateError::UnknownIssuer => {
-            "the server's certificate is signed by nobody trusted here (--cacert FILE trusts its signer, \
-             --insecure anybody)"
-        }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "the server's certificate is for another name (--sni NAME asks for one, --insecure takes any)"
-        }
-        CertificateError::Expired
-        | CertificateError::ExpiredContext { .. }
-        | CertificateError::NotValidYet
-        | CertificateError::NotValidYetContext { .. } => {
-            "the server's certificate is out of date (--insecure takes it all the same)"
-        }
-        _ => "the server's certificate was refused (--insecure takes any)",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rustls::{AlertDescription, Error, PeerIncompatible};
-
-    use super::*;
-
-    #[test]
-    fn a_handshake_that_the_server_ends_says_what_to_do() {
-        let ours = PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig;
-        for (error, needle) in [
-            (Error::AlertReceived(AlertDescription::ProtocolVersion), "(--tls-min, --tls-max): "),
-            (Error::PeerIncompatible(ours), "(--tls-min, --tls-max): "),
-            (Error::AlertReceived(AlertDescription::CertificateRequired), "(--cert, --key): "),
-            (Error::AlertReceived(AlertDescription::HandshakeFailure), "(--cert, --key): "),
-            (Error::AlertReceived(AlertDescription::UnrecognisedName), "(--sni NAME"),
-        ] {
-            let words = in_words(&error);
-            assert!(words.contains(needle) && words.ends_with(&error.to_string()), "{words}");
         }
     }
 }

@@ -4,12 +4,12 @@
 //!
 //!     bare_loop uring|epoll CONNECTIONS SECONDS ADDRESS PATH
 //!
-//! Right only for servers whose answers come in one piece. A connection that fails ends the process.
+//! Right only for servers whose responses come in one piece. A connection that fails ends the process.
 
 use std::error::Error;
 use std::net::SocketAddr;
 
-use net::{BlobId, ConnId, Event, Io, Net, Next, Options, Party, Route, clock};
+use net::{BlobId, ConnId, Event, Handler, Io, Net, Next, Options, Route, clock};
 
 struct Bare {
     route: Route,
@@ -20,7 +20,7 @@ struct Bare {
     until: u64,
 }
 
-impl<N: Net> Party<N> for Bare {
+impl<N: Net> Handler<N> for Bare {
     fn accepted(&mut self, _: &mut N, _: ConnId) -> Option<u32> {
         None
     }

@@ -1,4 +1,5 @@
-//! Records of connections by slot, with generations so that what is late meets nothing.
+//! Records of connections by slot. A slot that is used again has a new generation, so that a late event of
+//! its former connection is recognised and dropped.
 
 use crate::ConnId;
 

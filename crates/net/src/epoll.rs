@@ -20,7 +20,7 @@ use crate::linger::Lingering;
 use batch::Batch;
 
 use crate::{
-    BlobId, Close, ConnId, Event, Failure, Handed, Net, Operation, Party, Route, Taken, clock,
+    BlobId, Close, ConnId, Event, Failure, Handed, Handler, Net, Operation, Route, Taken, clock,
     socket,
 };
 
@@ -39,7 +39,7 @@ const SHORT_NS: u64 = 20_000;
 /// The listener's mark among the connections'.
 const LISTENER: u64 = u64::MAX;
 
-/// See the module.
+/// The net on epoll.
 pub struct Epoll {
     epoll: OwnedFd,
     conns: Conns<Conn>,
@@ -64,7 +64,7 @@ pub struct Epoll {
 struct Conn {
     fd: OwnedFd,
     token: u32,
-    state: State,
+    state: ConnState,
     receiving: bool,
     /// Bytes may be waiting in the kernel that no event will tell of.
     readable: bool,
@@ -78,10 +78,10 @@ struct Conn {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ConnState {
     Connecting,
     Open,
-    /// Closed by the party: output is flushed, input discarded.
+    /// Closed by the handler: output is flushed, input discarded.
     Closing,
 }
 
@@ -115,7 +115,7 @@ impl Epoll {
         })
     }
 
-    fn add(&mut self, fd: OwnedFd, token: u32, state: State) -> io::Result<ConnId> {
+    fn add(&mut self, fd: OwnedFd, token: u32, state: ConnState) -> io::Result<ConnId> {
         let conn = Conn {
             fd,
             token,
@@ -149,15 +149,15 @@ impl Epoll {
         }
     }
 
-    fn accept<P: Party<Self>>(&mut self, party: &mut P) {
+    fn accept<P: Handler<Self>>(&mut self, handler: &mut P) {
         for _ in 0..ACCEPTS_A_TURN {
             let Some(listener) = &self.listener else { return };
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             match rustix::net::accept_with(listener, flags) {
                 Ok(fd) => {
                     socket::no_delay(fd.as_raw_fd());
-                    let Ok(id) = self.add(fd, u32::MAX, State::Open) else { continue };
-                    match party.accepted(self, id) {
+                    let Ok(id) = self.add(fd, u32::MAX, ConnState::Open) else { continue };
+                    match handler.accepted(self, id) {
                         Some(token) => {
                             if let Some(conn) = self.conns.get_mut(id) {
                                 conn.token = token;
@@ -173,7 +173,7 @@ impl Epoll {
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(error) => {
                     self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
-                    party.not_accepted(self, error.raw_os_error());
+                    handler.not_accepted(self, error.raw_os_error());
                     return;
                 }
             }
@@ -181,20 +181,20 @@ impl Epoll {
         self.accept_at = 0;
     }
 
-    fn ready<P: Party<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, party: &mut P) {
+    fn ready<P: Handler<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
-        if conn.state == State::Connecting {
+        if conn.state == ConnState::Connecting {
             if !flags.intersects(
                 epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP,
             ) {
                 return;
             }
-            if !self.connected(id, party) {
+            if !self.connected(id, handler) {
                 return;
             }
         }
         if flags.contains(epoll::EventFlags::OUT) {
-            self.writable(id, party);
+            self.writable(id, handler);
         }
         let input = epoll::EventFlags::IN
             | epoll::EventFlags::RDHUP
@@ -203,30 +203,30 @@ impl Epoll {
         if flags.intersects(input) {
             // Where the peer is done, the edge will not come again: read to the end.
             let to_the_end = flags.intersects(input.difference(epoll::EventFlags::IN));
-            self.receive(id, to_the_end, party);
+            self.receive(id, to_the_end, handler);
         }
     }
 
     /// Reports how connecting ended; true when the connection stands.
-    fn connected<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) -> bool {
+    fn connected<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) -> bool {
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let token = conn.token;
         match socket::take_error(conn.fd.as_raw_fd()) {
             None => {
-                conn.state = State::Open;
-                party.event(self, token, Event::Connected);
+                conn.state = ConnState::Open;
+                handler.event(self, token, Event::Connected);
                 true
             }
             Some(error) => {
                 self.conns.remove(id);
                 let failure = Failure::new(Operation::Connect, &error);
-                party.event(self, token, Event::Failed(failure));
+                handler.event(self, token, Event::Failed(failure));
                 false
             }
         }
     }
 
-    fn receive<P: Party<Self>>(&mut self, id: ConnId, to_the_end: bool, party: &mut P) {
+    fn receive<P: Handler<Self>>(&mut self, id: ConnId, to_the_end: bool, handler: &mut P) {
         let mut buffer = std::mem::take(&mut self.buffer);
         for turn in 0.. {
             let Some(conn) = self.conns.get_mut(id) else { break };
@@ -238,7 +238,7 @@ impl Epoll {
                 conn.readable = true;
                 break;
             }
-            if conn.eof && conn.state != State::Closing {
+            if conn.eof && conn.state != ConnState::Closing {
                 break;
             }
             let read = rustix::net::recv(&conn.fd, &mut *buffer, RecvFlags::empty());
@@ -251,7 +251,7 @@ impl Epoll {
             self.took();
             // A short read has emptied the socket: the next bytes make a new edge.
             let emptied = outcome.is_ok_and(|bytes| bytes.len() < buffer.len());
-            if !self.deliver(id, outcome, party) || (emptied && !to_the_end) {
+            if !self.deliver(id, outcome, handler) || (emptied && !to_the_end) {
                 break;
             }
         }
@@ -259,23 +259,23 @@ impl Epoll {
     }
 
     /// Delivers what a read brought; whether more may come.
-    fn deliver<P: Party<Self>>(
+    fn deliver<P: Handler<Self>>(
         &mut self,
         id: ConnId,
         outcome: Result<&[u8], Errno>,
-        party: &mut P,
+        handler: &mut P,
     ) -> bool {
         let Some(conn) = self.conns.get_mut(id) else { return false };
-        let (token, closing) = (conn.token, conn.state == State::Closing);
+        let (token, closing) = (conn.token, conn.state == ConnState::Closing);
         match outcome {
             Ok([]) if closing => drop(self.conns.remove(id)),
             Ok([]) => {
                 conn.eof = true;
-                party.event(self, token, Event::Eof);
+                handler.event(self, token, Event::Eof);
             }
             Ok(bytes) => {
                 if !closing {
-                    party.event(self, token, Event::Received(bytes));
+                    handler.event(self, token, Event::Received(bytes));
                 }
                 return true;
             }
@@ -283,25 +283,25 @@ impl Epoll {
                 self.conns.remove(id);
                 if !closing {
                     let failure = failure(Operation::Receive, error);
-                    party.event(self, token, Event::Failed(failure));
+                    handler.event(self, token, Event::Failed(failure));
                 }
             }
         }
         false
     }
 
-    fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
+    fn deliver_ready<P: Handler<Self>>(&mut self, handler: &mut P) {
         let mut ready = std::mem::take(&mut self.ready);
         for id in ready.drain(..) {
             let Some(conn) = self.conns.get_mut(id) else { continue };
             if let Some(failure) = conn.failure {
-                self.deliver_failure(id, failure, party);
+                self.deliver_failure(id, failure, handler);
                 continue;
             }
             if conn.want_drained && conn.out.is_empty() {
-                self.writable(id, party);
+                self.writable(id, handler);
             }
-            self.receive(id, true, party);
+            self.receive(id, true, handler);
         }
         // What handlers marked ready meanwhile was pushed to the emptied list.
         if self.ready.is_empty() {
@@ -312,14 +312,14 @@ impl Epoll {
 
 impl Epoll {
     /// Tells of a failure that was met while sending or connecting, and ends the connection.
-    fn deliver_failure<P: Party<Self>>(&mut self, id: ConnId, failure: Failure, party: &mut P) {
+    fn deliver_failure<P: Handler<Self>>(&mut self, id: ConnId, failure: Failure, handler: &mut P) {
         if failure.during == Operation::Send {
             // A peer that stops reading may have said why before it went.
-            self.receive(id, true, party);
+            self.receive(id, true, handler);
         }
         let Some(conn) = self.conns.remove(id) else { return };
-        if conn.state != State::Closing {
-            party.event(self, conn.token, Event::Failed(failure));
+        if conn.state != ConnState::Closing {
+            handler.event(self, conn.token, Event::Failed(failure));
         }
     }
 }
@@ -346,7 +346,7 @@ impl Net for Epoll {
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         let fd = socket::outgoing(route, true)?;
         let started = socket::start_connect(&fd, route.to);
-        let id = self.add(fd, token, State::Connecting)?;
+        let id = self.add(fd, token, ConnState::Connecting)?;
         if let Err(error) = started {
             self.fail(id, Failure::new(Operation::Connect, &error));
         }
@@ -400,9 +400,9 @@ impl Net for Epoll {
     fn close(&mut self, id: ConnId, how: Close) {
         self.write_together();
         let Some(conn) = self.conns.get_mut(id) else { return };
-        let stands = conn.state != State::Connecting && conn.failure.is_none();
+        let stands = conn.state != ConnState::Connecting && conn.failure.is_none();
         if stands && matches!(how, Close::Flush | Close::Passive) {
-            (conn.state, conn.receiving) = (State::Closing, true);
+            (conn.state, conn.receiving) = (ConnState::Closing, true);
             if how == Close::Passive {
                 self.lingering.add_open(clock::now(), id);
                 self.ready.push(id);

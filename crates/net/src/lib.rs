@@ -1,28 +1,30 @@
 //! Sockets, clock and waiting behind one completion-shaped interface. The only crate with `unsafe`.
 //!
-//! A [`Party`] (a worker of the engine, a thread of the built-in server) is driven by a [`Net`]: it
+//! A [`Handler`] (a worker of the engine, a thread of the built-in server) is driven by a [`Net`]: it
 //! submits connect, send and close, and is handed [`Event`]s in batches; received bytes are lent for
 //! the length of the call. Three nets speak this: [`uring`], [`epoll`], and the simulation of the
-//! tests, which lives in `testkit`, so that a party is tested in virtual time on the very code that
+//! tests, which lives in `testkit`, so that a handler is tested in virtual time on the very code that
 //! runs for real.
 //!
 //! This crate knows nothing of HTTP or TLS, and decides nothing: what to send, when to give up and
-//! how often to try again is the party's.
+//! how often to try again is the handler's.
 
 pub mod clock;
 mod conns;
-mod crowd;
-pub mod driver;
+mod driver;
 pub mod epoll;
 pub mod limits;
 mod linger;
+mod run;
 pub mod socket;
 pub mod uring;
+mod yielding;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-pub use driver::{Driver, Io, Options, run, uring_works};
+pub use driver::{Driver, Options};
+pub use run::{Io, run, uring_works};
 
 /// A connection of a net. Never reused: an operation on a connection that is gone does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,7 +55,7 @@ pub enum Event<'a> {
     Connected,
     /// Bytes came, lent until the handler returns. Never empty.
     Received(&'a [u8]),
-    /// The peer will send no more. Sending may go on until the party closes.
+    /// The peer will send no more. Sending may go on until the handler closes.
     Eof,
     /// Everything handed to [`Net::send`] has been taken by the kernel. Comes once for each
     /// [`Net::want_drained`], and never otherwise.
@@ -94,13 +96,13 @@ pub enum Operation {
     Send,
 }
 
-/// How a party ends a connection.
+/// How a handler ends a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Close {
     /// At once, with a FIN; what was not taken by the kernel is dropped.
     Now,
     /// After everything handed to [`Net::send`] is out: then a FIN, and incoming bytes are discarded
-    /// until the peer closes too or two seconds have passed, so that no RST overtakes the answer.
+    /// until the peer closes too or two seconds have passed, so that no RST overtakes the response.
     Flush,
     /// Once the peer closes too, which it is about to, or after a tenth of a second: who closes first
     /// keeps the port in TIME_WAIT, and this side may need it. Incoming bytes are discarded.
@@ -114,7 +116,7 @@ pub enum Close {
 pub struct Taken {
     /// When it was taken in, on the net's clock. No event of it came later.
     pub at: u64,
-    /// For how long its oldest event may have waited: since the last look at the kernel, while the party
+    /// For how long its oldest event may have waited: since the last look at the kernel, while the handler
     /// was busy. 0 if nothing was there before the net began to wait, since the kernel then wakes the
     /// thread for it; how long that takes is not known.
     pub waited_ns: u64,
@@ -131,7 +133,7 @@ pub struct Handed {
     pub left: bool,
 }
 
-/// The interface that a party works on. After [`Net::close`] or [`Event::Failed`] no event of that
+/// The interface that a handler works on. After [`Net::close`] or [`Event::Failed`] no event of that
 /// connection is delivered any more.
 pub trait Net {
     /// Monotonic time in nanoseconds. All nets of one process (or one simulation) agree.
@@ -159,7 +161,7 @@ pub trait Net {
     /// Keeps bytes for [`Net::send_blob`] for as long as the net lives.
     fn blob(&mut self, bytes: &[u8]) -> BlobId;
 
-    /// Sends a blob without copying and without a word of success. The caller promises that
+    /// Sends a blob without copying and without reporting success. The caller promises that
     /// everything sent earlier on the connection has been taken by the kernel (say, because it has
     /// been answered); otherwise bytes could overtake each other.
     fn send_blob(&mut self, conn: ConnId, blob: BlobId);
@@ -184,7 +186,7 @@ pub trait Net {
 }
 
 /// What is driven by a net: takes events, and says after each batch what it waits for.
-pub trait Party<N: Net> {
+pub trait Handler<N: Net> {
     /// A peer has connected to the listener. The token returned comes with the connection's events;
     /// `None` closes it at once.
     fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32>;
@@ -202,13 +204,13 @@ pub trait Party<N: Net> {
     fn tick(&mut self, net: &mut N) -> Next;
 }
 
-/// What a party waits for next.
+/// What a handler waits for next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// An event, or this instant; `u64::MAX` waits for an event alone.
     Wait(u64),
     /// As `Wait`, but without ever sleeping.
     Spin(u64),
-    /// Nothing: the party is done.
+    /// Nothing: the handler is done.
     Finished,
 }

@@ -1,4 +1,4 @@
-//! Connections that the party has closed and that wait for the peer to close too.
+//! Connections that the handler has closed and that wait for the peer to close too.
 
 use std::collections::VecDeque;
 

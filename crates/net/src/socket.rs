@@ -30,7 +30,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Finds out whether a connection can be had by this route, and closes it again.
+/// Checks whether this route leads to a connection, and closes it again.
 ///
 /// # Errors
 /// When it was refused, did not stand within `within`, or the source cannot be bound.

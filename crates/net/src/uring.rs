@@ -4,10 +4,10 @@
 
 mod buffers;
 mod complete;
-mod end;
 mod entry;
 mod output;
 mod poll;
+mod teardown;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -37,8 +37,8 @@ const FIXED_FILES: u32 = 32_768;
 /// something came while the kernel took them.
 const MANY: usize = 8;
 
-/// See the module. Fields drop in this order: the ring goes before what the kernel writes to, and what is
-/// under way on it is cancelled before (`end`).
+/// The net on io_uring. Fields drop in this order: the ring goes before what the kernel writes to, and what is
+/// under way on it is cancelled before (`teardown`).
 pub struct Uring {
     ring: IoUring,
     buffers: Buffers,
@@ -77,7 +77,7 @@ pub struct Uring {
 struct Conn {
     fd: OwnedFd,
     token: u32,
-    state: State,
+    state: ConnState,
     fixed: bool,
     /// A multishot receive is armed.
     armed: bool,
@@ -89,10 +89,10 @@ struct Conn {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ConnState {
     Connecting,
     Open,
-    /// Closed by the party, output still going out or the peer still to close.
+    /// Closed by the handler, output still going out or the peer still to close.
     Flushing,
     /// Closed: only the kernel's use of the output buffer is awaited.
     Zombie,
@@ -182,7 +182,7 @@ impl Uring {
         !self.ring.completion().is_empty() || self.ring.submission().taskrun()
     }
 
-    fn insert(&mut self, fd: OwnedFd, state: State, token: u32) -> ConnId {
+    fn insert(&mut self, fd: OwnedFd, state: ConnState, token: u32) -> ConnId {
         let slot = self.conns.next_slot();
         let fixed = slot < self.fixed_files && self.set_fixed(slot, fd.as_raw_fd());
         self.conns.insert(Conn {
@@ -214,7 +214,7 @@ impl Uring {
 
     fn arm_receive(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        let idle = matches!(conn.state, State::Connecting | State::Zombie);
+        let idle = matches!(conn.state, ConnState::Connecting | ConnState::Zombie);
         if conn.armed || !conn.receiving || conn.eof || idle {
             return;
         }
@@ -233,9 +233,9 @@ impl Uring {
         if reset {
             socket::reset_on_close(fd);
         }
-        if conn.armed || conn.state == State::Connecting || conn.output_in_flight() {
+        if conn.armed || conn.state == ConnState::Connecting || conn.output_in_flight() {
             // The request in the kernel holds the socket open: end it, or no FIN or RST goes out.
-            if reset || conn.state == State::Connecting {
+            if reset || conn.state == ConnState::Connecting {
                 self.cancel(id);
             } else {
                 socket::shutdown(fd, true);
@@ -248,7 +248,7 @@ impl Uring {
     fn retire(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if conn.output_in_flight() {
-            conn.state = State::Zombie;
+            conn.state = ConnState::Zombie;
             return;
         }
         if conn.fixed {
@@ -357,7 +357,7 @@ impl Net for Uring {
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         let fd = socket::outgoing(route, false)?;
         let address = self.address(route.to);
-        let id = self.insert(fd, State::Connecting, token);
+        let id = self.insert(fd, ConnState::Connecting, token);
         let conn = self.conns.get(id).expect("just inserted");
         // SAFETY: the address is boxed and kept by this net.
         let (name, length) = unsafe { ((*address).as_ptr(), (*address).len()) };
@@ -391,7 +391,7 @@ impl Net for Uring {
     #[inline]
     fn send(&mut self, id: ConnId, bytes: &[u8]) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if !matches!(conn.state, State::Open | State::Connecting) {
+        if !matches!(conn.state, ConnState::Open | ConnState::Connecting) {
             return;
         }
         if conn.output.get_or_insert_default().add(bytes) {
@@ -424,13 +424,13 @@ impl Net for Uring {
 
     fn close(&mut self, id: ConnId, how: Close) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.state == State::Zombie {
+        if conn.state == ConnState::Zombie {
             return;
         }
         let armed = conn.armed;
         match how {
-            Close::Flush if conn.state == State::Open => {
-                (conn.state, conn.receiving) = (State::Flushing, true);
+            Close::Flush if conn.state == ConnState::Open => {
+                (conn.state, conn.receiving) = (ConnState::Flushing, true);
                 // Input left unread would turn the FIN into a RST.
                 self.arm_receive(id);
                 if self.backlog(id) == 0 {
@@ -440,8 +440,8 @@ impl Net for Uring {
                 }
                 return;
             }
-            Close::Passive if conn.state == State::Open && armed => {
-                (conn.state, conn.receiving) = (State::Flushing, true);
+            Close::Passive if conn.state == ConnState::Open && armed => {
+                (conn.state, conn.receiving) = (ConnState::Flushing, true);
                 return self.lingering.add_open(clock::now(), id);
             }
             _ => {}

@@ -7,55 +7,7 @@ use std::fmt;
 
 use traffic::Halt;
 
-/// What of a script runs: the file itself, or a function that it defines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hook {
-    /// The file's own statements.
-    Load,
-    /// `setup(thread)`.
-    Setup,
-    /// `init(args)`.
-    Init,
-    /// `delay()`.
-    Delay,
-    /// `request()`.
-    Request,
-    /// `response(status, headers, body)`.
-    Response,
-    /// `done(summary, latency, requests)`.
-    Done,
-}
-
-impl Hook {
-    /// As a user calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Load => "the file's own statements",
-            Self::Setup => "setup()",
-            Self::Init => "init()",
-            Self::Delay => "delay()",
-            Self::Request => "request()",
-            Self::Response => "response()",
-            Self::Done => "done()",
-        }
-    }
-
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Load,
-        Self::Setup,
-        Self::Init,
-        Self::Delay,
-        Self::Request,
-        Self::Response,
-        Self::Done,
-    ];
-}
-
-impl fmt::Display for Hook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use crate::hook::{Hook, MEMORY_LIMIT};
 
 /// A script that cannot be run, or failed while it ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +64,7 @@ fn words(error: &mlua::Error) -> String {
         }
         mlua::Error::MemoryError(_) => format!(
             "the script holds more than {} MiB in one thread, which is the most it may",
-            crate::state::MEMORY_LIMIT >> 20
+            MEMORY_LIMIT >> 20
         ),
         other => other.to_string(),
     }

@@ -5,23 +5,26 @@
 //! return. Does not own when a request leaves and what is counted (`engine`), nor where results go (the
 //! command): it is handed a [`Summary`] and [`Stats`] for `done`.
 //!
-//! [`Script`] is the file and what it is told; [`Script::begin`] makes a [`Session`] and a source for
+//! [`Script`] is the file and what it is given; [`Script::begin`] makes a [`Session`] and a source for
 //! each worker; after the run [`Session::done`] closes it. A [`Watchdog`] stands beside all that.
 
 mod address;
-mod answers;
 mod error;
+mod file;
+mod hook;
+mod lua_state;
 mod requests;
+mod responses;
 mod session;
 mod source;
-mod state;
 mod stats;
 mod thread;
-mod watch;
+mod watchdog;
 
-pub use error::{Hook, ScriptError};
-pub use session::{Printed, Script, Session, Site, Summary, SummaryErrors};
+pub use error::ScriptError;
+pub use file::{Printed, Script, Site};
+pub use hook::{HOOK_LIMIT, Hook, LOAD_LIMIT, MEMORY_LIMIT};
+pub use session::{Session, Summary, SummaryErrors};
 pub use source::Scripted;
-pub use state::MEMORY_LIMIT;
 pub use stats::Stats;
-pub use watch::{HOOK_LIMIT, LOAD_LIMIT, Overrun, Watchdog};
+pub use watchdog::{Overrun, Watchdog};

@@ -178,19 +178,19 @@ mod tests {
     fn one_request_ends_where_the_bytes_do() {
         assert_eq!(ends("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), Ok(vec![(27, false)]));
         assert_eq!(ends("HEAD /x HTTP/1.0\n\n"), Ok(vec![(18, true)]));
-        let post = "POST / HTTP/1.1\r\ncontent-length:  4 \r\n\r\na\r\nb";
-        assert_eq!(ends(post), Ok(vec![(post.len() as u32, false)]));
+        let activity = "POST / HTTP/1.1\r\ncontent-length:  4 \r\n\r\na\r\nb";
+        assert_eq!(ends(activity), Ok(vec![(activity.len() as u32, false)]));
     }
 
     #[test]
     fn requests_in_a_row_are_told_apart() {
         let (get, head) = ("GET / HTTP/1.1\r\n\r\n", "\r\nHEAD / HTTP/1.1\r\n\r\n");
-        let post = "POST / HTTP/1.1\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n";
+        let activity = "POST / HTTP/1.1\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n";
         let chunked = "PUT / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n\
                        a;x=y\r\n0123456789\r\n0\r\nA: b\r\n\r\n";
-        let all = [get, head, post, chunked, get].concat();
+        let all = [get, head, activity, chunked, get].concat();
         let mut at = 0;
-        let expected = [get, head, post, chunked, get].map(|request| {
+        let expected = [get, head, activity, chunked, get].map(|request| {
             at += request.len() as u32;
             (at, request == head)
         });

@@ -5,98 +5,22 @@
 //! worker's; the first worker's `request()` is called once to see how many requests it returns, and
 //! what it returned is not sent.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 use mlua::{Function, Lua, Table};
 
 use crate::address::Address;
-use crate::error::{Hook, ScriptError};
+use crate::error::ScriptError;
+use crate::file::{Script, Site};
+use crate::hook::Hook;
+use crate::lua_state::LuaState;
 use crate::source::Scripted;
-use crate::state::State;
 use crate::stats::Stats;
 use crate::thread::{Shared, Thread};
-use crate::watch::{Post, Watchdog};
-
-/// Bytes of a script at most.
-const SCRIPT_LIMIT: u64 = 64 << 20;
-/// Longest name that LuaJIT puts into its messages whole.
-const CHUNK_NAME: usize = 55;
-
-/// What the table `wrk` says of the URL and the flags.
-#[derive(Debug, Clone, Default)]
-pub struct Site {
-    /// `http` or `https`.
-    pub scheme: String,
-    /// Host without brackets.
-    pub host: String,
-    /// Port, if the URL has one.
-    pub port: Option<u16>,
-    /// Path and query as they are sent.
-    pub path: String,
-    /// Method of `wrk.format` where none is given.
-    pub method: String,
-    /// Header fields.
-    pub headers: Vec<(String, String)>,
-    /// Body of `wrk.format` where none is given.
-    pub body: Option<Vec<u8>>,
-    /// The whole URL: `args[0]` of `init`.
-    pub url: String,
-    /// What followed `--`: `args[1]` on.
-    pub args: Vec<String>,
-}
-
-/// Where what scripts print goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Printed {
-    /// To standard output, as under wrk.
-    ToStdout,
-    /// To standard error: standard output belongs to a machine.
-    ToStderr,
-}
-
-/// A script and what it is told.
-#[derive(Debug, Clone)]
-pub struct Script {
-    pub(crate) file: Arc<str>,
-    pub(crate) text: Arc<[u8]>,
-    pub(crate) site: Site,
-    pub(crate) printed: Printed,
-}
+use crate::watchdog::{HookActivity, Watchdog};
 
 impl Script {
-    /// Reads a script's file.
-    ///
-    /// # Errors
-    /// When it cannot be read or is larger than 64 MiB.
-    pub fn read(path: &Path, site: Site, printed: Printed) -> Result<Self, ScriptError> {
-        let shown = path.display().to_string();
-        let unreadable = |error| ScriptError::unreadable(&shown, &error);
-        let mut text = Vec::new();
-        // The bound holds for what has no length beforehand too, such as a device.
-        let file = File::open(path).map_err(unreadable)?;
-        file.take(SCRIPT_LIMIT + 1).read_to_end(&mut text).map_err(unreadable)?;
-        if text.len() as u64 > SCRIPT_LIMIT {
-            return Err(unreadable(std::io::Error::other("a script may have 64 MiB at most")));
-        }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let file = if shown.len() > CHUNK_NAME { name.into_owned() } else { shown };
-        Ok(Self::of(&file, &text, site, printed))
-    }
-
-    /// A script by its name and text.
-    pub fn of(file: &str, text: &[u8], site: Site, printed: Printed) -> Self {
-        Self { file: file.into(), text: without_shebang(text).into(), site, printed }
-    }
-
-    /// Says where what it prints goes.
-    pub fn print_to(&mut self, printed: Printed) {
-        self.printed = printed;
-    }
-
     /// Runs everything that comes before the load: for each of `workers` its source, in order.
     /// `addresses` are those of the URL's host that take connections.
     ///
@@ -108,7 +32,7 @@ impl Script {
         addresses: &[SocketAddr],
         watchdog: &Watchdog,
     ) -> Result<(Session, Vec<Scripted>), ScriptError> {
-        let main = State::new(self, watchdog.post(&self.file))?;
+        let main = LuaState::new(self, watchdog.activity(&self.file))?;
         let raised = |error| main.raised(Hook::Load, &error);
         let known = addresses.iter().copied().map(Address);
         let known = main.lua.create_sequence_from(known).map_err(raised)?;
@@ -117,9 +41,9 @@ impl Script {
         let (mut threads, mut sources) = (Vec::new(), Vec::new());
         let mut burst = None;
         for _ in 0..workers {
-            let post = watchdog.post(&self.file);
+            let activity = watchdog.activity(&self.file);
             let shared = Arc::new(Shared::new(usual));
-            let state = self.worker(&main, &shared, post)?;
+            let state = self.worker(&main, &shared, activity)?;
             threads.push((shared.clone(), state.lua.clone()));
             let mut source = Scripted::new(state, shared)?;
             let most = match burst {
@@ -137,11 +61,11 @@ impl Script {
     /// A worker's state, set up and initialised.
     fn worker(
         &self,
-        main: &State,
+        main: &LuaState,
         shared: &Arc<Shared>,
-        post: Arc<Post>,
-    ) -> Result<State, ScriptError> {
-        let state = State::new(self, post)?;
+        activity: Arc<HookActivity>,
+    ) -> Result<LuaState, ScriptError> {
+        let state = LuaState::new(self, activity)?;
         let thread = || Thread::new(shared.clone(), &state.lua);
         let raised = |error| state.raised(Hook::Init, &error);
         state.wrk.set("thread", thread()).map_err(raised)?;
@@ -162,23 +86,12 @@ fn arguments(lua: &Lua, site: &Site) -> mlua::Result<Table> {
     Ok(args)
 }
 
-/// `text` with a first line that is for the shell left empty, as Lua's own loader does.
-fn without_shebang(text: &[u8]) -> &[u8] {
-    match text {
-        [b'#', ..] => {
-            let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
-            &text[end..]
-        }
-        _ => text,
-    }
-}
-
 /// What `done` is told of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Length of the window in microseconds.
     pub duration_us: u64,
-    /// Answers.
+    /// Responses.
     pub requests: u64,
     /// Bytes received.
     pub bytes: u64,
@@ -191,20 +104,20 @@ pub struct Summary {
 pub struct SummaryErrors {
     /// Connections that could not be opened.
     pub connect: u64,
-    /// Failed reads, answers cut short and answers that are no HTTP.
+    /// Failed reads, responses cut short and responses that are no HTTP.
     pub read: u64,
     /// Failed writes.
     pub write: u64,
-    /// Answers with a status above 399.
+    /// Responses with a status above 399.
     pub status: u64,
-    /// Requests without an answer in time.
+    /// Requests without a response in time.
     pub timeout: u64,
 }
 
 /// A script between `init` and `done`.
 #[derive(Debug)]
 pub struct Session {
-    main: State,
+    main: LuaState,
     /// The workers as scripts hold them. Their states live until `done` has asked them for values.
     threads: Vec<(Arc<Shared>, Lua)>,
 }

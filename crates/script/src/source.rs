@@ -2,7 +2,7 @@
 //!
 //! Owns the calls of `delay`, `request` and `response` while the load runs. A script without `request`
 //! is asked once, before the run, and what it returned goes out as [`Fixed`] requests; otherwise what
-//! it returns is copied once, into the worker's buffer. Answers are asked for only where `response` is
+//! it returns is copied once, into the worker's buffer. Responses are asked for only where `response` is
 //! defined.
 
 use std::sync::Arc;
@@ -15,10 +15,11 @@ use traffic::{
 };
 use wire::ResponseHead;
 
-use crate::answers::{Answers, KEPT};
-use crate::error::{Hook, ScriptError};
+use crate::error::ScriptError;
+use crate::hook::Hook;
+use crate::lua_state::LuaState;
 use crate::requests::{Cut, cut};
-use crate::state::State;
+use crate::responses::{KEPT, Responses};
 use crate::thread::Shared;
 
 /// Requests that one `request()` may return.
@@ -41,14 +42,14 @@ pub struct Scripted {
     shared: Arc<Shared>,
     /// Until when each user is delayed; 0: it is not.
     delayed: Vec<Nanos>,
-    answers: Answers,
+    responses: Responses,
     failed: Option<Halt>,
-    state: State,
+    state: LuaState,
 }
 
 impl Scripted {
     /// The source of a state that is initialised.
-    pub(crate) fn new(state: State, shared: Arc<Shared>) -> Result<Self, ScriptError> {
+    pub(crate) fn new(state: LuaState, shared: Arc<Shared>) -> Result<Self, ScriptError> {
         let optional = |hook, name| match state.defines(name) {
             true => state.hook(hook, name).map(Some),
             false => Ok(None),
@@ -65,7 +66,7 @@ impl Scripted {
             cuts: Vec::new(),
             shared,
             delayed: Vec::new(),
-            answers: Answers::default(),
+            responses: Responses::default(),
             failed: None,
             state,
         })
@@ -182,9 +183,9 @@ impl Scripted {
         Ok(Next::Send)
     }
 
-    /// Tells `response` of the user's answer.
+    /// Tells `response` of the user's response.
     fn tell(&mut self, user: u32) -> Result<(), ScriptError> {
-        let (Some(response), Some(answer)) = (&self.response, self.answers.of(user)) else {
+        let (Some(response), Some(answer)) = (&self.response, self.responses.of(user)) else {
             return Ok(());
         };
         let state = &self.state;
@@ -228,13 +229,14 @@ impl Source for Scripted {
     }
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
-        self.answers.begin(user, head);
+        self.responses.begin(user, head);
     }
 
     fn body(&mut self, user: u32, bytes: &[u8]) {
-        if !self.answers.extend(user, bytes) {
+        if !self.responses.extend(user, bytes) {
             let most = KEPT >> 20;
-            let message = format!("the answers under way in one thread hold more than {most} MiB");
+            let message =
+                format!("the responses under way in one thread hold more than {most} MiB");
             self.failed = Some(self.state.complain(Hook::Response, message).into());
         }
     }
@@ -244,12 +246,12 @@ impl Source for Scripted {
             Some(halt) => Err(halt),
             None => self.tell(user).map_err(Halt::from),
         };
-        self.answers.forget(user);
+        self.responses.forget(user);
         Answered { halt: told.err(), stop: self.shared.stopped(), ..Answered::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {
-        self.answers.forget(user);
+        self.responses.forget(user);
         None
     }
 }

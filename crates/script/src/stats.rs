@@ -5,7 +5,7 @@
 
 use mlua::{MetaMethod, UserData, UserDataFields, UserDataMethods};
 
-/// A distribution of whole numbers: microseconds for `latency`, answers per second of one worker for
+/// A distribution of whole numbers: microseconds for `latency`, responses per second of one worker for
 /// `requests`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stats {

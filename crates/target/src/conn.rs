@@ -4,8 +4,8 @@ use model::Nanos;
 use net::{ConnId, Net};
 use wire::{Limits, RequestParser};
 
-use crate::answer::Manner;
-use crate::count::Doing;
+use crate::counters::Doing;
+use crate::response::Manner;
 use crate::route::Route;
 use crate::timers::Timers;
 use crate::tls::TlsConn;
@@ -24,25 +24,25 @@ pub(crate) struct Conn {
     pub(crate) parser: RequestParser,
     /// The request whose body is being read.
     pub(crate) exchange: Option<Exchange>,
-    /// The answer that takes time.
+    /// The response that takes time.
     pub(crate) job: Option<Job>,
-    /// Input to be read once the answer is given: plaintext.
+    /// Input to be read once the response is given: plaintext.
     pub(crate) held: Vec<u8>,
     pub(crate) tls: Option<Box<TlsConn>>,
-    /// Answers given or begun.
+    /// Responses given or begun.
     pub(crate) answers: u64,
     /// Its instant among the timers; `u64::MAX` when it has none.
     due_ns: Nanos,
     pub(crate) doing: Doing,
     /// The client will send no more.
     pub(crate) eof: bool,
-    /// Answers pile up that the client does not read: no more are made until they are gone.
+    /// Responses pile up that the client does not read: no more are made until they are gone.
     pub(crate) choked: bool,
     /// Receiving was switched off.
     pub(crate) paused: bool,
     /// Bytes that came during a pause of the server and wait for its end.
     pub(crate) stalled_bytes: usize,
-    /// Times that something of an answer was sent or taken by the client.
+    /// Times that something of a response was sent or taken by the client.
     pub(crate) moves: u32,
     /// What [`Conn::stamp`] was when it was last looked at, and for how many looks it has been so.
     seen: u32,
@@ -58,7 +58,7 @@ pub(crate) struct Exchange {
     pub(crate) manner: Manner,
 }
 
-/// An answer that takes time, and the manner in which it ends.
+/// A response that takes time, and the manner in which it ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) task: Task,
@@ -68,11 +68,11 @@ pub(crate) struct Job {
 /// What is still to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// The usual answer, when the timer fires.
+    /// The usual response, when the timer fires.
     Answer,
     /// So many bytes of a body, as fast as they are taken.
     Stream { left: u64 },
-    /// The usual answer from this byte on, one byte at each timer.
+    /// The usual response from this byte on, one byte at each timer.
     Drip { next: usize },
     /// Header lines for ever, a block at each timer.
     Endless { left: u64 },
@@ -104,14 +104,14 @@ impl Conn {
         }
     }
 
-    /// Something of an answer is on its way.
+    /// Something of a response is on its way.
     #[inline]
     pub(crate) fn moved(&mut self) {
         self.moves = self.moves.wrapping_add(1);
     }
 
-    /// Takes a look at whether a request has begun or something of an answer has moved since the last look;
-    /// for how many looks nothing has. An answer that is due at an instant is awaited.
+    /// Takes a look at whether a request has begun or something of a response has moved since the last look;
+    /// for how many looks nothing has. A response that is due at an instant is awaited.
     pub(crate) fn looks_still(&mut self) -> u8 {
         let stamp = (self.answers as u32).wrapping_add(self.moves);
         let awaited = self.job.is_some_and(|job| job.task == Task::Answer);

@@ -1,21 +1,21 @@
-//! Requests and answers of one connection: input to requests, requests to answers, answers out.
+//! Requests and responses of one connection: input to requests, requests to responses, responses out.
 //!
-//! Answers made in one go are gathered and handed to the net together, so that pipelined requests
-//! cost one send. An answer that takes time becomes a `job`; input that comes meanwhile is held.
+//! Responses made in one go are gathered and handed to the net together, so that pipelined requests
+//! cost one send. A response that takes time becomes a `slow_responses`; input that comes meanwhile is held.
 
 use model::Nanos;
 use net::{Close, Net};
 use wire::{Eof, Framing, RequestEvent, RequestHead};
 
-use crate::answer::{self, Keep, Manner};
 use crate::conn::{Conn, Exchange, Job, Task};
-use crate::count::{Doing, Kind, PATHS, stub_status};
-use crate::fault::{EARLY_HINTS, ENDLESS_BYTES, ENDLESS_START, Fault};
+use crate::context::{Context, Fate};
+use crate::counters::{Doing, Kind, PATHS, stub_status};
+use crate::fault::{self, Fault};
 use crate::query::Wrong;
+use crate::response::{self, Keep, Manner};
 use crate::route::{MAX_ECHO, Route};
-use crate::worker::Core;
 
-/// Bytes of answers gathered before they are handed to the net.
+/// Bytes of responses gathered before they are handed to the net.
 const GATHERED_BYTES: usize = 64 * 1024;
 /// Bytes that may wait for the kernel to take them before a client has to read some.
 pub(crate) const BACKLOG_BYTES: usize = 256 * 1024;
@@ -26,27 +26,20 @@ const TEXT: &str = "text/plain";
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 const LAST: Manner = Manner { keep: Keep::Close, head_only: false };
 
-/// Whether the connection is still ours after something was done to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Open,
-    Gone,
-}
-
 /// How far a step has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// The answer is made; the next request may follow.
+    /// The response is made; the next request may follow.
     Done,
     /// The input is used up.
     Hungry,
-    /// The answer takes time.
+    /// The response takes time.
     Busy,
     /// The connection is closed.
     Gone,
 }
 
-impl Core {
+impl Context {
     #[inline]
     pub(crate) fn received<N: Net>(&mut self, net: &mut N, conn: &mut Conn, came: &[u8]) -> Fate {
         match conn.tls {
@@ -83,7 +76,7 @@ impl Core {
         fate
     }
 
-    /// Reads input until it is used up, an answer takes time, or the connection ends.
+    /// Reads input until it is used up, a response takes time, or the connection ends.
     #[inline]
     fn read<N: Net>(&mut self, net: &mut N, conn: &mut Conn, input: &[u8]) -> Fate {
         let mut rest = input;
@@ -188,15 +181,17 @@ impl Core {
             }
             Route::StubStatus => {
                 let page = stub_status(&self.shared.counts);
-                answer::whole(out, 200, TEXT, page.as_bytes(), manner);
+                response::whole(out, 200, TEXT, page.as_bytes(), manner);
             }
-            Route::Status(code) => answer::status(out, code, manner),
-            Route::Echo(echo) => answer::whole(out, 200, &echo.content_type, &echo.body, manner),
+            Route::Status(code) => response::status(out, code, manner),
+            Route::Echo(echo) => response::whole(out, 200, &echo.content_type, &echo.body, manner),
             Route::Shop(visit) => visit.answer(out, self.shared.seed, manner),
             Route::Delay(ns) => return self.later(conn, net.now() + ns, Task::Answer, manner),
             Route::Queue(key) => match self.shared.queues.arrive(key, || net.now()) {
                 Some(departs) => return self.later(conn, departs, Task::Answer, manner),
-                None => answer::error(out, 503, "64 queues exist already: use one of them", manner),
+                None => {
+                    response::error(out, 503, "64 queues exist already: use one of them", manner)
+                }
             },
             Route::Cpu(ns) => {
                 self.flush(net, conn);
@@ -206,23 +201,22 @@ impl Core {
             }
             Route::Bytes(bytes) => return self.stream(net, conn, bytes, manner),
             Route::Fault(fault) => return self.misbehave(net, conn, fault, manner),
-            Route::Unknown => answer::unknown(out, "path", PATHS, manner),
+            Route::Unknown => response::unknown(out, "path", PATHS, manner),
             Route::UnknownFault => {
-                let known = Fault::ALL.map(|(name, _)| name).join(", ");
-                answer::unknown(out, "fault", &known, manner);
+                response::unknown(out, "fault", &Fault::names(), manner);
             }
             Route::Wrong(wrong) => {
                 let Wrong(what) = *wrong;
-                answer::error(out, 400, &what, manner);
+                response::error(out, 400, &what, manner);
             }
             Route::TooLarge => {
-                answer::error(out, 413, &format!("/echo takes up to {MAX_ECHO} bytes"), manner);
+                response::error(out, 413, &format!("/echo takes up to {MAX_ECHO} bytes"), manner);
             }
         }
         self.ended(net, conn, manner)
     }
 
-    /// The answer is made; if it was the connection's last, that is closed.
+    /// The response is made; if it was the connection's last, that is closed.
     #[inline]
     pub(crate) fn ended<N: Net>(&mut self, net: &mut N, conn: &mut Conn, manner: Manner) -> Flow {
         if manner.keep != Keep::Close {
@@ -241,7 +235,7 @@ impl Core {
             self.send_records(net, conn);
         }
         // What is still on its way from the client has to be received and thrown away, or the
-        // kernel answers it with a RST that overtakes the answer.
+        // kernel answers it with a RST that overtakes the response.
         conn.receive_again(net);
         net.close(conn.id, how);
         Flow::Gone
@@ -255,7 +249,7 @@ impl Core {
         status: u16,
         message: &str,
     ) -> Flow {
-        answer::error(&mut self.out, status, message, LAST);
+        response::error(&mut self.out, status, message, LAST);
         self.close(net, conn, Close::Flush)
     }
 
@@ -266,28 +260,41 @@ impl Core {
         fault: Fault,
         manner: Manner,
     ) -> Flow {
-        if let Some(words) = fault.last_words() {
-            self.out.extend_from_slice(words);
-            return self.close(net, conn, Close::Flush);
-        }
-        match fault {
+        let words = match fault {
             Fault::Reset => return self.close(net, conn, Close::Reset),
             Fault::Close => return self.close(net, conn, Close::Now),
             Fault::Hang => return self.go(conn, Task::Hang, manner),
             Fault::Drip => return self.later(conn, net.now(), Task::Drip { next: 0 }, manner),
             Fault::EndlessHeader => {
-                self.out.extend_from_slice(ENDLESS_START);
-                return self.later(conn, net.now(), Task::Endless { left: ENDLESS_BYTES }, manner);
+                self.out.extend_from_slice(fault::ENDLESS_START);
+                let task = Task::Endless { left: fault::ENDLESS_BYTES };
+                return self.later(conn, net.now(), task, manner);
             }
-            Fault::Chunked => answer::chunked(&mut self.out, manner),
-            Fault::Gzip => answer::gzip(&mut self.out, manner),
+            Fault::Chunked => {
+                response::chunked(&mut self.out, manner);
+                return self.ended(net, conn, manner);
+            }
+            Fault::Gzip => {
+                response::gzip(&mut self.out, manner);
+                return self.ended(net, conn, manner);
+            }
             Fault::Interim => {
-                self.out.extend_from_slice(EARLY_HINTS);
+                self.out.extend_from_slice(fault::EARLY_HINTS);
                 self.out.extend_from_slice(self.shared.usual.bytes(manner));
+                return self.ended(net, conn, manner);
             }
-            _ => self.out.extend_from_slice(self.shared.usual.bytes(manner)),
-        }
-        self.ended(net, conn, manner)
+            Fault::Early => {
+                self.out.extend_from_slice(self.shared.usual.bytes(manner));
+                return self.ended(net, conn, manner);
+            }
+            Fault::Truncate => fault::TRUNCATED,
+            Fault::BadLength => fault::BAD_LENGTH,
+            Fault::Garbage => fault::GARBAGE,
+            Fault::ChunkedBad => fault::CHUNKED_BAD,
+            Fault::NoLength => fault::NO_LENGTH,
+        };
+        self.out.extend_from_slice(words);
+        self.close(net, conn, Close::Flush)
     }
 
     /// Makes the connection busy until an instant at least.

@@ -2,38 +2,40 @@
 //! capacity, and misbehaviour on demand.
 //!
 //! Threads share nothing but a port (`SO_REUSEPORT`) and, on `/queue` alone, a lock: each is a
-//! [`Worker`] driven by a net of its own. Bytes come from `net`, are parsed by `wire`, and answers
+//! [`Worker`] driven by a net of its own. Bytes come from `net`, are parsed by `wire`, and responses
 //! go back to `net`; what was served is counted here and handed to the caller as [`Served`].
 //!
 //! * `options`, `server`: what is asked for, and the threads that do it.
-//! * `worker`, `exchange`, `job`: a connection's events, its requests and answers, and the answers
-//!   that take time. `conn`, `timers` and `stall` are their state.
+//! * `worker`, `exchange`, `slow_responses`: a connection's events, its requests and responses, and the responses
+//!   that take time. `conn`, `context`, `timers` and `stall` are their state.
 //! * `route`, `query`, `fault`: what a path means.
-//! * `answer`, `count`, `queue`, `shop`, `tls`: bytes of answers, counters, the queue model, an API
+//! * `response`, `counters`, `queue`, `shop`, `tls`: bytes of responses, counters, the queue model, an API
 //!   with a login, TLS.
 //!
 //! A [`Worker`] works on any [`net::Net`], the simulated one included.
 
-mod answer;
 mod conn;
-mod count;
+mod context;
+mod counters;
 mod exchange;
 mod fault;
-mod job;
 mod options;
 mod query;
 mod queue;
+mod response;
 mod route;
 mod server;
 mod shop;
+mod slow_responses;
 mod stall;
 mod timers;
 mod tls;
 mod worker;
 
-pub use count::{PathCount, Served};
+pub use context::Shared;
+pub use counters::{PathCount, Served};
 pub use fault::Fault;
 pub use options::{Options, Stall, StartError, Tls};
 pub use queue::{Distribution, Queue, QueueKey};
 pub use server::Server;
-pub use worker::{Shared, Worker};
+pub use worker::Worker;

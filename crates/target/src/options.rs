@@ -21,7 +21,7 @@ pub struct Options {
     pub stall: Option<Stall>,
     /// Answers after which a connection is closed; `None` for no limit. At least 1.
     pub requests_per_connection: Option<u64>,
-    /// Closes each connection after its first answer.
+    /// Closes each connection after its first response.
     pub close: bool,
     /// Seed of queues that name none.
     pub seed: u64,

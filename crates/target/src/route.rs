@@ -3,7 +3,7 @@
 use model::Nanos;
 use wire::{Framing, RequestHead};
 
-use crate::count::Kind;
+use crate::counters::Kind;
 use crate::fault::Fault;
 use crate::query::{Wrong, duration, duration_up_to, pairs, shown, whole};
 use crate::queue::{Distribution, QueueKey};
@@ -76,7 +76,7 @@ impl Route {
         (kind, route.unwrap_or_else(|wrong| Self::Wrong(Box::new(wrong))))
     }
 
-    /// Whether the answer comes before the body has been read.
+    /// Whether the response comes before the body has been read.
     pub(crate) fn answered_early(&self) -> bool {
         matches!(self, Self::TooLarge | Self::Fault(Fault::Early))
     }

@@ -9,9 +9,10 @@ use std::{io, thread};
 
 use net::{clock, limits, socket};
 
-use crate::count::Served;
+use crate::context::Shared;
+use crate::counters::Served;
 use crate::options::{Options, StartError};
-use crate::worker::{Shared, Worker};
+use crate::worker::Worker;
 
 /// Connections that the default number of threads has room for.
 const CONNECTIONS: u64 = 60_000;
@@ -148,7 +149,7 @@ fn default_threads(room: u64) -> usize {
 }
 
 fn best_io() -> net::Io {
-    if net::driver::uring_works() { net::Io::Uring } else { net::Io::Epoll }
+    if net::uring_works() { net::Io::Uring } else { net::Io::Epoll }
 }
 
 /// A thread's life.

@@ -1,15 +1,15 @@
 //! A small shop: an API with a login, a list and details, for loads that are sessions.
 //!
-//! Owns what its paths answer. Nothing is stored: the items are always the same, a token is worked
+//! Owns what its paths respond. Nothing is stored: the items are always the same, a token is worked
 //! out from the user's name, and what is ordered is confirmed and forgotten. So every thread gives
-//! the same answers, and a load of writes fills nothing.
+//! the same responses, and a load of writes fills nothing.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use wire::{Framing, RequestHead};
 
-use crate::answer::{self, JSON, Manner};
 use crate::query::{pairs, whole};
+use crate::response::{self, JSON, Manner};
 
 /// Every user's password.
 const PASSWORD: &str = "secret";
@@ -127,7 +127,7 @@ impl Visit {
         Self { asks, body: Vec::new(), too_long }
     }
 
-    /// Takes a part of the body; what is too much of it is let go and told in the answer.
+    /// Takes a part of the body; what is too much of it is let go and told in the response.
     pub(crate) fn body(&mut self, bytes: &[u8]) {
         self.too_long |= self.body.len() + bytes.len() > MAX_BODY;
         if !self.too_long {
@@ -135,30 +135,30 @@ impl Visit {
         }
     }
 
-    /// Appends the answer.
+    /// Appends the response.
     pub(crate) fn answer(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
         if self.too_long {
             let message = format!("a body has up to {MAX_BODY} bytes here");
-            return answer::error(out, 413, &message, manner);
+            return response::error(out, 413, &message, manner);
         }
         match self.asks {
             Asks::Login => self.log_in(out, seed, manner),
-            Asks::List { page } => answer::whole(out, 200, JSON, list(page).as_bytes(), manner),
-            Asks::Detail(id) => answer::whole(out, 200, JSON, detail(id).as_bytes(), manner),
+            Asks::List { page } => response::whole(out, 200, JSON, list(page).as_bytes(), manner),
+            Asks::Detail(id) => response::whole(out, 200, JSON, detail(id).as_bytes(), manner),
             Asks::Order => self.order(out, manner),
             Asks::Unknown => {
                 let challenge = [("WWW-Authenticate", "Bearer")];
                 let message = "log in at POST /login and send its token as Authorization: Bearer";
-                answer::error_with(out, 401, &challenge, message, manner);
+                response::error_with(out, 401, &challenge, message, manner);
             }
             Asks::Nothing => {
                 let pages = ITEMS / PAGE;
                 let message = format!("there are items 1 to {ITEMS} on pages 1 to {pages}");
-                answer::error(out, 404, &message, manner);
+                response::error(out, 404, &message, manner);
             }
             Asks::Otherwise(allowed) => {
                 let message = format!("this path takes {allowed}");
-                answer::error_with(out, 405, &[("Allow", allowed)], &message, manner);
+                response::error_with(out, 405, &[("Allow", allowed)], &message, manner);
             }
         }
     }
@@ -166,18 +166,18 @@ impl Visit {
     fn log_in(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
         let Ok(Credentials { user, password }) = serde_json::from_slice(&self.body) else {
             let message = "a login is {\"user\":\"ada\",\"password\":\"secret\"}";
-            return answer::error(out, 400, message, manner);
+            return response::error(out, 400, message, manner);
         };
         if password != PASSWORD || !is_name(&user) {
             let message = format!(
                 "any user of up to {LONGEST_USER} letters, digits and @._- has the password {PASSWORD}"
             );
-            return answer::error(out, 401, &message, manner);
+            return response::error(out, 401, &message, manner);
         }
         let token = token(&user, seed);
         let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly");
         let body = format!("{{\"user\":\"{user}\",\"token\":\"{token}\"}}");
-        answer::whole_with(out, 200, JSON, &[("Set-Cookie", &cookie)], body.as_bytes(), manner);
+        response::whole_with(out, 200, JSON, &[("Set-Cookie", &cookie)], body.as_bytes(), manner);
     }
 
     fn order(&self, out: &mut Vec<u8>, manner: Manner) {
@@ -185,12 +185,12 @@ impl Visit {
             Ok(Order { item: item @ 1..=ITEMS, quantity }) => {
                 let body =
                     format!("{{\"item\":{item},\"quantity\":{quantity},\"status\":\"taken\"}}");
-                answer::whole(out, 201, JSON, body.as_bytes(), manner);
+                response::whole(out, 201, JSON, body.as_bytes(), manner);
             }
             _ => {
                 let message =
                     format!("an order is {{\"item\":7,\"quantity\":2}}, items 1 to {ITEMS}");
-                answer::error(out, 400, &message, manner);
+                response::error(out, 400, &message, manner);
             }
         }
     }
@@ -214,7 +214,7 @@ mod tests {
     use wire::{Limits, RequestEvent, RequestParser};
 
     use super::*;
-    use crate::answer::Keep;
+    use crate::response::Keep;
 
     const SEED: u64 = 5;
 

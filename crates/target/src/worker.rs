@@ -1,75 +1,22 @@
-//! One thread of the server, as a [`Party`]: the table of its connections, their events, and what
+//! One thread of the server, as a [`Handler`]: the table of its connections, their events, and what
 //! is due when.
 //!
 //! Owns which connection an event belongs to, timers, and the pauses of `--stall-every`. What an
-//! event means for its connection is `exchange`'s and `job`'s.
+//! event means for its connection is `exchange`'s and `slow_responses`'s.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
 
 use model::Nanos;
 use model::units::SECOND;
-use net::{Close, ConnId, Event, Net, Next, Party};
+use net::{Close, ConnId, Event, Handler, Net, Next};
 
-use crate::answer::Usual;
 use crate::conn::{Conn, HELD_BYTES};
-use crate::count::{Counts, Doing, Served};
-use crate::exchange::Fate;
-use crate::options::{Options, Stall, StartError};
-use crate::queue::Queues;
-use crate::timers::Timers;
-use crate::tls::Identity;
-
-/// What the threads of a server have in common. All of it is read only, but for the queues.
-#[derive(Debug)]
-pub struct Shared {
-    pub(crate) usual: Usual,
-    pub(crate) queues: Queues,
-    pub(crate) counts: Box<[Counts]>,
-    pub(crate) identity: Option<Identity>,
-    pub(crate) stall: Option<Stall>,
-    pub(crate) answers_per_connection: u64,
-    pub(crate) seed: u64,
-    pub(crate) start_ns: Nanos,
-    pub(crate) stop: AtomicBool,
-}
-
-impl Shared {
-    /// For `threads` threads that start together at `start_ns` of the net's clock.
-    ///
-    /// # Errors
-    /// When an option is out of range or the certificate cannot be had.
-    pub fn new(options: &Options, threads: usize, start_ns: Nanos) -> Result<Self, StartError> {
-        if threads == 0 {
-            return Err(StartError::Option("--threads must be at least 1"));
-        }
-        if options.requests_per_connection == Some(0) {
-            return Err(StartError::Option("--requests-per-connection must be at least 1"));
-        }
-        if options.stall.is_some_and(|stall| stall.for_ns == 0 || stall.for_ns >= stall.every_ns) {
-            return Err(StartError::Option("--stall-for must be above 0 and below --stall-every"));
-        }
-        Ok(Self {
-            usual: Usual::new(),
-            queues: Queues::default(),
-            counts: (0..threads).map(|_| Counts::default()).collect(),
-            identity: options.tls.as_ref().map(Identity::new).transpose()?,
-            stall: options.stall,
-            answers_per_connection: options.answers_per_connection(),
-            seed: options.seed,
-            start_ns,
-            stop: AtomicBool::new(false),
-        })
-    }
-
-    /// What has been served up to `now` of the net's clock.
-    pub fn served(&self, now: Nanos, io: net::Io) -> Served {
-        Served::of(&self.counts, now.saturating_sub(self.start_ns), io)
-    }
-}
+use crate::context::{Context, Fate, Shared};
+use crate::counters::Doing;
 
 /// Connections of one thread at most; further ones are closed as they come.
 pub(crate) const MOST_CONNECTIONS: usize = 1 << 20;
@@ -77,13 +24,13 @@ pub(crate) const MOST_CONNECTIONS: usize = 1 << 20;
 /// minutes.
 const LOOK_NS: Nanos = 30 * SECOND;
 const LOOKS: u8 = 10;
-/// The looks are spread over the time between two, so that none holds the thread up.
+/// The checks are spread over the time between two, so that none delays the thread.
 const STEPS: usize = 30;
 
 /// One thread of the server. Drive it on a net whose listener stands.
 #[derive(Debug)]
 pub struct Worker {
-    pub(crate) core: Core,
+    pub(crate) context: Context,
     table: Vec<Option<Conn>>,
     free: Vec<u32>,
     /// What happened during a pause, in order.
@@ -94,22 +41,6 @@ pub struct Worker {
     look_next_ns: Nanos,
     /// Told once the net stands.
     started: Option<Sender<io::Result<()>>>,
-}
-
-/// All of a worker but its connections.
-#[derive(Debug)]
-pub(crate) struct Core {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) thread: usize,
-    pub(crate) timers: Timers,
-    /// Answers on their way to the net; empty between events.
-    pub(crate) out: Vec<u8>,
-    /// The same in TLS records.
-    pub(crate) records: Vec<u8>,
-    /// Input out of TLS records; empty between events.
-    pub(crate) plain: Vec<u8>,
-    /// Connections that have had their turn and want another.
-    pub(crate) again: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -134,17 +65,9 @@ impl Worker {
     /// When `shared` is for fewer threads.
     pub fn new(shared: Arc<Shared>, thread: usize, patience_ns: Nanos) -> Self {
         assert!(thread < shared.counts.len(), "thread {thread} of {}", shared.counts.len());
-        let core = Core {
-            shared,
-            thread,
-            timers: Timers::default(),
-            out: Vec::new(),
-            records: Vec::new(),
-            plain: Vec::new(),
-            again: Vec::new(),
-        };
+        let context = Context::new(shared, thread);
         Self {
-            core,
+            context,
             table: Vec::new(),
             free: Vec::new(),
             stalled: VecDeque::new(),
@@ -162,10 +85,10 @@ impl Worker {
 
     #[inline]
     fn take<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
-        self.with(net, token, |core, net, conn| match event {
-            Event::Received(bytes) => core.received(net, conn, bytes),
-            Event::Eof => core.eof(net, conn),
-            Event::Drained => core.drained(net, conn),
+        self.with(net, token, |context, net, conn| match event {
+            Event::Received(bytes) => context.received(net, conn, bytes),
+            Event::Eof => context.eof(net, conn),
+            Event::Drained => context.drained(net, conn),
             Event::Failed(_) => Fate::Gone,
             Event::Connected => Fate::Open,
         });
@@ -177,15 +100,15 @@ impl Worker {
         &mut self,
         net: &mut N,
         token: u32,
-        act: impl FnOnce(&mut Core, &mut N, &mut Conn) -> Fate,
+        act: impl FnOnce(&mut Context, &mut N, &mut Conn) -> Fate,
     ) {
         let Some(Some(conn)) = self.table.get_mut(token as usize) else { return };
-        match act(&mut self.core, net, conn) {
-            Fate::Open => self.core.note(net, conn),
+        match act(&mut self.context, net, conn) {
+            Fate::Open => self.context.note(net, conn),
             Fate::Gone => {
-                conn.clear_due(&mut self.core.timers);
-                self.core.counts().turned(conn.doing, Doing::Waiting);
-                self.core.counts().closed();
+                conn.clear_due(&mut self.context.timers);
+                self.context.counts().turned(conn.doing, Doing::Waiting);
+                self.context.counts().closed();
                 self.table[token as usize] = None;
                 self.free.push(token);
             }
@@ -195,8 +118,8 @@ impl Worker {
     /// Keeps an event for the end of the pause that we are in, if we are, or for its turn after
     /// others that were kept. The end of a connection is taken note of at once.
     fn keep_for_later<N: Net>(&mut self, net: &mut N, token: u32, event: &Event<'_>) -> bool {
-        let Some(stall) = self.core.shared.stall else { return false };
-        let pausing = stall.until(self.core.shared.start_ns, net.now()).is_some();
+        let Some(stall) = self.context.shared.stall else { return false };
+        let pausing = stall.until(self.context.shared.start_ns, net.now()).is_some();
         if !pausing && self.stalled.is_empty() {
             return false;
         }
@@ -229,12 +152,12 @@ impl Worker {
                 StalledEvent::Eof => self.take(net, token, Event::Eof),
                 StalledEvent::Drained => self.take(net, token, Event::Drained),
             }
-            self.with(net, token, |core, net, conn| core.resume(net, conn));
+            self.with(net, token, |context, net, conn| context.resume(net, conn));
         }
     }
 
     /// Closes connections of the next part of the table on which nothing has happened for long: idle ones,
-    /// bodies and handshakes that trickle, answers that nobody reads.
+    /// bodies and handshakes that trickle, responses that nobody reads.
     fn close_the_still<N: Net>(&mut self, net: &mut N, now: Nanos) {
         if now < self.look_next_ns {
             return;
@@ -255,21 +178,21 @@ impl Worker {
     }
 
     fn do_what_is_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
-        while let Some(token) = self.core.timers.expired(now) {
-            self.with(net, token, |core, net, conn| core.due(net, conn));
+        while let Some(token) = self.context.timers.expired(now) {
+            self.with(net, token, |context, net, conn| context.due(net, conn));
         }
-        for token in std::mem::take(&mut self.core.again) {
-            self.with(net, token, |core, net, conn| core.go_on(net, conn));
+        for token in std::mem::take(&mut self.context.again) {
+            self.with(net, token, |context, net, conn| context.go_on(net, conn));
         }
     }
 }
 
-impl<N: Net> Party<N> for Worker {
+impl<N: Net> Handler<N> for Worker {
     fn accepted(&mut self, _net: &mut N, conn: ConnId) -> Option<u32> {
         if self.table.len() - self.free.len() >= MOST_CONNECTIONS {
             return None;
         }
-        let tls = match &self.core.shared.identity {
+        let tls = match &self.context.shared.identity {
             None => None,
             Some(identity) => Some(Box::new(identity.accept().ok()?)),
         };
@@ -278,24 +201,24 @@ impl<N: Net> Party<N> for Worker {
             self.table.len() as u32 - 1
         });
         self.table[token as usize] = Some(Conn::new(conn, token, tls));
-        self.core.counts().accepted();
+        self.context.counts().accepted();
         Some(token)
     }
 
     fn not_accepted(&mut self, _net: &mut N, _errno: i32) {
-        self.core.counts().not_accepted();
+        self.context.counts().not_accepted();
     }
 
     #[inline]
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
-        if self.core.shared.stall.is_some() && self.keep_for_later(net, token, &event) {
+        if self.context.shared.stall.is_some() && self.keep_for_later(net, token, &event) {
             return;
         }
         self.take(net, token, event);
     }
 
     fn tick(&mut self, net: &mut N) -> Next {
-        if self.core.shared.stop.load(Relaxed) {
+        if self.context.shared.stop.load(Relaxed) {
             return Next::Finished;
         }
         if let Some(started) = self.started.take() {
@@ -304,24 +227,17 @@ impl<N: Net> Party<N> for Worker {
         }
         let now = net.now();
         let stop_check = now.saturating_add(self.patience_ns);
-        if let Some(stall) = self.core.shared.stall {
-            if let Some(end) = stall.until(self.core.shared.start_ns, now) {
+        if let Some(stall) = self.context.shared.stall {
+            if let Some(end) = stall.until(self.context.shared.start_ns, now) {
                 return Next::Wait(end.min(stop_check));
             }
             self.replay(net);
         }
         self.do_what_is_due(net, now);
         self.close_the_still(net, now);
-        if !self.core.again.is_empty() {
+        if !self.context.again.is_empty() {
             return Next::Wait(now);
         }
-        Next::Wait(self.core.timers.next().min(stop_check))
-    }
-}
-
-impl Core {
-    #[inline]
-    pub(crate) fn counts(&self) -> &Counts {
-        &self.shared.counts[self.thread]
+        Next::Wait(self.context.timers.next().min(stop_check))
     }
 }

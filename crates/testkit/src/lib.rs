@@ -1,13 +1,13 @@
-//! For tests: what stands in for the world, and the parts of the world that can be had for real.
+//! For tests: a simulated world, and real servers and peers.
 //!
 //! * [`sim`]: a clock and a network that exist in memory only, seeded and exactly repeatable. It
 //!   implements [`net::Net`], so that workers and servers are tested on the code that runs for real.
 //! * [`peer`]: scripted peers on real loopback sockets that know nothing of HTTP and share no code
 //!   with what they test.
 //! * [`misbehaving`]: an HTTP server that is well for a while and then is not.
-//! * [`needs`]: programs of others that a test needs, and leaving the test out where they are missing.
+//! * [`needs`]: third-party programs that tests need, and leaving the test out where they are missing.
 //! * [`queueing`]: what theory says of queues under Poisson arrivals.
-//! * [`servers`]: real servers of others, started in a temporary folder and stopped on drop.
+//! * [`servers`]: third-party servers, started in a temporary folder and stopped on drop.
 //!
 //! Nothing here is part of the product; it depends on `net`'s interface alone.
 

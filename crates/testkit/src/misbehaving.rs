@@ -2,7 +2,7 @@
 //! that are measured while something happens to them.
 //!
 //! A thread for each connection, which reads up to the end of a request's head, waits for the service
-//! time and answers. Requests have no bodies, and there is no code of what is tested in it.
+//! time and responses. Requests have no bodies, and there is no code of what is tested in it.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -54,7 +54,7 @@ pub enum Fault {
 pub enum Answers {
     /// The same 15 bytes of JSON.
     Same,
-    /// JSON whose text and length, 20 to 2,000 bytes, differ from answer to answer.
+    /// JSON whose text and length, 20 to 2,000 bytes, differ from response to response.
     Dynamic,
     /// The same 200,000 bytes of JSON.
     Long,
@@ -63,7 +63,7 @@ pub enum Answers {
 /// How a server is started.
 #[derive(Debug, Clone)]
 pub struct Behaviour {
-    /// How long an answer takes.
+    /// How long a response takes.
     pub service: Duration,
     /// What is answered.
     pub answers: Answers,
@@ -79,7 +79,7 @@ impl Behaviour {
         Self { service, answers: Answers::Same, fault: None, during: Duration::ZERO..Duration::MAX }
     }
 
-    /// Answers in 2 ms, and misbehaves from an instant on for good.
+    /// Responses in 2 ms, and misbehaves from an instant on, forever.
     pub fn faulty(fault: Fault, after: Duration) -> Self {
         let well = Self::well(Duration::from_millis(2));
         Self { fault: Some(fault), during: after..Duration::MAX, ..well }
@@ -90,12 +90,12 @@ impl Behaviour {
 #[derive(Debug)]
 pub struct Misbehaving {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ServerState>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ServerState {
     behaviour: Behaviour,
     over: AtomicBool,
     first: OnceLock<Instant>,
@@ -106,12 +106,12 @@ impl Misbehaving {
     /// Starts it on a port of its own.
     ///
     /// # Panics
-    /// When no loopback port can be had.
+    /// When no loopback port is free.
     pub fn start(behaviour: Behaviour) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port");
         let address = listener.local_addr().expect("a bound socket has an address");
         listener.set_nonblocking(true).expect("a socket can be non-blocking");
-        let state = Arc::new(State {
+        let state = Arc::new(ServerState {
             behaviour,
             over: AtomicBool::new(false),
             first: OnceLock::new(),
@@ -138,7 +138,7 @@ impl Drop for Misbehaving {
     }
 }
 
-impl State {
+impl ServerState {
     /// What is wrong now.
     fn fault(&self) -> Option<Fault> {
         let since = self.first.get().map_or(Duration::ZERO, Instant::elapsed);
@@ -169,7 +169,7 @@ impl State {
     }
 }
 
-fn accept_all(listener: &TcpListener, state: &Arc<State>) {
+fn accept_all(listener: &TcpListener, state: &Arc<ServerState>) {
     let mut conversations = Vec::new();
     let mut accepted = 0;
     while !state.is_over() {
@@ -192,7 +192,7 @@ fn accept_all(listener: &TcpListener, state: &Arc<State>) {
 }
 
 /// Serves the n-th connection until either side closes it.
-fn converse(mut stream: TcpStream, nth: u64, state: &State) -> io::Result<()> {
+fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(Duration::from_millis(100)))?;
@@ -232,7 +232,11 @@ fn reset(stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Reads up to the end of a head. Whether there was one.
-fn read_request(stream: &mut TcpStream, heard: &mut Vec<u8>, state: &State) -> io::Result<bool> {
+fn read_request(
+    stream: &mut TcpStream,
+    heard: &mut Vec<u8>,
+    state: &ServerState,
+) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
         if let Some(at) = heard.windows(4).position(|bytes| bytes == b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! Programs of others that a test needs. Where one is missing the test is left out and says so; where
+//! Third-party programs that tests need. Where one is missing the test is left out and says so; where
 //! everything was to run, that is a failure.
 
 use std::io::Write as _;

@@ -49,14 +49,14 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Peer {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<PeerState>,
     thread: Option<JoinHandle<()>>,
     /// Held, and never accepted from, by a peer that does not accept.
     _silent: Option<Socket>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PeerState {
     over: AtomicBool,
     requests: AtomicU64,
     connections: AtomicU64,
@@ -66,7 +66,7 @@ impl Peer {
     /// A peer that follows `script` on every connection.
     ///
     /// # Panics
-    /// When no loopback port can be had.
+    /// When no loopback port is free.
     pub fn start(script: Vec<Step>) -> Self {
         Self::start_each(vec![script])
     }
@@ -75,13 +75,13 @@ impl Peer {
     /// last on all that come after.
     ///
     /// # Panics
-    /// When there is no script, or no loopback port can be had.
+    /// When there is no script, or no loopback port is free.
     pub fn start_each(scripts: Vec<Vec<Step>>) -> Self {
         assert!(!scripts.is_empty(), "a peer needs a script");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port");
         let address = listener.local_addr().expect("a bound socket has an address");
         listener.set_nonblocking(true).expect("a socket can be non-blocking");
-        let state = Arc::new(State::default());
+        let state = Arc::new(PeerState::default());
         let shared = Arc::clone(&state);
         let thread = thread::spawn(move || accept_all(&listener, &scripts, &shared));
         Self { address, state, thread: Some(thread), _silent: None }
@@ -90,7 +90,7 @@ impl Peer {
     /// A peer whose kernel takes `backlog` + 1 connections, and which accepts none of them.
     ///
     /// # Panics
-    /// When no loopback port can be had.
+    /// When no loopback port is free.
     pub fn never_accepting(backlog: i32) -> Self {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -131,7 +131,7 @@ impl Drop for Peer {
     }
 }
 
-fn accept_all(listener: &TcpListener, scripts: &[Vec<Step>], state: &Arc<State>) {
+fn accept_all(listener: &TcpListener, scripts: &[Vec<Step>], state: &Arc<PeerState>) {
     let mut conversations = Vec::new();
     while !state.over.load(SeqCst) {
         match listener.accept() {
@@ -149,7 +149,7 @@ fn accept_all(listener: &TcpListener, scripts: &[Vec<Step>], state: &Arc<State>)
     }
 }
 
-fn converse(stream: TcpStream, script: &[Step], state: &State) {
+fn converse(stream: TcpStream, script: &[Step], state: &PeerState) {
     let mut conversation = Conversation { stream, heard: Vec::new(), state };
     // An error here is the client going away, which is for the test to notice on its side.
     let _ = conversation.ready().and_then(|()| conversation.follow(script));
@@ -159,7 +159,7 @@ struct Conversation<'a> {
     stream: TcpStream,
     /// Bytes that came and that no step has waited for yet.
     heard: Vec<u8>,
-    state: &'a State,
+    state: &'a PeerState,
 }
 
 impl Conversation<'_> {

@@ -1,4 +1,4 @@
-//! Real servers of others, for counting what they saw and for speaking to what we did not write.
+//! Third-party servers: they count what they were sent, and share no code with this project.
 //!
 //! Each runs in a temporary folder on free ports of the loopback interface and ends on drop.
 
@@ -89,7 +89,7 @@ impl Nginx {
     /// Requests it has seen, without those of this function.
     ///
     /// # Errors
-    /// When the page cannot be had or read.
+    /// When the page cannot be fetched or read.
     pub fn requests(&mut self) -> Result<u64, String> {
         self.own_requests += 1;
         let page = get(self.status_address).map_err(|error| format!("stub_status: {error}"))?;

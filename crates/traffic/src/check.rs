@@ -1,7 +1,7 @@
-//! What an answer must hold.
+//! What a response must hold.
 //!
-//! Owns checks compiled, and judging an answer by them. When answers come in, and what of them is kept,
-//! is `play::answer`'s.
+//! Owns checks compiled, and judging a response by them. When responses come in, and what of them is kept,
+//! is `play::responses`'s.
 
 mod json;
 mod pointer;

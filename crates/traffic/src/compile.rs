@@ -6,17 +6,17 @@
 
 mod body;
 mod checks;
-mod course;
 mod flow;
 mod function;
 mod load;
-mod meaning;
 mod mix;
 mod path;
 mod pools;
 mod request;
+mod resolver;
 mod server;
 mod variables;
+mod varying_load;
 
 pub(crate) use checks::LARGEST_REGEX;
 
@@ -34,8 +34,8 @@ use crate::program::{Form, Program, Split, What};
 use crate::source::{Seat, Supply};
 
 use load::{Unit, Wanted};
-use meaning::Meaning;
 pub use pools::Pools;
+use resolver::Resolver;
 
 /// What a workload needs from outside.
 pub struct Inputs<'a> {
@@ -110,9 +110,9 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
     let mut programs = Vec::new();
     let mut server = None;
     for masking in [false, true] {
-        let mut meaning = Meaning::new(workload, inputs, &pools.names, &pools.all, masking);
-        meaning.define_variables(&mut findings);
-        server = meaning.server(&mut findings);
+        let mut resolver = Resolver::new(workload, inputs, &pools.names, &pools.all, masking);
+        resolver.define_variables(&mut findings);
+        server = resolver.server(&mut findings);
         let place = server.clone().unwrap_or_default();
         let mut fixed = Vec::new();
         let mut requests = Vec::new();
@@ -120,11 +120,11 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         for unit in &wanted.units {
             match *unit {
                 Unit::Endpoint(index) => {
-                    requests.push(meaning.request(index, &place, &mut fixed, &mut findings));
+                    requests.push(resolver.request(index, &place, &mut fixed, &mut findings));
                 }
                 Unit::Flow(index) => {
                     let (requests, fixed) = (&mut requests, &mut fixed);
-                    flows.push(meaning.flow(index, &place, requests, fixed, &mut findings));
+                    flows.push(resolver.flow(index, &place, requests, fixed, &mut findings));
                 }
             }
         }
@@ -132,13 +132,13 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
             seed: inputs.seed,
             lanes: inputs.lanes.max(1),
             pools: Arc::clone(&pools.all),
-            variables: meaning.into_variables(),
+            variables: resolver.into_variables(),
             requests,
             flows,
             fixed,
             items: wanted.items.clone(),
             split: wanted.split.clone(),
-            users: wanted.course.users.clone(),
+            users: wanted.varying.users.clone(),
         });
     }
     let (Some(server), true) = (server, findings.is_empty()) else {
@@ -155,7 +155,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         target: server.url,
         mix: mix::mix(workload, &wanted),
         write_share: wanted.write_share(workload),
-        recorded: wanted.course.recorded,
+        recorded: wanted.varying.recorded,
         load: wanted.load,
         left_out: wanted.left_out,
     };
@@ -209,7 +209,7 @@ impl Compiled {
     }
 
     /// The first requests as they would be sent, `count` at most. Uses up no rows. Of a flow all steps
-    /// are shown, with `<name>` for what they take from answers.
+    /// are shown, with `<name>` for what they take from responses.
     pub fn sample(&self, count: u32, unix_ns: i64) -> Vec<Sample> {
         let mut real = rehearsal(&self.program, unix_ns);
         let mut masked = rehearsal(&self.masked, unix_ns);

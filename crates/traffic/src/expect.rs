@@ -1,4 +1,4 @@
-//! The same request again and again, whose answers must hold something.
+//! The same request again and again, whose responses must hold something.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use model::{ErrorClass, Nanos};
 use regex::bytes::RegexBuilder;
 use wire::ResponseHead;
 
+use crate::always::Always;
+use crate::body_budget::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::check::{Check, Wanted};
 use crate::compile::LARGEST_REGEX;
-use crate::decode::{Coding, Decoder, Undecoded};
-use crate::fixed::Always;
-use crate::room::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
+use crate::content_coding::{Coding, Decoder, Undecoded};
 use crate::source::{Answered, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
 use crate::value::Texts;
 
 /// A body's buffer that has grown beyond this is given back.
 const KEPT: usize = 64 << 10;
-/// Bytes of a failed answer's body that are shown at most.
+/// Bytes of a failed response's body that are shown at most.
 const SHOWN: usize = 4096;
 
 /// What a body must be like: a text that it holds, or a regular expression that it matches.
@@ -46,7 +46,7 @@ impl BodyLike {
     }
 }
 
-/// A source of one fixed request whose answers are checked.
+/// A source of one fixed request whose responses are checked.
 #[derive(Debug)]
 pub struct Expecting {
     always: Always,
@@ -57,23 +57,23 @@ pub struct Expecting {
     asked: Texts,
     scratch: Vec<u8>,
     decoder: Decoder,
-    /// The last answer that failed.
+    /// The last response that failed.
     failure: Option<String>,
 }
 
-/// What is kept of the answer that a user is being sent.
+/// What is kept of the response that a user is being sent.
 #[derive(Debug, Default)]
 struct Kept {
     status: u16,
     coding: Coding,
     body: Vec<u8>,
     bytes: usize,
-    /// Nothing more is kept of it: other users' answers take all memory there is for them.
+    /// Nothing more is kept of it: other users' responses take all memory there is for them.
     crowded: bool,
 }
 
 impl Expecting {
-    /// Sends what `always` sends and checks that answers are like `like`.
+    /// Sends what `always` sends and checks that responses are like `like`.
     pub fn new(always: Always, like: BodyLike) -> Self {
         Self {
             always,
@@ -124,7 +124,7 @@ impl Expecting {
             Some(_) if *crowded => {
                 let most = MOST_HELD >> 20;
                 text += &format!(
-                    ", of which little is kept: answers under way to all users of a worker hold {most} MiB, \
+                    ", of which little is kept: responses under way to all users of a worker hold {most} MiB, \
                      the most for their checks; take fewer connections"
                 );
             }
@@ -198,7 +198,7 @@ impl Source for Expecting {
 pub struct Expect {
     /// What is sent.
     pub always: Always,
-    /// What answers must be like.
+    /// What responses must be like.
     pub like: BodyLike,
 }
 
@@ -220,7 +220,7 @@ impl fmt::Display for BodyLike {
 
 #[cfg(test)]
 mod tests {
-    use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+    use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
     use super::*;
 
@@ -229,7 +229,7 @@ mod tests {
         source.next(Turn { user: 2, draw: None, now: 0 }, &mut out);
         assert_eq!(out.parts()[0].wants, Wants::Whole);
         let mut parser = ResponseParser::new(Limits::default());
-        parser.begin(AnswerTo::Other);
+        parser.begin(ResponseTo::Other);
         let mut input = answer;
         while let Some(event) = parser.next(&mut input).unwrap() {
             match event {

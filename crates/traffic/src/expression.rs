@@ -1,7 +1,7 @@
 //! What stands inside of a placeholder: `name`, `pool.column`, `env.NAME`, `call(argument, ...)`,
 //! `'text'` or a number.
 //!
-//! Owns the syntax. What names and calls mean is `compile::meaning`'s.
+//! Owns the syntax. What names and calls mean is `compile::resolver`'s.
 
 use std::ops::Range;
 

@@ -5,26 +5,26 @@
 //! of workload files (`import`), nor the syntax of HTTP (`wire`). Pure: files, the environment and the
 //! time come in as values, and given the same seed, the same requests come out.
 
+mod always;
+mod body_budget;
 mod check;
 mod compile;
-mod decode;
+mod content_coding;
 mod draw;
 mod escape;
 mod expect;
 mod expression;
 mod finding;
-mod fixed;
 mod play;
 mod pool;
 mod program;
-mod room;
 mod source;
 mod value;
 
+pub use always::Always;
 pub use compile::{Compiled, Inputs, Pools, Sample, compile};
 pub use expect::{BodyLike, Expect, Expecting};
 pub use finding::{CompileError, Finding};
-pub use fixed::Always;
 pub use pool::{
     Damaged, IndexHead, Indexing, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile, RowIndex,
 };

@@ -1,10 +1,10 @@
 //! Playing a compiled workload: the [`Source`] that a worker asks.
 //!
 //! Owns what is remembered of users between their requests. Which bytes are written is `write`'s, what
-//! becomes of answers `answer`'s, a user's way through a flow `session`'s.
+//! becomes of responses `responses`'s, a user's way through a flow `session`'s.
 
-mod answer;
-mod jar;
+mod cookies;
+mod responses;
 mod session;
 mod write;
 
@@ -23,7 +23,7 @@ use crate::source::{
 
 use crate::value::Texts;
 
-use answer::Answers;
+use responses::Responses;
 use session::{Common, Session as Way};
 use write::{Scratch, Setting};
 
@@ -41,7 +41,7 @@ impl Supply for Players {
     }
 }
 
-/// See the module.
+/// Plays a compiled workload for one worker.
 #[derive(Debug)]
 pub(crate) struct Player {
     program: Arc<Program>,
@@ -55,7 +55,7 @@ pub(crate) struct Player {
     drawn: Drawn,
     scratch: Scratch,
     common: Common,
-    answers: Answers,
+    responses: Responses,
 }
 
 /// What is remembered of a user.
@@ -72,8 +72,8 @@ struct User {
     session: Option<Box<Way>>,
 }
 
-/// How often a user that awaits an answer is asked again, where a plan pipelines: a session's next
-/// request depends on the answer to the last.
+/// How often a user that awaits a response is asked again, where a plan pipelines: a session's next
+/// request depends on the response to the last.
 const ASK_AGAIN: Nanos = 1_000_000;
 
 /// Later than any run lasts, and no overflow when a clock is added to it.
@@ -82,9 +82,9 @@ const NEVER: Nanos = Nanos::MAX / 4;
 impl Player {
     pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
         let takers = program.pools.iter().map(Pool::taker).collect();
-        let (users, answers, scratch) = (Vec::new(), Answers::default(), Scratch::default());
+        let (users, responses, scratch) = (Vec::new(), Responses::default(), Scratch::default());
         let (drawn, common) = (Drawn::default(), Common::of(&program));
-        Self { program, seat, unix_ns, users, takers, drawn, scratch, common, answers }
+        Self { program, seat, unix_ns, users, takers, drawn, scratch, common, responses }
     }
 
     fn user(&mut self, user: u32) -> &mut User {
@@ -115,7 +115,7 @@ impl Player {
             return None;
         }
         if let Some(stages) = &self.program.users {
-            // The user of a number is there while the course is above that number.
+            // The user of a number is there while more users than that are wanted.
             let due = stages.above(f64::from(place.lane), turn.now).unwrap_or(NEVER);
             if due > turn.now {
                 return Some(due);
@@ -139,7 +139,7 @@ impl Player {
 
     /// Writes the request of an endpoint.
     fn single(&mut self, turn: Turn, place: Draw, request: u32, out: &mut Requests) -> Next {
-        let Self { program, takers, drawn, scratch, answers, seat, unix_ns, .. } = self;
+        let Self { program, takers, drawn, scratch, responses, seat, unix_ns, .. } = self;
         let kind = &program.requests[request as usize];
         if let Err(halt) = draw_rows(program, &kind.pools, place, *seat, takers, drawn) {
             return Next::Halt(halt);
@@ -158,7 +158,7 @@ impl Player {
             wants: kind.wants,
             ..Part::alone(Payload::Fixed(0))
         };
-        put(scratch, answers, &mut setting, kind, turn.user, part, out)
+        put(scratch, responses, &mut setting, kind, turn.user, part, out)
     }
 
     /// Begins a session: its first step is next.
@@ -174,7 +174,7 @@ impl Player {
 
     /// Writes the request of the session's next step.
     fn step(&mut self, turn: Turn, out: &mut Requests) -> Next {
-        let Self { program, scratch, answers, users, unix_ns, .. } = self;
+        let Self { program, scratch, responses, users, unix_ns, .. } = self;
         let Some(session) = users[turn.user as usize].session.as_deref_mut() else {
             return Next::Free;
         };
@@ -198,7 +198,7 @@ impl Player {
             goes_on: usize::from(session.step) + 1 < flow.steps.len(),
             payload: Payload::Fixed(0),
         };
-        put(scratch, answers, &mut setting, kind, turn.user, part, out)
+        put(scratch, responses, &mut setting, kind, turn.user, part, out)
     }
 
     /// Ends the user's session at the step it is at.
@@ -275,10 +275,10 @@ fn draw_rows(
     Ok(())
 }
 
-/// Writes a request and remembers that its answer is looked at.
+/// Writes a request and remembers that its response is looked at.
 fn put(
     scratch: &mut Scratch,
-    answers: &mut Answers,
+    responses: &mut Responses,
     setting: &mut Setting<'_>,
     kind: &Request,
     user: u32,
@@ -294,7 +294,7 @@ fn put(
     {
         return Next::Halt(Halt(what.into()));
     }
-    if let Some(flight) = answers.await_one(user, part.endpoint, kind) {
+    if let Some(flight) = responses.await_one(user, part.endpoint, kind) {
         scratch.ask(setting, kind, flight);
     }
     match fixed {
@@ -382,7 +382,7 @@ impl Source for Player {
     }
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
-        self.answers.head(&self.program, user, head);
+        self.responses.head(&self.program, user, head);
         let Self { program, users, unix_ns, common, .. } = self;
         let session = users.get_mut(user as usize).and_then(|user| user.session.as_deref_mut());
         if let Some(session) = session.filter(|session| session.active) {
@@ -391,16 +391,16 @@ impl Source for Player {
     }
 
     fn body(&mut self, user: u32, bytes: &[u8]) {
-        self.answers.body(user, bytes);
+        self.responses.body(user, bytes);
     }
 
     fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
-        let Self { program, users, answers, common, unix_ns, .. } = self;
+        let Self { program, users, responses, common, unix_ns, .. } = self;
         let unix_ns = unix_ns.saturating_add_unsigned(now);
         let mut of = users.get_mut(user as usize);
         let mut session = of.as_mut().and_then(|user| user.session.as_deref_mut());
         session = session.filter(|session| session.active);
-        let failed_check = answers.answered(program, user, success, |body| {
+        let failed_check = responses.answered(program, user, success, |body| {
             session.as_mut().and_then(|session| session.body(program, body, common))
         });
         let Some(session) = session else {
@@ -420,11 +420,11 @@ impl Source for Player {
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {
-        self.answers.lost(user);
+        self.responses.lost(user);
         self.fail(user)
     }
 
     fn complaint(&self, user: u32) -> String {
-        self.answers.complaint(&self.program, user)
+        self.responses.complaint(&self.program, user)
     }
 }

@@ -5,6 +5,7 @@
 //! another's ([`Cursor`]).
 //! Does not own files: what they hold comes in through `Inputs`. Rows go to `play` as [`Drawn`].
 
+mod bad_row;
 mod cursor;
 mod drawn;
 mod file;
@@ -17,6 +18,7 @@ mod window;
 
 use std::sync::Arc;
 
+pub(crate) use bad_row::BadRow;
 pub use cursor::{Damaged, Keep, Lot, Lots, Place, RECORD_BYTES};
 pub(crate) use drawn::Drawn;
 pub(crate) use file::{CsvFile, LONGEST_ROW};
@@ -24,7 +26,7 @@ pub use file::{PoolFile, RowFile};
 pub use index::{IndexHead, Indexing, RowIndex};
 pub(crate) use index::{Indexed, weight_of};
 pub(crate) use numbers::{Asker, Numbers};
-pub(crate) use read::{BadRow, json_bytes, read_csv, read_json_lines, read_values};
+pub(crate) use read::{json_bytes, read_csv, read_json_lines, read_values};
 pub(crate) use table::Table;
 pub(crate) use window::{Stream, WINDOW};
 
@@ -32,9 +34,6 @@ use crate::source::Halt;
 use cursor::Cursor;
 use index::Block;
 use window::Window;
-
-/// Columns of a pool at most.
-pub(crate) const MOST_COLUMNS: usize = 1_000;
 
 /// A pool. Shared by all workers.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::pool::Pool;
 use crate::source::{Fixed, Wants};
 use crate::value::Value;
 
-/// See the module.
+/// A compiled workload.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) seed: u64,
@@ -70,7 +70,7 @@ pub(crate) struct StepOf {
     pub(crate) extract: Vec<Extract>,
 }
 
-/// A value taken from an answer.
+/// A value taken from a response.
 #[derive(Debug, Clone)]
 pub(crate) struct Extract {
     /// Its number among the flow's.
@@ -78,7 +78,7 @@ pub(crate) struct Extract {
     pub(crate) from: From,
 }
 
-/// Where in an answer a value is.
+/// Where in a response a value is.
 #[derive(Debug, Clone)]
 pub(crate) enum From {
     Json(Pointer),
@@ -101,7 +101,7 @@ pub(crate) enum When {
 pub(crate) enum Split {
     /// A draw.
     Weights(Choice),
-    /// The arrival's number, so that every stretch of the load has its rates.
+    /// The arrival's number, so that every part of the load has its rates.
     Rates(Choice),
     /// The user: item i's users end at the i-th number.
     Users(Vec<u64>),
@@ -133,7 +133,7 @@ pub(crate) enum Form {
     Written { head: Vec<Op>, body: Vec<Op> },
 }
 
-/// A stretch of a request.
+/// A piece of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     /// Bytes that never change.

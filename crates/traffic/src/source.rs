@@ -14,7 +14,7 @@
 //!
 //! # Order of the calls for one user
 //! `next` puts one or more requests; for each of them in order then follows either `head`, `body`
-//! (any number) and `answered`, or `lost`. Those of the answer are left out for a request that
+//! (any number) and `answered`, or `lost`. Those of the response are left out for a request that
 //! [wants](Wants) nothing of it, and then `lost` is too. Where plan and burst allow several requests
 //! under way on a connection, `next` may be called again before the earlier ones are answered.
 //! `skip` stands in for `next` when its request can not be sent at all. A run that ends tells nothing of
@@ -22,16 +22,16 @@
 //!
 //! # Cost
 //! Nothing here allocates once warm: requests are appended to a buffer that the worker lends and
-//! empties before each call, and answers are lent in pieces as they come off the connection. A request
+//! empties before each call, and responses are lent in pieces as they come off the connection. A request
 //! whose bytes never change is best a [`Fixed`] one: the worker lends it to the kernel once and never
-//! copies it. Answers are only shown to sources that ask.
+//! copies it. Responses are only shown to sources that ask.
 
 use std::fmt;
 
 use model::{Draw, ErrorClass, Nanos};
 use wire::ResponseHead;
 
-/// What a worker sends, one request after another. See the module for who calls what when.
+/// What a worker sends, one request after another. The order of the calls is above.
 pub trait Source: fmt::Debug + Send {
     /// Requests whose bytes never change, by the number that [`Payload::Fixed`] gives. Asked once,
     /// before the first `next`.
@@ -45,13 +45,13 @@ pub trait Source: fmt::Debug + Send {
     }
 
     /// Whether a call of [`next`](Source::next) or [`answered`](Source::answered) may never return, since
-    /// it runs somebody else's program. The worker's books are then kept where they can be had without
+    /// it runs somebody else's program. The worker's counts are then kept where they can be had without
     /// it, which costs a few nanoseconds a call.
     fn may_never_return(&self) -> bool {
         false
     }
 
-    /// The next requests of a user, appended to `out` (which is empty), when the answer is
+    /// The next requests of a user, appended to `out` (which is empty), when it returns
     /// [`Next::Send`].
     fn next(&mut self, turn: Turn, out: &mut Requests) -> Next;
 
@@ -60,7 +60,7 @@ pub trait Source: fmt::Debug + Send {
     /// (the turn's user is [`NOBODY`]); without one, the user's session is over.
     fn skip(&mut self, turn: Turn) -> Skipped;
 
-    /// The head of an answer to the user's oldest request, if that wants [`Wants::Head`] or more.
+    /// The head of a response to the user's oldest request, if that wants [`Wants::Head`] or more.
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
         let _ = (user, head);
     }
@@ -71,21 +71,21 @@ pub trait Source: fmt::Debug + Send {
         let _ = (user, bytes);
     }
 
-    /// The answer is whole. `success` says whether its status counts as one; what else the source
+    /// The response is whole. `success` says whether its status counts as one; what else the source
     /// checks comes back.
     fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
         let _ = (user, success, now);
         Answered::default()
     }
 
-    /// The user's oldest request has failed without a whole answer; of it, `head` and `body` may have
+    /// The user's oldest request has failed without a whole response; of it, `head` and `body` may have
     /// been told. The session it belongs to is over; the session's place is told.
     fn lost(&mut self, user: u32, class: ErrorClass) -> Option<Session> {
         let _ = (user, class);
         None
     }
 
-    /// What was wrong with the last answer to `user` that failed a check, in words, with as much of the
+    /// What was wrong with the last response to `user` that failed a check, in words, with as much of the
     /// body as is worth showing. Asked for the first failure of a check only.
     fn complaint(&self, user: u32) -> String {
         let _ = user;
@@ -131,7 +131,7 @@ pub enum Next {
     /// no draw. Think times, paces and scripts' delays.
     At(Nanos),
     /// The user's session is over and had nothing more to send: it is free. In a closed loop it is
-    /// asked again at once; a source must not answer so twice in a row.
+    /// asked again at once; a source must not return this twice in a row.
     Free,
     /// The source sends nothing more through this worker; what is under way is awaited.
     Stop,
@@ -160,7 +160,7 @@ pub struct Fixed {
     pub bytes: Box<[u8]>,
 }
 
-/// How much of an answer its request's source is shown.
+/// How much of a response its request's source is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wants {
     /// Nothing: it is counted only.
@@ -179,13 +179,13 @@ pub enum Wants {
 pub struct Part {
     /// The endpoint it counts for: an index into the plan's endpoints; 0 where it has none.
     pub endpoint: u32,
-    /// Whether its method is HEAD: its answer has no body then.
+    /// Whether its method is HEAD: its response has no body then.
     pub head: bool,
-    /// What is shown of its answer.
+    /// What is shown of its response.
     pub wants: Wants,
     /// Whether it begins a session: the session's time counts from when it was due.
     pub opens: bool,
-    /// Whether its user goes on after the answer, or is free for another arrival.
+    /// Whether its user goes on after the response, or is free for another arrival.
     pub goes_on: bool,
     /// Its bytes.
     pub payload: Payload,
@@ -266,10 +266,10 @@ impl Requests {
     }
 }
 
-/// What a source made of a whole answer.
+/// What a source made of a whole response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answered {
-    /// The check that failed: an index into the endpoint's checks. An answer that fails more than one
+    /// The check that failed: an index into the endpoint's checks. A response that fails more than one
     /// counts for the first; one whose status is a failure is not checked.
     pub failed_check: Option<u16>,
     /// The session that ended with it.

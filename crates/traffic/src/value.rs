@@ -22,7 +22,7 @@ pub(crate) enum Value {
     Cell { pool: u16, column: u16 },
     /// A variable, worked out before.
     Variable(u16),
-    /// What a step of the session took from its answer.
+    /// What a step of the session took from its response.
     Extracted(u16),
     /// A whole number.
     Int { low: i64, count: u64 },

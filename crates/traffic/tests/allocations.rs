@@ -5,7 +5,7 @@ use allocation_counter::measure;
 use model::{Draw, Workload};
 use serde_json::{Value, json};
 use traffic::{Inputs, Next, Requests, Seat, Source, Turn, Wants, compile};
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 const USERS: u32 = 50;
 /// Rounds of all users before and while allocations are counted.
@@ -79,7 +79,7 @@ impl Played {
     }
 
     fn tell(&mut self, user: u32, now: u64) {
-        self.parser.begin(AnswerTo::Other);
+        self.parser.begin(ResponseTo::Other);
         let mut bytes = &self.answer[..];
         while let Some(event) = self.parser.next(&mut bytes).expect("good HTTP") {
             match event {

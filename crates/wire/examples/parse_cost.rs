@@ -11,8 +11,8 @@ use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 use wire::{
-    AnswerTo, Framing, Limits, RequestEvent, RequestParser, RequestParts, ResponseEvent,
-    ResponseParser, SeenHead, encode_request, encode_response_head,
+    Framing, LastHead, Limits, RequestEvent, RequestParser, RequestParts, ResponseEvent,
+    ResponseParser, ResponseTo, encode_request, encode_response_head,
 };
 
 const ROUNDS: usize = 15;
@@ -102,7 +102,7 @@ fn time(mut one: impl FnMut()) -> Duration {
 /// Of `answers` by turns, knowing the last head again or not.
 fn read_answers(answers: &[&[u8]], remember: bool) -> Duration {
     let mut parser = ResponseParser::new(Limits::default());
-    let mut seen = remember.then(SeenHead::new);
+    let mut seen = remember.then(LastHead::new);
     let mut turns = answers.iter().cycle();
     time(|| {
         let answer: &[u8] = turns.next().expect("an endless cycle");
@@ -116,8 +116,8 @@ fn time_split(bytes: &[u8]) -> Duration {
     time(|| read_answer(&mut parser, None, &[black_box(head), black_box(rest)]))
 }
 
-fn read_answer(parser: &mut ResponseParser, mut seen: Option<&mut SeenHead>, pieces: &[&[u8]]) {
-    parser.begin(AnswerTo::Other);
+fn read_answer(parser: &mut ResponseParser, mut seen: Option<&mut LastHead>, pieces: &[&[u8]]) {
+    parser.begin(ResponseTo::Other);
     for piece in pieces {
         let mut input = *piece;
         loop {

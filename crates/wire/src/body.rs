@@ -1,18 +1,13 @@
 //! Bodies: how much of the input belongs to the message, and when it has ended.
 //!
-//! Owns the counting for all framings, the same for answers and requests. Data is lent from the
+//! Owns the counting for all framings, the same for responses and requests. Data is lent from the
 //! input; nothing is copied.
 
-use crate::chunked::Chunked;
+use crate::chunked::{Chunked, Part};
 use crate::error::WireError;
 use crate::framing::Framing;
-use crate::head::{Bounds, Held};
-
-/// A step in a body.
-pub(crate) enum Part<'i> {
-    Data(&'i [u8]),
-    End,
-}
+use crate::head::Held;
+use crate::walk::Bounds;
 
 /// What is still to come of a body.
 #[derive(Debug, Clone, Copy)]

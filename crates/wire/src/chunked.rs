@@ -3,9 +3,10 @@
 //! Owns the way from one chunk's data to the next; the trailer section at the end is read by `head`
 //! and put aside: nothing here needs a trailer, and none may change how its message is read.
 
-use crate::body::Part;
 use crate::error::WireError;
-use crate::head::{Bounds, Held, Section};
+use crate::framing::Section;
+use crate::head::Held;
+use crate::walk::Bounds;
 
 /// Bytes of one chunk's extension, its semicolon and white space included.
 const EXTENSION_BYTES: u16 = 256;
@@ -13,10 +14,16 @@ const EXTENSION_BYTES: u16 = 256;
 /// Hexadecimal digits of a chunk size, leading zeros included.
 const SIZE_DIGITS: u16 = 16;
 
+/// A step in a body.
+pub(crate) enum Part<'i> {
+    Data(&'i [u8]),
+    End,
+}
+
 /// Where in a chunked body the next byte is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunked {
-    state: State,
+    state: ChunkState,
     /// Bytes of the chunk still to come; while its size is being read, the size so far.
     left: u64,
     /// Digits or extension bytes read of the current line.
@@ -24,7 +31,7 @@ pub(crate) struct Chunked {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ChunkState {
     Size,
     /// White space that only an extension may follow.
     Blank,
@@ -38,13 +45,13 @@ enum State {
 
 impl Chunked {
     pub(crate) fn new() -> Self {
-        Self { state: State::Size, left: 0, count: 0 }
+        Self { state: ChunkState::Size, left: 0, count: 0 }
     }
 
     /// Whether the data is over.
     #[inline]
     pub(crate) fn in_trailers(&self) -> bool {
-        self.state == State::Trailers
+        self.state == ChunkState::Trailers
     }
 
     /// Goes on over `input` to the next data, or to the end of the body.
@@ -56,9 +63,9 @@ impl Chunked {
     ) -> Result<Option<Part<'i>>, WireError> {
         loop {
             match self.state {
-                State::Data if input.is_empty() => return Ok(None),
-                State::Data => return Ok(Some(Part::Data(self.data(input)))),
-                State::Trailers => {
+                ChunkState::Data if input.is_empty() => return Ok(None),
+                ChunkState::Data => return Ok(Some(Part::Data(self.data(input)))),
+                ChunkState::Trailers => {
                     let end = held.read(Section::Trailers, bounds, input, None)?;
                     return Ok(end.map(|_| Part::End));
                 }
@@ -77,7 +84,7 @@ impl Chunked {
         *input = rest;
         self.left -= len as u64;
         if self.left == 0 {
-            self.state = State::DataCr;
+            self.state = ChunkState::DataCr;
         }
         data
     }
@@ -86,17 +93,20 @@ impl Chunked {
     #[inline]
     fn step(&mut self, byte: u8) -> Result<(), WireError> {
         self.state = match (self.state, byte) {
-            (State::Size, _) => return self.size(byte),
-            (State::Blank | State::Extension, _) => return self.extension(byte),
-            (State::SizeLf, b'\n') if self.left == 0 => State::Trailers,
-            (State::SizeLf, b'\n') => State::Data,
-            (State::SizeLf, _) => return Err(WireError::ChunkSize { byte }),
-            (State::DataCr, b'\r') => State::DataLf,
-            (State::DataLf, b'\n') => {
+            (ChunkState::Size, _) => return self.size(byte),
+            (ChunkState::Blank | ChunkState::Extension, _) => return self.extension(byte),
+            (ChunkState::SizeLf, b'\n') if self.left == 0 => ChunkState::Trailers,
+            (ChunkState::SizeLf, b'\n') => ChunkState::Data,
+            (ChunkState::SizeLf, _) => return Err(WireError::ChunkSize { byte }),
+            (ChunkState::DataCr, b'\r') => ChunkState::DataLf,
+            (ChunkState::DataLf, b'\n') => {
                 *self = Self::new();
-                State::Size
+                ChunkState::Size
             }
-            (State::DataCr | State::DataLf | State::Data | State::Trailers, _) => {
+            (
+                ChunkState::DataCr | ChunkState::DataLf | ChunkState::Data | ChunkState::Trailers,
+                _,
+            ) => {
                 return Err(WireError::ChunkEnd { byte });
             }
         };
@@ -117,9 +127,9 @@ impl Chunked {
     fn after_size(&mut self, byte: u8) -> Result<(), WireError> {
         self.state = match byte {
             _ if self.count == 0 => return Err(WireError::ChunkSize { byte }),
-            b'\r' => State::SizeLf,
-            b';' => State::Extension,
-            b' ' | b'\t' => State::Blank,
+            b'\r' => ChunkState::SizeLf,
+            b';' => ChunkState::Extension,
+            b' ' | b'\t' => ChunkState::Blank,
             _ => return Err(WireError::ChunkSize { byte }),
         };
         self.count = 1;
@@ -130,13 +140,13 @@ impl Chunked {
     /// that some other recipient takes for the end of the line.
     fn extension(&mut self, byte: u8) -> Result<(), WireError> {
         self.state = match (self.state, byte) {
-            (State::Blank, b' ' | b'\t') => State::Blank,
-            (State::Blank, b';') => State::Extension,
-            (State::Extension, b'\r') => State::SizeLf,
-            (State::Extension, _) if crate::bytes::is_text(byte) => State::Extension,
+            (ChunkState::Blank, b' ' | b'\t') => ChunkState::Blank,
+            (ChunkState::Blank, b';') => ChunkState::Extension,
+            (ChunkState::Extension, b'\r') => ChunkState::SizeLf,
+            (ChunkState::Extension, _) if crate::bytes::is_text(byte) => ChunkState::Extension,
             _ => return Err(WireError::ChunkSize { byte }),
         };
-        if self.state != State::SizeLf && self.count == EXTENSION_BYTES {
+        if self.state != ChunkState::SizeLf && self.count == EXTENSION_BYTES {
             return Err(WireError::ChunkExtensionTooLong);
         }
         self.count += 1;

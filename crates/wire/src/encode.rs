@@ -8,8 +8,7 @@ use std::fmt;
 
 use crate::bytes::{is_authority, is_token, text_run, trim};
 use crate::error::WireError;
-use crate::framing::{Facts, Framing};
-use crate::head::Section;
+use crate::framing::{Facts, Framing, Section};
 use crate::reason::reason;
 use crate::start_line::check_target;
 
@@ -79,12 +78,12 @@ pub enum EncodeError {
         /// It.
         status: u16,
     },
-    /// A length or chunks for an answer that can have no body (1xx, 204).
+    /// A length or chunks for a response that can have no body (1xx, 204).
     BodyForbidden {
         /// Its status.
         status: u16,
     },
-    /// `Content-Length` or `Transfer-Encoding` among an answer's headers; [`Framing`] says these.
+    /// `Content-Length` or `Transfer-Encoding` among a response's headers; [`Framing`] says these.
     FramingHeader {
         /// The header's name.
         name: String,
@@ -106,7 +105,7 @@ impl fmt::Display for EncodeError {
                 write!(f, "Content-Length says {declared} bytes, the body has {body}")
             }
             Self::Status { status } => write!(f, "{status} is no status code"),
-            Self::BodyForbidden { status } => write!(f, "an answer {status} has no body"),
+            Self::BodyForbidden { status } => write!(f, "a response {status} has no body"),
             Self::FramingHeader { name } => write!(f, "{name} follows from the framing"),
         }
     }
@@ -182,11 +181,11 @@ fn check_request<N: AsRef<str>, V: AsRef<[u8]>>(
     }
 }
 
-/// Appends the head of an answer in HTTP/1.1 to `out`.
+/// Appends the head of a response in HTTP/1.1 to `out`.
 ///
 /// `headers` come first, then what `framing` asks for, then `Connection: close` if `keep_alive` is
 /// false or the body lasts until the close. [`Framing::None`] writes no framing header: it is for
-/// 1xx, 204 and 304. An answer to `HEAD` carries the headers of the answer to `GET` and no body. A
+/// 1xx, 204 and 304. A response to `HEAD` carries the headers of the response to `GET` and no body. A
 /// client of HTTP/1.0 keeps its connection only if `headers` holds `Connection: keep-alive`.
 ///
 /// # Errors

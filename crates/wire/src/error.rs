@@ -60,12 +60,12 @@ impl fmt::Debug for Excerpt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WireError {
-    /// Bytes came although no answer was awaited. Servers do this when they time a connection out.
+    /// Bytes came although no response was awaited. Servers do this when they time a connection out.
     Unsolicited {
         /// What came first.
         seen: Excerpt,
     },
-    /// The answer does not begin with `HTTP/`.
+    /// The response does not begin with `HTTP/`.
     NotHttp {
         /// The bytes up to the first that differs.
         seen: Excerpt,
@@ -187,7 +187,7 @@ pub enum WireError {
         /// Its name.
         name: Excerpt,
     },
-    /// More than 32 interim (1xx) answers to one request.
+    /// More than 32 interim (1xx) responses to one request.
     TooManyInterim,
     /// A parser was asked to go on after it had failed: the caller's mistake, not the peer's.
     AfterError,
@@ -242,7 +242,7 @@ impl fmt::Display for WireError {
         let byte = |byte: &u8| byte.escape_ascii();
         match self {
             Self::Unsolicited { seen } => write!(f, "bytes came unasked: {seen}"),
-            Self::NotHttp { seen } => write!(f, "not an HTTP/1 answer: it begins with {seen}"),
+            Self::NotHttp { seen } => write!(f, "not an HTTP/1 response: it begins with {seen}"),
             Self::Version { line } => write!(f, "neither HTTP/1.0 nor HTTP/1.1: {line}"),
             Self::StatusLine { line } => write!(f, "malformed status line: {line}"),
             Self::RequestLine { line } => write!(f, "malformed request line: {line}"),
@@ -280,7 +280,7 @@ impl fmt::Display for WireError {
                 write!(f, "`{}` where a chunk should have ended", byte(b))
             }
             Self::TrailerForbidden { name } => write!(f, "{name} not allowed as a trailer"),
-            Self::TooManyInterim => f.write_str("more than 32 interim (1xx) answers"),
+            Self::TooManyInterim => f.write_str("more than 32 interim (1xx) responses"),
             Self::AfterError => f.write_str("the connection had already failed"),
         }
     }

@@ -6,7 +6,6 @@
 
 use crate::bytes::{is_authority, trim};
 use crate::error::{Excerpt, WireError};
-use crate::head::Section;
 
 /// How the end of a message's body is known (RFC 9112 section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +16,19 @@ pub enum Framing {
     Length(u64),
     /// Chunks, from `Transfer-Encoding: chunked`.
     Chunked,
-    /// Everything until the peer closes: an answer without either header.
+    /// Everything until the peer closes: a response without either header.
     UntilClose,
+}
+
+/// What kind of lines a walk goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// A status line and headers.
+    Response,
+    /// A request line and headers.
+    Request,
+    /// Fields only.
+    Trailers,
 }
 
 /// What has been learnt so far from the fields that matter to the framing.
@@ -80,7 +90,7 @@ impl Facts {
 
     fn host(&mut self, section: Section, name: &[u8], value: &[u8]) -> Result<(), WireError> {
         match section {
-            Section::Answer => Ok(()),
+            Section::Response => Ok(()),
             Section::Trailers => Err(WireError::TrailerForbidden { name: Excerpt::of(name) }),
             Section::Request if self.host => Err(WireError::HostRepeated),
             Section::Request if !is_authority(value) => {
@@ -102,7 +112,7 @@ impl Facts {
         }
     }
 
-    /// An answer may repeat the same length (RFC 9110 section 8.6 lets a recipient accept that); a
+    /// A response may repeat the same length (RFC 9110 section 8.6 lets a recipient accept that); a
     /// request may not, and a list in one field is refused in both.
     fn content_length(
         &mut self,
@@ -167,7 +177,7 @@ impl Facts {
 /// Whether `name`, a token, is `known`, written in lower case and as long.
 ///
 /// Setting bit 5 makes an upper case letter a lower case one and no other token byte a letter or a
-/// dash. Two words that may overlap cover 8 to 16 bytes; this saves a tenth of a small answer's cost.
+/// dash. Two words that may overlap cover 8 to 16 bytes; this saves a tenth of a small response's cost.
 #[inline]
 fn is_name(name: &[u8], known: &[u8]) -> bool {
     const BIT_5: u64 = 0x2020_2020_2020_2020;
@@ -258,7 +268,7 @@ mod tests {
         for (values, minor, expected) in table {
             let mut facts = Facts::default();
             for value in values {
-                facts.field(Section::Answer, b"Connection", value.as_bytes()).unwrap();
+                facts.field(Section::Response, b"Connection", value.as_bytes()).unwrap();
             }
             assert_eq!(facts.keep_alive(minor), expected, "{values:?} 1.{minor}");
         }

@@ -2,10 +2,10 @@
 //!
 //! This crate owns message syntax: where a message ends, whether it is well formed, and how one is
 //! written so that nothing a user typed can break out of its place. It owns no socket, knows no
-//! clock and has no dependency. Bytes come from `net` by way of `engine` (answers) and `target`
+//! clock and has no dependency. Bytes come from `net` by way of `engine` (responses) and `target`
 //! (requests); events go back to them, and encoded messages on to `net`.
 //!
-//! * [`ResponseParser`] reads answers, one for each [`ResponseParser::begin`].
+//! * [`ResponseParser`] reads responses, one for each [`ResponseParser::begin`].
 //! * [`RequestParser`] reads requests, one after the other.
 //! * [`encode_request`], [`encode_response_head`], [`encode_chunk`] and [`encode_last_chunk`] write.
 //!
@@ -16,7 +16,7 @@
 //! differently can be made to disagree on where it ends, which is what request smuggling is; and a
 //! load generator that repairs would count as a success what the next client refuses. The few
 //! tolerated deviations, none of which touches the framing, are named where they are implemented:
-//! a status line without the space after the code, identical repeated `Content-Length` in an answer,
+//! a status line without the space after the code, identical repeated `Content-Length` in a response,
 //! and one empty line before a request line.
 //!
 //! # Splitting
@@ -34,11 +34,12 @@ mod error;
 mod framing;
 mod head;
 mod headers;
+mod last_head;
 mod reason;
 mod request;
 mod response;
-mod seen;
 mod start_line;
+mod walk;
 
 pub use encode::{
     EncodeError, RequestParts, encode_chunk, encode_last_chunk, encode_request,
@@ -46,9 +47,9 @@ pub use encode::{
 };
 pub use error::{Excerpt, WireError};
 pub use framing::Framing;
-pub use head::Limits;
 pub use headers::{Headers, HeadersIter};
+pub use last_head::LastHead;
 pub use reason::reason;
 pub use request::{RequestEvent, RequestHead, RequestParser};
-pub use response::{AnswerTo, Eof, ResponseEvent, ResponseHead, ResponseParser};
-pub use seen::SeenHead;
+pub use response::{Eof, ResponseEvent, ResponseHead, ResponseParser, ResponseTo};
+pub use walk::Limits;

@@ -3,13 +3,15 @@
 //! Owns the order of a request's events and the empty line that may come before it. Syntax is read
 //! by `start_line`, `head` and `body`.
 
-use crate::body::{Body, Part};
+use crate::body::Body;
+use crate::chunked::Part;
 use crate::error::{Excerpt, WireError};
-use crate::framing::Framing;
-use crate::head::{Bounds, Head, Held, Limits, Place, Section};
+use crate::framing::{Framing, Section};
+use crate::head::{Held, Place};
 use crate::headers::Headers;
 use crate::response::Eof;
 use crate::start_line::path_and_query;
+use crate::walk::{Bounds, Head, Limits};
 
 /// Reads the requests of one connection, one after the other.
 ///

@@ -1,39 +1,41 @@
-//! Answers, as the generator reads them.
+//! Responses, as the generator reads them.
 //!
-//! Owns the order of an answer's events, the skipping of interim answers, and what the end of the
-//! connection means for an answer under way. Syntax is read by `head` and `body`.
+//! Owns the order of a response's events, the skipping of interim responses, and what the end of the
+//! connection means for a response under way. Syntax is read by `head` and `body`.
 
-use crate::body::{Body, Part};
+use crate::body::Body;
+use crate::chunked::Part;
 use crate::error::WireError;
-use crate::framing::Framing;
-use crate::head::{Bounds, Head, Held, Limits, Place, Section};
+use crate::framing::{Framing, Section};
+use crate::head::{Held, Place};
 use crate::headers::Headers;
-use crate::seen::SeenHead;
+use crate::last_head::LastHead;
+use crate::walk::{Bounds, Head, Limits};
 
-/// Interim answers to one request; no server has a reason to send half as many.
+/// Interim responses to one request; no server has a reason to send half as many.
 const INTERIM_ANSWERS: u8 = 32;
 
-/// What the awaited answer answers to: it decides whether a body follows the head.
+/// What the awaited response answers to: it decides whether a body follows the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnswerTo {
-    /// A `HEAD` request, whose answer has no body whatever its headers say.
+pub enum ResponseTo {
+    /// A `HEAD` request, whose response has no body whatever its headers say.
     Head,
     /// A request with any other method but `CONNECT`, which is not supported.
     Other,
 }
 
-/// Reads the answers of one connection.
+/// Reads the responses of one connection.
 ///
-/// [`begin`](Self::begin) arms it for one answer; then [`next`](Self::next) yields
+/// [`begin`](Self::begin) arms it for one response; then [`next`](Self::next) yields
 /// [`Head`](ResponseEvent::Head), any number of [`Body`](ResponseEvent::Body) and
 /// [`End`](ResponseEvent::End), after which it is unarmed again.
 ///
 /// ```
-/// use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+/// use wire::{ResponseTo, Limits, ResponseEvent, ResponseParser};
 ///
 /// let mut parser = ResponseParser::new(Limits::default());
 /// let mut input: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-/// parser.begin(AnswerTo::Other);
+/// parser.begin(ResponseTo::Other);
 /// let mut body = Vec::new();
 /// while let Some(event) = parser.next(&mut input)? {
 ///     match event {
@@ -51,7 +53,7 @@ pub struct ResponseParser {
     body: Body,
     bounds: Bounds,
     phase: Phase,
-    answer_to: AnswerTo,
+    response_to: ResponseTo,
     interim: u8,
     keep_alive: bool,
 }
@@ -64,14 +66,14 @@ enum Phase {
     Failed,
 }
 
-/// One step in an answer.
+/// One step in a response.
 #[derive(Debug, Clone, Copy)]
 pub enum ResponseEvent<'a> {
-    /// The final answer's head.
+    /// The final response's head.
     Head(ResponseHead<'a>),
     /// Some bytes of the body, never none.
     Body(&'a [u8]),
-    /// The answer is complete. An answer framed by the close of the connection ends with
+    /// The response is complete. A response framed by the close of the connection ends with
     /// [`Eof::Complete`] instead.
     End {
         /// Whether the connection may carry another request.
@@ -79,7 +81,7 @@ pub enum ResponseEvent<'a> {
     },
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseHead<'a> {
     /// The status code, 100 to 999; of the 1xx ones only 101 is ever reported.
@@ -92,7 +94,7 @@ pub struct ResponseHead<'a> {
     pub headers: Headers<'a>,
     /// How the body's end will be known.
     pub framing: Framing,
-    /// Whether the connection may carry another request after this answer.
+    /// Whether the connection may carry another request after this response.
     pub keep_alive: bool,
     /// Length of the head, from the status line to the empty line.
     pub bytes: usize,
@@ -101,11 +103,11 @@ pub struct ResponseHead<'a> {
 /// What the end of a connection meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eof {
-    /// No answer was awaited.
+    /// No response was awaited.
     Idle,
     /// The body that lasts until the close is complete.
     Complete,
-    /// An answer was awaited and not a byte of it has come: the request may not have been read.
+    /// A response was awaited and not a byte of it has come: the request may not have been read.
     NoAnswer,
     /// The message is cut short.
     Truncated,
@@ -120,34 +122,34 @@ impl ResponseParser {
             body: Body::Length(0),
             bounds: limits.into(),
             phase: Phase::Idle,
-            answer_to: AnswerTo::Other,
+            response_to: ResponseTo::Other,
             interim: 0,
             keep_alive: false,
         }
     }
 
-    /// Arms the parser for one answer.
+    /// Arms the parser for one response.
     ///
-    /// Whatever was under way is forgotten, an error included: an answer to be read on a connection
+    /// Whatever was under way is forgotten, an error included: a response to be read on a connection
     /// opened anew begins like this as well.
     #[inline]
-    pub fn begin(&mut self, answer_to: AnswerTo) {
+    pub fn begin(&mut self, response_to: ResponseTo) {
         self.held.release();
-        self.answer_to = answer_to;
+        self.response_to = response_to;
         self.interim = 0;
         self.phase = Phase::Head;
     }
 
     /// Takes the next event from `input`, consuming the bytes it was made of.
     ///
-    /// `None` means that all of `input` is consumed and the answer goes on in what comes next, or
-    /// that no answer is awaited. After [`ResponseEvent::End`] what is left in `input` belongs to
-    /// the next answer. An event lends from `input`, or from the parser if a head came in parts.
+    /// `None` means that all of `input` is consumed and the response goes on in what comes next, or
+    /// that no response is awaited. After [`ResponseEvent::End`] what is left in `input` belongs to
+    /// the next response. An event lends from `input`, or from the parser if a head came in parts.
     ///
     /// # Errors
     ///
     /// What the peer did wrong; the connection is of no further use. [`WireError::Unsolicited`] when
-    /// `input` holds bytes and no answer is awaited.
+    /// `input` holds bytes and no response is awaited.
     #[inline]
     pub fn next<'a, 'i: 'a>(
         &'a mut self,
@@ -165,24 +167,24 @@ impl ResponseParser {
     pub fn next_seen<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
-        seen: &mut SeenHead,
+        seen: &mut LastHead,
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         self.event(input, Some(seen))
     }
 
-    /// Takes an answer in one step that is all there and whose head is the one that was seen last: most
+    /// Takes a response in one step that is all there and whose head is the one that was seen last: most
     /// are. `None`: read it by [`next_seen`](Self::next_seen); nothing is consumed.
     #[inline]
     pub fn whole<'i>(
         &mut self,
         input: &mut &'i [u8],
-        seen: &SeenHead,
+        seen: &LastHead,
     ) -> Option<(ResponseHead<'i>, &'i [u8])> {
         if self.phase != Phase::Head || self.interim > 0 || !self.held.is_empty() {
             return None;
         }
         let bytes = *input;
-        let head = seen.known(Section::Answer, self.bounds, bytes)?;
+        let head = seen.known(Section::Response, self.bounds, bytes)?;
         let framing = self.framing(&head);
         let body = match framing {
             _ if head.start.status < 200 => return None,
@@ -196,7 +198,7 @@ impl ResponseParser {
         Some((self.described(&head, framing, bytes), body))
     }
 
-    /// A head that begins `bytes`, for who reads the answer.
+    /// A head that begins `bytes`, for who reads the response.
     #[inline]
     fn described<'b>(&self, head: &Head, framing: Framing, bytes: &'b [u8]) -> ResponseHead<'b> {
         ResponseHead {
@@ -216,7 +218,7 @@ impl ResponseParser {
     fn event<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
-        seen: Option<&mut SeenHead>,
+        seen: Option<&mut LastHead>,
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         match self.phase {
             Phase::Head => self.head(input, seen),
@@ -230,7 +232,7 @@ impl ResponseParser {
     fn head<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
-        seen: Option<&mut SeenHead>,
+        seen: Option<&mut LastHead>,
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         let (head, place) = match self.final_head(input, seen) {
             Ok(Some(found)) => found,
@@ -254,10 +256,10 @@ impl ResponseParser {
     fn final_head<'i>(
         &mut self,
         input: &mut &'i [u8],
-        mut seen: Option<&mut SeenHead>,
+        mut seen: Option<&mut LastHead>,
     ) -> Result<Option<(Head, Place<'i>)>, WireError> {
         while let Some((head, place)) =
-            self.held.read(Section::Answer, self.bounds, input, seen.as_deref_mut())?
+            self.held.read(Section::Response, self.bounds, input, seen.as_deref_mut())?
         {
             let status = head.start.status;
             if status >= 200 || status == 101 {
@@ -277,7 +279,7 @@ impl ResponseParser {
     fn framing(&self, head: &Head) -> Framing {
         match (head.start.status, head.facts.length) {
             (101 | 204 | 304, _) => Framing::None,
-            _ if self.answer_to == AnswerTo::Head => Framing::None,
+            _ if self.response_to == ResponseTo::Head => Framing::None,
             _ if head.facts.chunked => Framing::Chunked,
             (_, Some(bytes)) => Framing::Length(bytes),
             (_, None) => Framing::UntilClose,
@@ -323,14 +325,14 @@ impl ResponseParser {
         eof
     }
 
-    /// Interim (1xx) answers that came before the one under way.
+    /// Interim (1xx) responses that came before the one under way.
     #[inline]
     pub fn interim(&self) -> u8 {
         self.interim
     }
 
-    /// Whether no byte of the final answer has come yet, as far as is known: a beginning may turn out to
-    /// be that of another interim answer.
+    /// Whether no byte of the final response has come yet, as far as is known: a beginning may turn out to
+    /// be that of another interim response.
     pub fn awaits_first_byte(&self) -> bool {
         self.phase == Phase::Head && self.held.is_empty()
     }

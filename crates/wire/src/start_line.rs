@@ -17,7 +17,7 @@ pub(crate) struct StartLine {
     pub(crate) target_len: u32,
 }
 
-/// Refuses an answer at its first byte that cannot begin `HTTP/`, without waiting for a line that a
+/// Refuses a response at its first byte that cannot begin `HTTP/`, without waiting for a line that a
 /// peer of another protocol may never end.
 #[inline]
 pub(crate) fn check_protocol(bytes: &[u8]) -> Result<(), WireError> {
@@ -30,7 +30,7 @@ pub(crate) fn check_protocol(bytes: &[u8]) -> Result<(), WireError> {
     }
 }
 
-/// Reads a status line. Servers that omit the space after the code are put up with.
+/// Reads a status line. Servers that omit the space after the code are tolerated.
 #[inline]
 pub(crate) fn status_line(line: &[u8]) -> Result<StartLine, WireError> {
     let malformed = || WireError::StatusLine { line: Excerpt::of_start_line(line) };

@@ -9,7 +9,7 @@ use crate::timeouts::Timeouts;
 /// Connections being opened at once by one worker: more would overrun the server's accept queue and
 /// wait for retransmissions.
 const OPENING_AT_ONCE: u32 = 256;
-/// How often the gate is looked at.
+/// How often the barrier is looked at.
 const LOOK_EVERY: u64 = 1_000_000;
 /// Longest that opening may take; who is not connected then connects inside the window.
 const OPEN_WITHIN: u64 = 60_000_000_000;
@@ -17,29 +17,29 @@ const OPEN_WITHIN: u64 = 60_000_000_000;
 impl Worker {
     /// One step towards the start. Instants count from the first step until the start is known.
     pub(super) fn prepare<N: Net>(&mut self, net: &mut N) -> Next {
-        if self.base_ns == 0 {
-            self.base_ns = net.now();
-            self.lend_fixed(net);
+        if self.run.begin_clock(net.now()) && self.conns.one_at_a_time() && self.job.tls.is_none() {
+            self.outgoing.lend(net);
         }
         let users = self.users_to_open();
-        while self.opening < OPENING_AT_ONCE && self.next_to_open < users {
-            let (user, now) = (self.next_to_open, self.now(net));
-            self.next_to_open += 1;
+        while self.conns.opening < OPENING_AT_ONCE
+            && let Some(user) = self.conns.next_to_open(users)
+        {
+            let now = self.run.now(net);
             self.open(net, user, now);
         }
-        let now = self.now(net);
+        let now = self.run.now(net);
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }
-        self.job.gate.opened(self.job.worker, self.ledger.open.value());
-        let all_tried = self.next_to_open == users && self.opening == 0;
+        self.job.barrier.opened(self.job.worker, self.recorder.open.value());
+        let all_tried = self.conns.all_tried(users);
         if self.stop_asked() {
-            self.job.gate.end(0);
+            self.job.barrier.end(0);
         }
         if all_tried || now > OPEN_WITHIN || self.stop_asked() {
-            self.job.gate.ready(self.job.worker, net.now());
+            self.job.barrier.ready(self.job.worker, net.now());
         }
-        match self.job.gate.start() {
+        match self.job.barrier.start() {
             Some(start) if net.now() >= start => {
                 self.begin(start);
                 Next::Wait(start)
@@ -51,20 +51,18 @@ impl Worker {
 
     fn users_to_open(&self) -> u32 {
         let opens = matches!(self.pace, Pace::Closed { .. }) && self.job.plan.ramp_ns == 0;
-        if opens { self.conns.len() as u32 } else { 0 }
+        if opens { self.conns.count() } else { 0 }
     }
 
     /// The run has started: from here on, instants count from its start.
     fn begin(&mut self, start_ns: u64) {
-        let shift = start_ns.saturating_sub(self.base_ns);
-        self.base_ns = start_ns;
-        self.started = true;
+        let shift = self.run.start(start_ns);
         self.timeouts = Timeouts::new(self.job.plan.timeout_ns, 0);
-        for conn in &mut self.conns {
+        for conn in self.conns.iter_mut() {
             conn.began = conn.began.saturating_sub(shift);
         }
         let spent = (self.job.spent)();
-        self.ledger.start(spent);
+        self.recorder.start(spent);
         self.gaps.start(0, spent);
     }
 }

@@ -1,22 +1,22 @@
-//! Users of a closed loop that the server leaves: from when to when they are down.
+//! Users of a closed loop that are without the server: from when to when they are down.
 
 use model::Nanos;
 
 use super::{Pace, Worker};
 
 impl Worker {
-    /// The attempt that user `j` began at `began` failed at `now` without an answer; `cut` if it was the
+    /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if it was the
     /// server that ended it, and not a time-out.
     pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
-        self.ledger.watch.failed(now);
-        // Who has nothing more to send is without the server only as long as it still waited for it.
+        self.recorder.watch.failed(now);
+        // A user that has nothing more to send is down only for as long as it waited.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         conn.troubled = true;
         let down = &mut conn.down;
-        self.ledger.watch.fell(down, began, cut);
+        self.recorder.watch.fell(down, began, cut);
         if ends && down.is() {
-            self.ledger.watch.rose(down, now);
+            self.recorder.watch.rose(down, now);
         }
     }
 
@@ -24,33 +24,33 @@ impl Worker {
     /// sent at `sent`.
     #[cold]
     pub(super) fn up(&mut self, j: u32, sent: Nanos) {
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         (conn.troubled, conn.unanswered_since) = (false, 0);
         if conn.down.is() {
-            self.ledger.watch.rose(&mut conn.down, sent);
+            self.recorder.watch.rose(&mut conn.down, sent);
         }
     }
 
     /// Counts the time that users were down up to `until`, but for the attempts that they wait for now:
     /// those may still be answered.
     pub(super) fn count_down(&mut self, until: Nanos) {
-        if !self.ledger.watch.any_down() {
+        if !self.recorder.watch.any_down() {
             return;
         }
-        for j in 0..self.conns.len() {
+        for j in 0..self.conns.count() {
             if self.conns[j].down.is() {
-                let until = self.waiting_since(j).map_or(until, |since| since.min(until));
-                self.ledger.watch.count(&mut self.conns[j].down, until);
+                let until = self.conns.waiting_since(j).map_or(until, |since| since.min(until));
+                self.recorder.watch.count(&mut self.conns[j].down, until);
             }
         }
     }
 
-    /// Looks around, once a wake-up.
+    /// Notes whether anybody waits for the server, once a wake-up.
     #[inline]
-    pub(super) fn look_around(&mut self, now: Nanos) {
-        let waiting = self.ledger.under_way > 0
-            || self.opening > 0
+    pub(super) fn note_presence(&mut self, now: Nanos) {
+        let waiting = self.recorder.under_way > 0
+            || self.conns.opening > 0
             || matches!(&self.pace, Pace::Open { arrivals, .. } if arrivals.waiting() > 0);
-        self.ledger.watch.look(now, waiting);
+        self.recorder.watch.look(now, waiting);
     }
 }

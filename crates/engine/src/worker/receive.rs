@@ -1,21 +1,19 @@
-//! Answers coming in.
+//! Responses coming in.
 
-use model::{ErrorClass, Nanos, Plan};
+use model::{ErrorClass, Nanos};
 use net::{Close, Net};
 use traffic::Wants;
 use wire::{Eof, ResponseEvent, WireError};
 
 use super::Worker;
-use super::answer::Reading;
-use crate::conn::{Conn, State};
-use crate::kinds::Seen;
-use crate::ledger::Whole;
+use super::response::{Reading, SERVER_ERROR, failure};
+use crate::conn::{Conn, ConnState};
+use crate::problem::{Advice, Problem};
+use crate::recorder::WholeResponse;
+use crate::response_kinds::ResponseShape;
 use crate::tls::Session;
 
-/// The first status that is the server's own failure.
-pub(super) const SERVER_ERROR: u16 = 500;
-
-/// What one step of reading an answer came to; the event itself still borrows the connection.
+/// The result of one step of reading a response. (The event itself borrows the connection.)
 enum Step {
     More,
     Again,
@@ -25,99 +23,92 @@ enum Step {
 
 impl Worker {
     pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let conn = &mut self.conns[j as usize];
-        self.ledger.tally.connects += 1;
-        self.ledger.tally.connect.record(now.saturating_sub(conn.began));
+        let conn = &mut self.conns[j];
+        self.recorder.tally.connects += 1;
+        self.recorder.tally.connect.record(now.saturating_sub(conn.began));
         let Some((config, name)) = &self.job.tls else { return self.opened(net, j, now) };
-        conn.state = State::Handshaking;
+        conn.state = ConnState::Handshaking;
         conn.began = now;
         match Session::new(config, name) {
             Ok(session) => {
                 conn.tls = Some(Box::new(session));
                 self.flush_tls(net, j);
             }
-            Err(error) => self.tls_failed(net, j, &error, now),
+            Err(error) => self.tls_failed(net, j, &error.to_string(), now),
         }
     }
 
     fn opened<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let conn = &mut self.conns[j as usize];
-        conn.state = State::Open;
+        let conn = &mut self.conns[j];
+        conn.state = ConnState::Open;
         conn.failures = 0;
         conn.heard = false;
-        self.ledger.open.step(now, 1);
-        self.opening -= 1;
-        if self.started {
+        self.recorder.open.step(now, 1);
+        self.conns.opening -= 1;
+        if self.run.started {
             self.ready(net, j, now);
         }
     }
 
     #[inline]
     pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
-        self.ledger.tally.bytes_read += bytes.len() as u64;
-        if self.conns[j as usize].tls.is_some() {
+        self.recorder.tally.bytes_read += bytes.len() as u64;
+        if self.conns[j].tls.is_some() {
             self.decrypt(net, j, bytes, now);
         } else {
-            self.answers(net, j, bytes, now);
+            self.read_responses(net, j, bytes, now);
         }
     }
 
     fn decrypt<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
-        let mut plain = std::mem::take(&mut self.plain);
+        let mut plain = std::mem::take(&mut self.incoming.plain);
         while !bytes.is_empty() {
-            let Some(session) = &mut self.conns[j as usize].tls else { break };
-            if let Err(error) = session.feed(&mut bytes) {
+            let Some(session) = &mut self.conns[j].tls else { break };
+            if let Err(error) = session.feed(&mut bytes, self.job.advice) {
                 self.flush_tls(net, j);
                 self.tls_failed(net, j, &error, now);
                 break;
             }
             let (handshaking, resumed) = (session.handshaking(), session.resumed());
             self.flush_tls(net, j);
-            if self.conns[j as usize].state == State::Handshaking && !handshaking {
-                let began = self.conns[j as usize].began;
-                self.ledger.tally.tls.record(now.saturating_sub(began));
-                self.ledger.tally.tls_resumed += u64::from(resumed);
+            if self.conns[j].state == ConnState::Handshaking && !handshaking {
+                let began = self.conns[j].began;
+                self.recorder.tally.tls.record(now.saturating_sub(began));
+                self.recorder.tally.tls_resumed += u64::from(resumed);
                 self.opened(net, j, now);
             }
-            while let Some(session) = &mut self.conns[j as usize].tls {
+            while let Some(session) = &mut self.conns[j].tls {
                 let n = session.read(&mut plain);
                 if n == 0 {
                     break;
                 }
-                self.answers(net, j, &plain[..n], now);
+                self.read_responses(net, j, &plain[..n], now);
             }
-            if self.conns[j as usize].tls.as_ref().is_some_and(|session| session.ended()) {
+            if self.conns[j].tls.as_ref().is_some_and(|session| session.ended()) {
                 self.peer_closed(net, j, now);
                 break;
             }
         }
-        self.plain = plain;
+        self.incoming.plain = plain;
     }
 
     fn flush_tls<N: Net>(&mut self, net: &mut N, j: u32) {
-        let conn = &mut self.conns[j as usize];
-        let Some(session) = &mut conn.tls else { return };
-        self.cipher.clear();
-        session.take_output(&mut self.cipher);
-        if !self.cipher.is_empty() {
-            self.ledger.tally.bytes_written += self.cipher.len() as u64;
-            net.send(conn.id, &self.cipher);
-        }
+        self.recorder.tally.bytes_written += self.outgoing.flush_tls(net, &mut self.conns[j]);
     }
 
-    /// Reads answers off decrypted bytes, until they are used up or the connection is gone.
+    /// Reads responses off decrypted bytes, until they are used up or the connection is gone.
     #[inline]
-    fn answers<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
+    fn read_responses<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
-            let Conn { in_flight, first, id, .. } = self.conns[j as usize];
+            let Conn { in_flight, first, id, .. } = self.conns[j];
             if in_flight == 0 {
                 return self.unsolicited(net, j, bytes, now);
             }
-            if first == 0 && self.oldest(j).left_after(now) {
+            if first == 0 && self.conns.oldest(j).left_after(now) {
                 return self.unasked(net, j, now);
             }
             let came = bytes;
-            self.conns[j as usize].first = if first == 0 { now } else { first };
+            self.conns[j].first = if first == 0 { now } else { first };
             loop {
                 match self.step(j, &mut bytes, now) {
                     Step::Again => {}
@@ -133,8 +124,8 @@ impl Worker {
                 }
             }
             // The rest of the bytes came on a connection that may have been closed and opened anew.
-            let conn = &self.conns[j as usize];
-            if conn.state != State::Open || conn.id != id {
+            let conn = &self.conns[j];
+            if conn.state != ConnState::Open || conn.id != id {
                 return;
             }
         }
@@ -142,50 +133,50 @@ impl Worker {
 
     #[inline]
     fn step(&mut self, j: u32, bytes: &mut &[u8], now: Nanos) -> Step {
-        let Reading { parser, seen, mut answer } = self.reading(j);
+        let Reading { parser, seen, mut response } = self.reading(j);
         if let Some((head, body)) = parser.whole(bytes, seen) {
-            answer.head(&head);
+            response.head(&head);
             if !body.is_empty() {
-                answer.body(body);
+                response.body(body);
             }
             return Step::Whole { keep_alive: head.keep_alive };
         }
         let interim = parser.interim();
         let step = match parser.next_seen(bytes, seen) {
             Ok(Some(ResponseEvent::Body(body))) => {
-                answer.body(body);
+                response.body(body);
                 return Step::Again;
             }
             Ok(Some(ResponseEvent::End { keep_alive })) => return Step::Whole { keep_alive },
             Ok(Some(ResponseEvent::Head(head))) => {
-                answer.head(&head);
+                response.head(&head);
                 Step::Again
             }
             Ok(None) => Step::More,
             Err(error) => return Step::Broken(error),
         };
-        let conn = &mut self.conns[j as usize];
+        let conn = &mut self.conns[j];
         if conn.parser.interim() != interim {
-            // What came first was an interim answer's.
+            // What came first was an interim response's.
             conn.first = if conn.parser.awaits_first_byte() { 0 } else { now };
         }
         step
     }
 
-    /// An answer is whole: counts it and lets the user go on. `rest` came behind it.
+    /// A response is whole: counts it and lets the user go on. `rest` came behind it.
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
-        if keep_alive && !rest.is_empty() && self.conns[j as usize].in_flight == 1 {
+        if keep_alive && !rest.is_empty() && self.conns[j].in_flight == 1 {
             return self.answered_twice(net, j, rest.len(), now);
         }
-        self.count_answer(j, now);
+        self.count_response(j, now);
         let keepalive_wanted = self.job.plan.keepalive;
         if keep_alive && keepalive_wanted {
-            self.await_next(j);
+            self.conns.await_next(j);
         } else {
-            self.ledger.tally.server_closes += u64::from(keepalive_wanted);
+            self.recorder.tally.server_closes += u64::from(keepalive_wanted);
             self.lose_flights(j, now, ErrorClass::Read, || {
-                "the server closed the connection after an earlier answer on it".to_owned()
+                "the server closed the connection after an earlier response on it".to_owned()
             });
             self.close(net, j, now, Close::Passive);
             self.reopenable(j);
@@ -193,17 +184,17 @@ impl Worker {
         self.go_on(net, j, now);
     }
 
-    /// Whether the answer that is whole now on `j` had its time before. Scans for time-outs lie up to
-    /// a millisecond apart, so that none need have come by.
+    /// Whether the response that is whole now on `j` came after its time-out. Scans for time-outs are up to
+    /// a millisecond apart, so the last one may not have seen it.
     #[inline]
     fn too_late(&self, j: u32, now: Nanos) -> bool {
-        self.waiting_since(j as usize).is_some_and(|since| self.timeouts.overdue(since, now))
+        self.conns.waiting_since(j).is_some_and(|since| self.timeouts.overdue(since, now))
     }
 
-    fn count_answer(&mut self, j: u32, now: Nanos) {
-        let Some(flight) = self.pop_flight(j) else { return };
-        let measured = self.ledger.measures(flight.due);
-        let conn = &mut self.conns[j as usize];
+    fn count_response(&mut self, j: u32, now: Nanos) {
+        let Some(flight) = self.conns.pop(j) else { return };
+        let measured = self.recorder.measures(flight.due);
+        let conn = &mut self.conns[j];
         conn.served = conn.served.saturating_add(u32::from(measured));
         conn.heard = true;
         let Conn { look, first, body_bytes, troubled, .. } = *conn;
@@ -213,8 +204,9 @@ impl Worker {
         let status = look.status;
         let mut failure = failure(&self.job.plan, flight.endpoint, status);
         let service_ns = now.saturating_sub(flight.sent);
-        let seen = Seen { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
-        if self.expects_first && failure.is_none() && !self.is_like_first(seen) {
+        let seen =
+            ResponseShape { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
+        if self.incoming.expects_first && failure.is_none() && !self.is_like_first(seen) {
             failure = Some(ErrorClass::Check);
         }
         let mut check = None;
@@ -222,50 +214,50 @@ impl Worker {
             check = self.answered(j, failure.is_none(), now);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
-        self.ledger.landed(flight, now);
-        self.ledger.watch.served |= failure.is_none();
-        self.ledger.answered(flight, Whole { first, status, failure, check }, now);
+        self.recorder.landed(flight, now);
+        self.recorder.watch.served |= failure.is_none();
+        self.recorder.answered(flight, WholeResponse { first, status, failure, check }, now);
         if failure.is_none() && measured {
-            self.ledger.kinds.record(j, seen);
+            self.recorder.kinds.record(j, seen);
         }
-        self.ledger.kinds.over(j);
-        self.sampler.end(j, status, body_bytes, &mut self.ledger.tally.answers);
+        self.recorder.kinds.over(j);
+        self.incoming.body_hasher.end(j, status, body_bytes, &mut self.recorder.tally.answers);
         if let Some(class) = failure {
             self.tell_failure(j, flight.endpoint, class, status);
-            self.ledger.watch.failing(flight.sent, now);
+            self.recorder.watch.failing(flight.sent, now);
             if status >= SERVER_ERROR {
-                self.ledger.watch.failed(now);
+                self.recorder.watch.failed(now);
             }
         }
     }
 
-    /// Puts the first failed answers in words.
+    /// Puts the first failed responses in words.
     fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
-        let conn = &self.conns[j as usize];
+        let conn = &self.conns[j];
         let words = || match class {
             ErrorClass::Check => match source.complaint(j) {
-                words if words.is_empty() => unlike_first(conn),
+                words if words.is_empty() => unlike_first(conn, self.job.advice),
                 words => words,
             },
             _ => format!("the server answered {status}"),
         };
-        self.ledger.note(class, words);
-        if self.keeper.lacks(endpoint)
-            && let Some(sample) = self.keeper.end(j, endpoint, class, &words())
+        self.recorder.keep_sample(class, words);
+        if self.incoming.failure_samples.lacks(endpoint)
+            && let Some(sample) = self.incoming.failure_samples.end(j, endpoint, class, &words())
         {
-            self.ledger.sample(endpoint, sample);
+            self.recorder.sample(endpoint, sample);
         }
     }
 
-    fn is_like_first(&self, seen: Seen) -> bool {
-        self.job.gate.expected(self.job.plan.mix.endpoints.len()).is_like_first(seen)
+    fn is_like_first(&self, seen: ResponseShape) -> bool {
+        self.job.barrier.expected(self.job.plan.mix.endpoints.len()).is_like_first(seen)
     }
 
     /// The peer sends no more.
     pub(super) fn peer_closed<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let conn = &mut self.conns[j as usize];
-        if conn.state == State::Handshaking {
+        let conn = &mut self.conns[j];
+        if conn.state == ConnState::Handshaking {
             return self.tls_failed(
                 net,
                 j,
@@ -280,16 +272,16 @@ impl Worker {
             eof => eof,
         };
         let in_flight = conn.in_flight;
-        self.ledger.tally.server_closes += u64::from(self.job.plan.keepalive);
+        self.recorder.tally.server_closes += u64::from(self.job.plan.keepalive);
         if eof == Eof::Complete && in_flight > 0 {
             if self.too_late(j, now) {
                 return self.timed_out(net, j, now);
             }
-            self.count_answer(j, now);
+            self.count_response(j, now);
         }
         let came = match eof {
-            Eof::Truncated => "in the middle of an answer",
-            _ => "without an answer",
+            Eof::Truncated => "in the middle of a response",
+            _ => "without a response",
         };
         self.lose_flights(j, now, ErrorClass::Read, || {
             format!("the server closed the connection {came}")
@@ -304,19 +296,7 @@ impl Worker {
     }
 }
 
-/// How an answer to a request for `endpoint` fails by its status, if it does.
-#[inline]
-pub(super) fn failure(plan: &Plan, endpoint: u32, status: u16) -> Option<ErrorClass> {
-    let own = plan.mix.endpoints.get(endpoint as usize);
-    let success = own.map_or(&plan.success, |endpoint| &endpoint.success);
-    (!success.contains(status)).then_some(ErrorClass::Status)
-}
-
-/// What is wrong with the answer on `conn`, where it should have been like the first one.
-fn unlike_first(conn: &Conn) -> String {
-    format!(
-        "not like the first answer (--expect-body-like FIRST): status {}, {} bytes",
-        conn.status(),
-        conn.body_bytes
-    )
+/// What is wrong with the response on `conn`, where it should have been like the first one.
+fn unlike_first(conn: &Conn, advice: Advice) -> String {
+    format!("{}: status {}, {} bytes", advice(Problem::UnlikeFirst), conn.status(), conn.body_bytes)
 }

@@ -1,4 +1,4 @@
-//! How the worker's users were served, told once, when it ends.
+//! How the worker's users were served, counted once, when the worker ends.
 
 use model::{Nanos, UserTally};
 
@@ -11,14 +11,14 @@ impl Worker {
     /// Every user by what it had of the window; to be asked before what is open is given up.
     pub(super) fn users(&self, now: Nanos) -> UserTally {
         let mut tally = UserTally::default();
-        (0..self.conns.len()).for_each(|j| self.count_user(j, now, &mut tally));
+        (0..self.conns.count()).for_each(|j| self.count_user(j, now, &mut tally));
         tally
     }
 
-    fn count_user(&self, j: usize, now: Nanos, tally: &mut UserTally) {
+    fn count_user(&self, j: u32, now: Nanos, tally: &mut UserTally) {
         let conn = &self.conns[j];
         tally.mute(conn.mute.into());
-        let waiting = self.waiting_since(j);
+        let waiting = self.conns.waiting_since(j);
         let failed = (conn.unanswered_since > 0).then_some(conn.unanswered_since);
         let tries = failed.map_or(0, |_| conn.tries);
         // Waited for as far as is known: a user that tries no more wants nothing any more.
@@ -39,8 +39,8 @@ impl Worker {
         }
     }
 
-    /// Whether a user without a response since `tries` attempts is without for good, as far as can be
-    /// told: where a time-out is longer than the window, no attempt could end in it.
+    /// Whether a user without a response since `tries` attempts stays without one, as far as is
+    /// known: where a time-out is longer than the window, no attempt could end in it.
     fn is_left(&self, tries: u32) -> bool {
         let plan = &self.job.plan;
         let window_ns = plan.duration_ns.unwrap_or(Nanos::MAX);

@@ -1,5 +1,5 @@
-//! Whose time is whose: a generator that works for long between an answer and the next request, at servers
-//! of known time; and answers that are not those to the request under way.
+//! Whose time is whose: a generator that works for long between a response and the next request, at servers
+//! of known time; and responses that are not those to the request under way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -135,7 +135,7 @@ fn answers_that_nobody_asked_for_are_errors_and_no_time_wraps() {
             let timed = run.service_ns;
             assert!(timed.count == 0 || timed.min > 0, "{timed:?}");
             let said = &run.totals.error_samples["protocol"];
-            assert!(said.contains("more answers than") || said.contains("no request"), "{said}");
+            assert!(said.contains("more responses than") || said.contains("no request"), "{said}");
         }
     }
 }
@@ -144,7 +144,7 @@ fn answers_that_nobody_asked_for_are_errors_and_no_time_wraps() {
 fn the_first_byte_is_that_of_the_final_answer() {
     let interim = b"HTTP/1.1 103 Early Hints\r\n\r\n";
     let half = OK.len() / 2;
-    // What comes at once and what 10 ms later, and when the first byte of the final answer is there.
+    // What comes at once and what 10 ms later, and when the first byte of the final response is there.
     let cases = [
         (interim.to_vec(), OK.to_vec(), 10),
         ([&interim[..], OK].concat(), Vec::new(), 0),

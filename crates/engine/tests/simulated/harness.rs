@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
-use engine::{Collector, Desk, Gate, Job, Page, Worker};
+use engine::{Collector, Job, RecorderSlot, StartBarrier, Worker, WorkerInterval};
 use model::units::{MICROSECOND, SECOND};
 use model::{Arrivals, Interval, Io, Nanos, Plan, Run, RunBuilder};
-use net::{ConnId, Event, Net as _, Next, Party, Route};
+use net::{ConnId, Event, Handler, Net as _, Next, Route};
 use testkit::sim::{Actor, Conditions, Delay, HostLimits, SimNet, World, run};
 use traffic::{Always, Halt, Seat, Supply};
 
@@ -18,7 +18,7 @@ pub const WAY: Nanos = 50 * MICROSECOND;
 pub const HANDSHAKE: Nanos = 2 * WAY;
 
 /// A server on its host.
-pub type Served = (SimNet, Box<dyn Party<SimNet>>);
+pub type Served = (SimNet, Box<dyn Handler<SimNet>>);
 
 /// A load to be driven, in a world of its own.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ pub fn address() -> SocketAddr {
 
 /// Intervals kept of a load beside the run they make: each has histograms of its own.
 const KEPT: usize = 256;
-/// How often books are collected.
+/// How often intervals are collected.
 const COLLECT_EVERY: Nanos = 10 * SECOND;
 /// Longest that a load may take beyond its window, in virtual time.
 const PATIENCE: Nanos = 7200 * SECOND;
@@ -121,16 +121,16 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     let begin = world.now();
     let mut servers = serve(&world);
     let stop = Arc::new(AtomicBool::new(false));
-    let Crew { mut workers, collector, inbox, gate } = crew(load, &world, &stop);
+    let Crew { mut workers, collector, inbox, barrier } = crew(load, &world, &stop);
     let mut finger = (world.host(), Finger { press_at: load.stop_at.map(|at| begin + at), stop });
     let mut clerk = (world.host(), Clerk::new(collector, inbox, &load.plan));
     let mut actors: Vec<Actor<'_>> =
-        servers.iter_mut().map(|(net, party)| Actor { net, party: party.as_mut() }).collect();
+        servers.iter_mut().map(|(net, handler)| Actor { net, handler: handler.as_mut() }).collect();
     for (net, worker) in &mut workers {
-        actors.push(Actor { net, party: worker });
+        actors.push(Actor { net, handler: worker });
     }
-    actors.push(Actor { net: &mut finger.0, party: &mut finger.1 });
-    actors.push(Actor { net: &mut clerk.0, party: &mut clerk.1 });
+    actors.push(Actor { net: &mut finger.0, handler: &mut finger.1 });
+    actors.push(Actor { net: &mut clerk.0, handler: &mut clerk.1 });
     let planned = load.plan.warmup_ns + load.plan.duration_ns.unwrap_or(0);
     run(&world, begin + planned + PATIENCE, &mut actors);
     drop(actors);
@@ -141,22 +141,22 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     clerk.collect();
     assert!(clerk.collector.finished(), "seed {}: a worker never finished", load.seed);
     let run = clerk.builder.finish(load.stop_at.is_some());
-    let halted = gate.halted().cloned();
+    let halted = barrier.halted().cloned();
     Outcome { run, intervals: clerk.intervals, took, halted, heard }
 }
 
-/// Workers at their places, and where their books go.
+/// Workers at their places, and where their intervals go.
 struct Crew {
     workers: Vec<(SimNet, Timed)>,
     collector: Collector,
-    inbox: Receiver<(u32, Option<Page>)>,
-    gate: Arc<Gate>,
+    inbox: Receiver<(u32, Option<WorkerInterval>)>,
+    barrier: Arc<StartBarrier>,
 }
 
 fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
     let count = load.plan.threads;
-    let gate = Arc::new(Gate::new(count));
-    let (pages, inbox) = channel();
+    let barrier = Arc::new(StartBarrier::new(count));
+    let (intervals, inbox) = channel();
     let mut spares = Vec::new();
     let mut workers = Vec::new();
     for worker in 0..count {
@@ -169,11 +169,12 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             source: load.source(worker),
             routes: vec![Route { to: address(), from: None }].into(),
             tls: None,
-            gate: gate.clone(),
-            desk: Arc::new(Desk::default()),
+            advice: |_| "a problem",
+            barrier: barrier.clone(),
+            recorder_slot: Arc::new(RecorderSlot::default()),
             stop: stop.clone(),
             spent: engine::Spent::default,
-            pages: pages.clone(),
+            intervals: intervals.clone(),
             spares: returned,
         };
         let timed = Timed { worker: Worker::new(job), done_at: 0, heard: Vec::new() };
@@ -183,7 +184,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
         workers.push((net, timed));
     }
     let collector = Collector::new(&load.plan, spares);
-    Crew { workers, collector, inbox, gate }
+    Crew { workers, collector, inbox, barrier }
 }
 
 /// A worker, when it was done, and when it heard something.
@@ -193,7 +194,7 @@ struct Timed {
     heard: Vec<u64>,
 }
 
-impl Party<SimNet> for Timed {
+impl Handler<SimNet> for Timed {
     fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
         self.worker.accepted(net, conn)
     }
@@ -214,24 +215,28 @@ impl Party<SimNet> for Timed {
     }
 }
 
-/// Collects the workers' books as they come, so that hours of them need not be kept.
+/// Collects the workers' intervals as they come, so that hours of them need not be kept.
 struct Clerk {
     collector: Collector,
-    inbox: Receiver<(u32, Option<Page>)>,
+    inbox: Receiver<(u32, Option<WorkerInterval>)>,
     builder: RunBuilder,
     intervals: Vec<Interval>,
     next_at: u64,
 }
 
 impl Clerk {
-    fn new(collector: Collector, inbox: Receiver<(u32, Option<Page>)>, plan: &Plan) -> Self {
+    fn new(
+        collector: Collector,
+        inbox: Receiver<(u32, Option<WorkerInterval>)>,
+        plan: &Plan,
+    ) -> Self {
         let builder = RunBuilder::new(fixture::head(plan.clone()));
         Self { collector, inbox, builder, intervals: Vec::new(), next_at: 0 }
     }
 
     fn collect(&mut self) {
-        for (worker, page) in self.inbox.try_iter() {
-            self.collector.take(worker, page);
+        for (worker, part) in self.inbox.try_iter() {
+            self.collector.take(worker, part);
             while let Some(interval) = self.collector.next_interval() {
                 self.builder.add(&interval);
                 if self.intervals.len() < KEPT {
@@ -242,7 +247,7 @@ impl Clerk {
     }
 }
 
-impl Party<SimNet> for Clerk {
+impl Handler<SimNet> for Clerk {
     fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
         None
     }
@@ -264,7 +269,7 @@ struct Finger {
     stop: Arc<AtomicBool>,
 }
 
-impl Party<SimNet> for Finger {
+impl Handler<SimNet> for Finger {
     fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
         None
     }

@@ -13,8 +13,8 @@
 //! * `presence`: servers that go away, told with their share of the time.
 //! * `healthy`: a thousand healthy servers, never said to be in trouble.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
-//! * `edge`: whose time is whose, and answers that nobody asked for.
-//! * `users`: users who are never answered, and kinds of answers.
+//! * `edge`: whose time is whose, and responses that nobody asked for.
+//! * `users`: users who are never answered, and kinds of responses.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
 mod capacity;

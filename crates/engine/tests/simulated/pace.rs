@@ -21,7 +21,7 @@ struct Case {
     load: f64,
     /// Between steps.
     think: Nanos,
-    /// What an answer takes beside the queue.
+    /// What a response takes beside the queue.
     latency: Nanos,
     warmup: Nanos,
     arrivals: Arrivals,
@@ -33,7 +33,7 @@ impl Case {
         Self { steps, load, think, latency, warmup, arrivals }
     }
 
-    /// How the queue kept up over 20 s, and answers over requests due.
+    /// How the queue kept up over 20 s, and responses over requests due.
     fn pace(&self) -> (SessionPace, f64) {
         let script =
             Script { wants: Wants::Outcome, think: self.think, ..Script::of(&STEPS[..self.steps]) };
@@ -94,7 +94,7 @@ fn as_many_sessions_pile_up_as_the_fluid_limit_says() {
 #[test]
 fn long_sessions_do_not_pile_up() {
     for steps in [2, 10] {
-        // Half of the window, most of it in thought or in answers that take long but no longer.
+        // Half of the window, most of it in thought or in responses that take long but no longer.
         let part = 10 * SECOND / steps as Nanos;
         for (think, latency) in [(part, 0), (0, part), (part / 2, part / 2)] {
             for warmup in [0, SECOND, 12 * SECOND] {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use model::{EndpointPlan, ErrorClass, FlowPlan, Mix, Nanos};
-use net::{Close, ConnId, Event, Net as _, Next as Wake, Party};
+use net::{Close, ConnId, Event, Handler, Net as _, Next as Wake};
 use testkit::sim::{SimNet, World};
 use traffic::{
     Answered, Fixed, Halt, Next, Part, Requests, Seat, Session, Skipped, Source, Supply, Turn,
@@ -50,7 +50,7 @@ pub fn by_path(
     let mut net = world.host();
     net.listen(address());
     let log = Log::default();
-    let party = ByPath {
+    let handler = ByPath {
         reply,
         begin: world.now(),
         conns: Vec::new(),
@@ -58,7 +58,7 @@ pub fn by_path(
         replies: Vec::new(),
         log: log.clone(),
     };
-    (vec![(net, Box::new(party))], log)
+    (vec![(net, Box::new(handler))], log)
 }
 
 impl<F: FnMut(&Heard) -> Option<Reply>> ByPath<F> {
@@ -74,7 +74,7 @@ impl<F: FnMut(&Heard) -> Option<Reply>> ByPath<F> {
     }
 }
 
-impl<F: FnMut(&Heard) -> Option<Reply>> Party<SimNet> for ByPath<F> {
+impl<F: FnMut(&Heard) -> Option<Reply>> Handler<SimNet> for ByPath<F> {
     fn accepted(&mut self, _: &mut SimNet, conn: ConnId) -> Option<u32> {
         self.conns.push((conn, Vec::new()));
         Some(self.conns.len() as u32 - 1)
@@ -168,7 +168,7 @@ pub struct Script {
     pub stop_after: Option<usize>,
     /// Turns after which the source halts.
     pub halt_after: Option<usize>,
-    /// A failed answer ends the session, as does one without `ok` in its body when it is shown.
+    /// A failed response ends the session, as does one without `ok` in its body when it is shown.
     pub checked: bool,
     pub calls: Calls,
 }

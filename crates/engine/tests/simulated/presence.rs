@@ -112,7 +112,7 @@ fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
 
 #[test]
 fn users_time_is_exact() {
-    // Killed after a second of four: each user has its answers, and 3 s without the server.
+    // Killed after a second of four: each user has its responses, and 3 s without the server.
     for workers in [1, 2, 3] {
         let load = closed(6).with(|plan| {
             (plan.duration_ns, plan.threads) = (Some(4 * SECOND), workers);
@@ -231,11 +231,11 @@ fn answers_that_cannot_be_used_are_named() {
         );
         let (consequence, text) = said(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
-        assert!(text.contains("no answers to be used: behind its answer"), "{text}");
+        assert!(text.contains("no answers to be used: behind its response"), "{text}");
     }
 }
 
-/// What is made of failing answers.
+/// What is made of failing responses.
 fn failing(run: &Run) -> Option<Verdict> {
     let mut reasons = run.validity.reasons.iter();
     reasons.find(|reason| reason.code == ReasonCode::FastErrors).map(|reason| reason.consequence)
@@ -245,7 +245,7 @@ fn failing(run: &Run) -> Option<Verdict> {
 fn answers_that_begin_to_fail_are_told_from_those_that_are_shed() {
     const GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
     // An instance that is gone; one that is overloaded and slower and slower until it sheds; a limit on the
-    // rate; and an API half of whose answers are failures.
+    // rate; and an API half of whose responses are failures.
     type Answer = fn(nth: u64, at: Nanos) -> (Nanos, &'static [u8]);
     let cases: [(&str, Answer, Verdict); 4] = [
         (

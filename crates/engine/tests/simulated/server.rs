@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::rc::Rc;
 
 use model::Nanos;
-use net::{Close, ConnId, Event, Net as _, Next, Party};
+use net::{Close, ConnId, Event, Handler, Net as _, Next};
 use testkit::sim::{SimNet, World};
 
 use crate::harness::{Served, address};
@@ -97,7 +97,7 @@ pub fn scripted_early(
     let mut net = world.host();
     net.listen(address());
     let log = Log::default();
-    let party = Scripted {
+    let handler = Scripted {
         reply,
         request: request.to_vec(),
         enough,
@@ -107,7 +107,7 @@ pub fn scripted_early(
         replies: Vec::new(),
         log: log.clone(),
     };
-    (vec![(net, Box::new(party))], log)
+    (vec![(net, Box::new(handler))], log)
 }
 
 impl<F: FnMut(Asked) -> Option<Reply>> Scripted<F> {
@@ -126,7 +126,7 @@ impl<F: FnMut(Asked) -> Option<Reply>> Scripted<F> {
     }
 }
 
-impl<F: FnMut(Asked) -> Option<Reply>> Party<SimNet> for Scripted<F> {
+impl<F: FnMut(Asked) -> Option<Reply>> Handler<SimNet> for Scripted<F> {
     fn accepted(&mut self, _: &mut SimNet, conn: ConnId) -> Option<u32> {
         self.conns.push(Accepted { conn, heard: 0, asked: 0 });
         Some(self.conns.len() as u32 - 1)
@@ -180,7 +180,7 @@ pub fn mortal(
     (born, dies): (Nanos, Nanos),
     reply: impl FnMut(Asked) -> Option<Reply> + 'static,
 ) -> Served {
-    let party = Scripted {
+    let handler = Scripted {
         reply,
         request: request.to_vec(),
         enough: request.len(),
@@ -193,7 +193,7 @@ pub fn mortal(
     let begin = world.now();
     (
         world.host(),
-        Box::new(Mortal { born: begin + born, dies: begin + dies, listens: false, party }),
+        Box::new(Mortal { born: begin + born, dies: begin + dies, listens: false, handler }),
     )
 }
 
@@ -201,16 +201,16 @@ struct Mortal<P> {
     born: u64,
     dies: u64,
     listens: bool,
-    party: P,
+    handler: P,
 }
 
-impl<P: Party<SimNet>> Party<SimNet> for Mortal<P> {
+impl<P: Handler<SimNet>> Handler<SimNet> for Mortal<P> {
     fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
-        self.party.accepted(net, conn)
+        self.handler.accepted(net, conn)
     }
 
     fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
-        self.party.event(net, token, event);
+        self.handler.event(net, token, event);
     }
 
     fn tick(&mut self, net: &mut SimNet) -> Next {
@@ -224,7 +224,7 @@ impl<P: Party<SimNet>> Party<SimNet> for Mortal<P> {
         if !std::mem::replace(&mut self.listens, true) {
             net.listen(address());
         }
-        match self.party.tick(net) {
+        match self.handler.tick(net) {
             Next::Wait(at) => Next::Wait(at.min(self.dies)),
             other => other,
         }

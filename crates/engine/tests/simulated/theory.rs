@@ -108,7 +108,7 @@ fn follows_the_recursion(case: &Case) -> (usize, f64) {
     let expected = by_recursion(case, &load);
     let totals = &run.totals;
     assert_eq!((totals.attempts, totals.succeeded), (totals.succeeded, expected.len() as u64));
-    // Each answer came when it must have come, to the nanosecond.
+    // Each response came when it must have come, to the nanosecond.
     let mut answers: Vec<Nanos> = expected.iter().map(|(due, response)| due + response).collect();
     answers.sort_unstable();
     let start = heard[0] - answers[0];

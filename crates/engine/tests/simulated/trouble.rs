@@ -29,7 +29,7 @@ fn a_time_out_counts_as_at_least_itself_and_costs_the_connection() {
 
 #[test]
 fn an_answer_after_the_time_out_is_none_though_no_scan_came_by() {
-    // Scans for time-outs lie a millisecond apart, and the answer comes between two.
+    // Scans for time-outs lie a millisecond apart, and the response comes between two.
     let until_the_close = b"HTTP/1.1 200 OK\r\n\r\nall of it";
     for answer in [Reply::bytes(OK), Reply::bytes(until_the_close).ending(Close::Flush)] {
         let load = closed(3).with(|plan| {
@@ -247,7 +247,7 @@ fn a_second_answer_is_not_taken_for_the_next_ones() {
         served
     });
     let totals = &outcome.run.totals;
-    // Nobody can tell which of the two is the answer.
+    // Nobody can tell which of the two is the response.
     assert_eq!((totals.succeeded, totals.errors.protocol), (0, log.borrow().len() as u64));
     assert_eq!(totals.attempts, totals.errors.protocol);
     assert_eq!(totals.connects, totals.attempts);
@@ -292,7 +292,7 @@ fn idle_connections_that_the_server_closes_are_no_failure() {
 
 #[test]
 fn a_long_request_answered_early_is_never_mixed_with_the_next() {
-    // The scripted server fails on anything but whole requests; the built-in one answers early.
+    // The scripted server fails on anything but whole requests; the built-in one responses early.
     let mut load = closed(3).with(|plan| plan.timeout_ns = SECOND);
     load.request = [
         b"POST /fault/early HTTP/1.1\r\nHost: sim\r\nContent-Length: 300000\r\n\r\n".to_vec(),

@@ -1,4 +1,4 @@
-//! Users who are never answered, and kinds of answers, as the workers count them; and what is judged of it.
+//! Users who are never answered, and kinds of responses, as the workers count them; and what is judged of it.
 
 use model::units::{MILLISECOND, SECOND};
 use model::{ReasonCode, Run, Verdict};

@@ -58,7 +58,7 @@ fn what_happens_at_the_edge_belongs_to_what_begins_there() {
     let outcome = drive(&load, |world| {
         scripted(world, &load.request, |_| Some(Reply::ok_after(100 * MILLISECOND - 2 * WAY))).0
     });
-    // Answers come, and requests leave, at every tenth of a second: at 0.5 s, and not at 1.5 s.
+    // Responses come, and requests leave, at every tenth of a second: at 0.5 s, and not at 1.5 s.
     let run = &outcome.run;
     assert_eq!((run.totals.attempts, run.totals.succeeded), (10, 10));
     assert_eq!((run.rates.requests_per_s, run.rates.achieved_per_s), (10.0, 10.0));
@@ -122,7 +122,7 @@ fn after_the_window_nothing_is_sent_and_what_stays_open_is_unfinished() {
     let load = closed(3).with(|plan| plan.timeout_ns = 5 * SECOND);
     let mut log = Log::default();
     let outcome = drive(&load, |world| {
-        // Answers take longer and longer: the last would come after ten seconds.
+        // Responses take longer and longer: the last would come after ten seconds.
         let (served, seen) = scripted(world, &load.request, |asked| {
             Some(Reply::ok_after(if asked.nth < 27 { 100 * MILLISECOND } else { 10 * SECOND }))
         });

@@ -1,5 +1,5 @@
 //! Connections a few at a time: first all of them are read, then their bytes delivered, then what was
-//! sent meanwhile is written. Code that runs many times in a row, the kernel's and the party's, stays in
+//! sent meanwhile is written. Code that runs many times in a row, the kernel's and the handler's, stays in
 //! the processor's caches, where a read, a handler and a write by turns push one another out.
 
 use std::ops::Range;
@@ -8,8 +8,8 @@ use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
-use super::{Conn, Epoll, READ_BYTES, State};
-use crate::{BlobId, ConnId, Handed, Party, clock};
+use super::{Conn, ConnState, Epoll, READ_BYTES};
+use crate::{BlobId, ConnId, Handed, Handler, clock};
 
 /// Connections taken together at most. Each is answered a little later for all others in its batch.
 const TOGETHER: usize = 16;
@@ -63,7 +63,7 @@ impl Conn {
         let plain = epoll::EventFlags::IN | epoll::EventFlags::OUT;
         plain.contains(flags)
             && flags.contains(epoll::EventFlags::IN)
-            && self.state == State::Open
+            && self.state == ConnState::Open
             && self.receiving
             && !self.want_drained
             && self.out.is_empty()
@@ -74,10 +74,10 @@ impl Conn {
 
 impl Epoll {
     /// Delivers events that need nothing but a read, from the first on; how many they were.
-    pub(super) fn deliver_together<P: Party<Self>>(
+    pub(super) fn deliver_together<P: Handler<Self>>(
         &mut self,
         events: &[epoll::Event],
-        party: &mut P,
+        handler: &mut P,
     ) -> usize {
         let taken = self.read_together(events);
         self.took();
@@ -86,7 +86,7 @@ impl Epoll {
         self.batch.open = true;
         for Read { id, outcome, full } in read.drain(..) {
             let bytes = outcome.map(|at| &buffer[at]);
-            if self.deliver(id, bytes, party) && full {
+            if self.deliver(id, bytes, handler) && full {
                 // Its other bytes make no edge of their own.
                 self.ready.push(id);
             }

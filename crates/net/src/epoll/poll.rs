@@ -7,13 +7,18 @@ use rustix::io::Errno;
 
 use super::{BATCH, Epoll, LISTENER, SHORT_NS, unpack};
 use crate::driver::Driver;
-use crate::{Party, Taken, clock, crowd};
+use crate::{Handler, Taken, clock, yielding};
 
 impl Driver for Epoll {
-    fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()> {
+    fn poll<P: Handler<Self>>(
+        &mut self,
+        until: u64,
+        spin: bool,
+        handler: &mut P,
+    ) -> io::Result<()> {
         // What is delivered now may make something due before `until`.
         let until = if self.ready.is_empty() { until } else { 0 };
-        self.deliver_ready(party);
+        self.deliver_ready(handler);
         let until = until.min(self.lingering.next()).min(self.accept_at);
         self.look(until, spin)?;
         let events = std::mem::take(&mut self.events);
@@ -24,9 +29,9 @@ impl Driver for Epoll {
                     self.accept_at = 0;
                     1
                 }
-                packed => match self.deliver_together(left, party) {
+                packed => match self.deliver_together(left, handler) {
                     0 => {
-                        self.ready(unpack(packed), event.flags, party);
+                        self.ready(unpack(packed), event.flags, handler);
                         1
                     }
                     together => together,
@@ -37,7 +42,7 @@ impl Driver for Epoll {
         self.events = events;
         let now = clock::now();
         if self.accept_at <= now {
-            self.accept(party);
+            self.accept(handler);
         }
         while let Some(id) = self.lingering.expired(now) {
             self.conns.remove(id);
@@ -52,7 +57,7 @@ impl Epoll {
     fn look(&mut self, until: u64, spin: bool) -> io::Result<()> {
         let busy_until = clock::now();
         let mut now = busy_until;
-        if !spin && self.ready.is_empty() && crowd::gives_way(self.events.len(), until, now) {
+        if !spin && self.ready.is_empty() && yielding::should_yield(self.events.len(), until, now) {
             std::thread::yield_now();
             now = clock::now();
         }

@@ -5,8 +5,8 @@ use std::os::fd::AsRawFd;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-use super::{Epoll, READ_BYTES, State, failure};
-use crate::{ConnId, Event, Operation, Party, clock, socket};
+use super::{ConnState, Epoll, READ_BYTES, failure};
+use crate::{ConnId, Event, Handler, Operation, clock, socket};
 
 impl Epoll {
     /// Writes what waits; true when nothing waits any more.
@@ -33,7 +33,7 @@ impl Epoll {
 
     pub(super) fn write(&mut self, id: ConnId, bytes: &[u8]) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.failure.is_some() || conn.state == State::Closing {
+        if conn.failure.is_some() || conn.state == ConnState::Closing {
             return;
         }
         let mut taken = 0;
@@ -62,7 +62,7 @@ impl Epoll {
         }
     }
 
-    pub(super) fn writable<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) {
+    pub(super) fn writable<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
         if conn.out.is_empty() && !conn.want_drained {
             return;
@@ -71,11 +71,11 @@ impl Epoll {
             return;
         }
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.state == State::Closing {
+        if conn.state == ConnState::Closing {
             self.end_flushed(id);
         } else if std::mem::take(&mut conn.want_drained) {
             let token = conn.token;
-            party.event(self, token, Event::Drained);
+            handler.event(self, token, Event::Drained);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What completions mean: from the kernel's answers to a party's events.
+//! What completions mean: from the kernel's completions to a handler's events.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -6,10 +6,10 @@ use io_uring::cqueue;
 
 use super::entry::{Op, untag};
 use super::output::lasting;
-use super::{State, Uring};
-use crate::{Close, ConnId, Event, Failure, Net, Operation, Party, clock, socket};
+use super::{ConnState, Uring};
+use crate::{Close, ConnId, Event, Failure, Handler, Net, Operation, clock, socket};
 
-/// Completions handled before the party gets to tick.
+/// Completions handled before the handler gets to tick.
 const BATCH: usize = 1024;
 /// Pause after a peer could not be accepted (no file left).
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
@@ -17,7 +17,7 @@ const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 impl Uring {
     /// Handles the completions that are there now, and not what comes meanwhile: that is another batch. Of
     /// output that was tried in rounds up to `round`, all refusals are there.
-    pub(super) fn complete<P: Party<Self>>(&mut self, round: u64, party: &mut P) {
+    pub(super) fn complete<P: Handler<Self>>(&mut self, round: u64, handler: &mut P) {
         let there = self.ring.completion().len();
         let all = there <= BATCH && !self.ring.submission().cq_overflow();
         self.taken = there.min(BATCH);
@@ -27,7 +27,7 @@ impl Uring {
         // send on the same connections need not wait for the end of the batch.
         if self.round > self.heard {
             for entry in batch.iter().filter(|entry| is_refusal(entry)) {
-                self.refused(untag(entry.user_data()).1, entry.result(), party);
+                self.refused(untag(entry.user_data()).1, entry.result(), handler);
             }
         }
         if all {
@@ -35,45 +35,45 @@ impl Uring {
         }
         for entry in batch.drain(..) {
             if !is_refusal(&entry) {
-                self.completed(&entry, party);
+                self.completed(&entry, handler);
             }
         }
         self.completions = batch;
     }
 
     #[inline]
-    fn completed<P: Party<Self>>(&mut self, entry: &cqueue::Entry, party: &mut P) {
+    fn completed<P: Handler<Self>>(&mut self, entry: &cqueue::Entry, handler: &mut P) {
         let (op, id) = untag(entry.user_data());
         let (result, flags) = (entry.result(), entry.flags());
         match op {
-            op if op == Op::Receive as u8 => self.received(id, result, flags, party),
-            op if op == Op::Try as u8 => self.refused(id, result, party),
-            op if op == Op::Send as u8 => self.sent(id, result, party),
-            op if op == Op::SendBlob as u8 => self.blob_failed(id, result, party),
-            op if op == Op::Connect as u8 => self.connected(id, result, party),
-            op if op == Op::Accept as u8 => self.accepted(result, flags, party),
+            op if op == Op::Receive as u8 => self.received(id, result, flags, handler),
+            op if op == Op::Try as u8 => self.refused(id, result, handler),
+            op if op == Op::Send as u8 => self.sent(id, result, handler),
+            op if op == Op::SendBlob as u8 => self.blob_failed(id, result, handler),
+            op if op == Op::Connect as u8 => self.connected(id, result, handler),
+            op if op == Op::Accept as u8 => self.accepted(result, flags, handler),
             _ => {}
         }
     }
 
-    fn received<P: Party<Self>>(&mut self, id: ConnId, result: i32, flags: u32, party: &mut P) {
+    fn received<P: Handler<Self>>(&mut self, id: ConnId, result: i32, flags: u32, handler: &mut P) {
         let buffer = cqueue::buffer_select(flags);
         if let Some(conn) = self.conns.get_mut(id) {
             conn.armed = cqueue::more(flags);
-            let (token, delivering) = (conn.token, conn.state == State::Open);
+            let (token, delivering) = (conn.token, conn.state == ConnState::Open);
             match (result, buffer) {
                 (1.., Some(index)) => {
                     if delivering {
                         // SAFETY: this completion names the buffer, which is given back below, after
-                        // the party has returned.
+                        // the handler has returned.
                         let bytes = unsafe { self.buffers.lend(index, result as usize) };
-                        party.event(self, token, Event::Received(bytes));
+                        handler.event(self, token, Event::Received(bytes));
                     }
                     self.arm_receive(id);
                 }
                 (0, _) if delivering => {
                     conn.eof = true;
-                    party.event(self, token, Event::Eof);
+                    handler.event(self, token, Event::Eof);
                 }
                 (0, _) => self.peer_closed(id),
                 // No buffer was free, or receiving was paused: neither is the connection's end.
@@ -83,7 +83,7 @@ impl Uring {
                     }
                     self.arm_receive(id);
                 }
-                _ => self.broke(id, Operation::Receive, -result, party),
+                _ => self.broke(id, Operation::Receive, -result, handler),
             }
         }
         if let Some(index) = buffer {
@@ -91,30 +91,30 @@ impl Uring {
         }
     }
 
-    fn blob_failed<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+    fn blob_failed<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         if result < 0 {
-            self.broke(id, Operation::Send, -result, party);
+            self.broke(id, Operation::Send, -result, handler);
         }
     }
 
-    fn connected<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+    fn connected<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if result < 0 {
-            return self.broke(id, Operation::Connect, -result, party);
+            return self.broke(id, Operation::Connect, -result, handler);
         }
-        conn.state = State::Open;
+        conn.state = ConnState::Open;
         let token = conn.token;
         self.arm_receive(id);
-        party.event(self, token, Event::Connected);
+        handler.event(self, token, Event::Connected);
     }
 
-    fn accepted<P: Party<Self>>(&mut self, result: i32, flags: u32, party: &mut P) {
+    fn accepted<P: Handler<Self>>(&mut self, result: i32, flags: u32, handler: &mut P) {
         if result >= 0 {
             // SAFETY: the completion hands over a descriptor that nobody else has.
             let fd = unsafe { OwnedFd::from_raw_fd(result) };
             socket::no_delay(fd.as_raw_fd());
-            let id = self.insert(fd, State::Open, u32::MAX);
-            match party.accepted(self, id) {
+            let id = self.insert(fd, ConnState::Open, u32::MAX);
+            match handler.accepted(self, id) {
                 Some(token) => {
                     if let Some(conn) = self.conns.get_mut(id) {
                         conn.token = token;
@@ -128,30 +128,30 @@ impl Uring {
             match -result {
                 libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM => {
                     self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
-                    party.not_accepted(self, -result);
+                    handler.not_accepted(self, -result);
                 }
                 _ => self.arm_accept(),
             }
         }
     }
 
-    /// Ends a connection that failed and tells the party, unless it has closed it itself.
-    pub(super) fn broke<P: Party<Self>>(
+    /// Ends a connection that failed and tells the handler, unless it has closed it itself.
+    pub(super) fn broke<P: Handler<Self>>(
         &mut self,
         id: ConnId,
         during: Operation,
         errno: i32,
-        party: &mut P,
+        handler: &mut P,
     ) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let (token, state) = (conn.token, conn.state);
         self.release(id, false);
-        if matches!(state, State::Open | State::Connecting) {
-            party.event(self, token, Event::Failed(Failure { during, errno }));
+        if matches!(state, ConnState::Open | ConnState::Connecting) {
+            handler.event(self, token, Event::Failed(Failure { during, errno }));
         }
     }
 
-    /// The output of a connection that the party has closed is out: send a FIN and wait for theirs.
+    /// The output of a connection that the handler has closed is out: send a FIN and wait for theirs.
     pub(super) fn end_flushed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
         socket::shutdown(conn.fd.as_raw_fd(), false);
@@ -165,7 +165,7 @@ impl Uring {
 
     fn peer_closed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
-        if conn.state == State::Flushing && conn.backlog(self.heard) == 0 {
+        if conn.state == ConnState::Flushing && conn.backlog(self.heard) == 0 {
             self.release(id, false);
         }
     }

@@ -9,8 +9,8 @@
 use io_uring::squeue::Flags;
 
 use super::entry::{Op, send_entry, tag, try_entry};
-use super::{Conn, State, Uring};
-use crate::{ConnId, Event, Operation, Party};
+use super::{Conn, ConnState, Uring};
+use crate::{ConnId, Event, Handler, Operation};
 
 /// Send buffers larger than this are given back once they are empty.
 const KEPT_BUFFER: usize = 64 * 1024;
@@ -123,7 +123,7 @@ impl Uring {
                 if left.is_empty() {
                     return true;
                 }
-                let entry = if left.len() <= MOST_TRIED && state == State::Open {
+                let entry = if left.len() <= MOST_TRIED && state == ConnState::Open {
                     output.stage = Stage::Tried(round);
                     let entry = try_entry(handle, left).flags(Flags::SKIP_SUCCESS);
                     entry.user_data(tag(Op::Try, id))
@@ -138,10 +138,10 @@ impl Uring {
     }
 
     /// Not all of what was tried has been taken.
-    pub(super) fn refused<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+    pub(super) fn refused<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if lasting(result) {
-            return self.broke(id, Operation::Send, -result, party);
+            return self.broke(id, Operation::Send, -result, handler);
         }
         let handle = conn.handle(id);
         let Some(output) = conn.output.as_deref_mut() else { return };
@@ -152,19 +152,19 @@ impl Uring {
     }
 
     /// What was in flight has been taken, or some of it.
-    pub(super) fn sent<P: Party<Self>>(&mut self, id: ConnId, result: i32, party: &mut P) {
+    pub(super) fn sent<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let Some(output) = conn.output.as_deref_mut() else { return };
         output.stage = Stage::Idle;
-        if conn.state == State::Zombie {
+        if conn.state == ConnState::Zombie {
             return self.retire(id);
         }
         if lasting(result) {
-            return self.broke(id, Operation::Send, -result, party);
+            return self.broke(id, Operation::Send, -result, handler);
         }
         output.sent += result.max(0) as usize;
         if output.left(self.heard) == 0 {
-            return self.empty(id, party);
+            return self.empty(id, handler);
         }
         if !std::mem::replace(&mut output.queued, true) {
             self.dirty.push(id);
@@ -175,23 +175,23 @@ impl Uring {
     }
 
     /// Does what was waiting for a connection's backlog to be empty.
-    fn empty<P: Party<Self>>(&mut self, id: ConnId, party: &mut P) {
+    fn empty<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.state == State::Flushing {
+        if conn.state == ConnState::Flushing {
             self.end_flushed(id);
         } else if std::mem::take(&mut conn.want_drained) {
             let token = conn.token;
-            party.event(self, token, Event::Drained);
+            handler.event(self, token, Event::Drained);
         }
     }
 
     /// Looks again at connections for which something happens once their backlog is empty. Output
     /// in flight will tell by itself.
-    pub(super) fn deliver_ready<P: Party<Self>>(&mut self, party: &mut P) {
+    pub(super) fn deliver_ready<P: Handler<Self>>(&mut self, handler: &mut P) {
         for id in std::mem::take(&mut self.ready) {
             let Some(conn) = self.conns.get(id) else { continue };
             if conn.backlog(self.heard) == 0 {
-                self.empty(id, party);
+                self.empty(id, handler);
             } else if !conn.output_in_flight() {
                 self.ready.push(id);
             }

@@ -4,13 +4,18 @@ use std::io;
 
 use super::{MANY, Uring};
 use crate::driver::Driver;
-use crate::{Party, Taken, clock, crowd};
+use crate::{Handler, Taken, clock, yielding};
 
 impl Driver for Uring {
-    fn poll<P: Party<Self>>(&mut self, until: u64, spin: bool, party: &mut P) -> io::Result<()> {
+    fn poll<P: Handler<Self>>(
+        &mut self,
+        until: u64,
+        spin: bool,
+        handler: &mut P,
+    ) -> io::Result<()> {
         // What is delivered now may make something due before `until`.
         let until = if self.ready.is_empty() { until } else { 0 };
-        self.deliver_ready(party);
+        self.deliver_ready(handler);
         let now = clock::now();
         self.handed_at(now);
         self.submit_dirty();
@@ -25,7 +30,7 @@ impl Driver for Uring {
         self.batch = Taken { at, waited_ns };
         self.bury();
         let round = if self.ring.submission().is_empty() { self.round } else { self.heard };
-        self.complete(round, party);
+        self.complete(round, handler);
         self.buffers.batch_over();
         self.expire();
         Ok(())
@@ -34,7 +39,7 @@ impl Driver for Uring {
 
 impl Uring {
     /// Hands over what is queued and waits. If something had come before the net began to wait, it has
-    /// waited for the party until the instant returned, or for as long as this took (`u64::MAX`).
+    /// waited for the handler until the instant returned, or for as long as this took (`u64::MAX`).
     fn submit_and_look(&mut self, until: u64, spin: bool, now: u64) -> io::Result<Option<u64>> {
         let mut came = self.pending().then_some(u64::MAX);
         if self.looked == 0 {
@@ -45,16 +50,16 @@ impl Uring {
         } else if until == 0 || !self.ring.completion().is_empty() {
             self.submit()?;
         } else {
-            let gives_way = crowd::gives_way(self.taken, until, now);
+            let should_yield = yielding::should_yield(self.taken, until, now);
             let mut now = now;
-            if gives_way || self.ring.submission().len() >= MANY {
+            if should_yield || self.ring.submission().len() >= MANY {
                 self.submit()?;
                 // Handing over many takes long enough for the first to be answered meanwhile.
                 now = clock::now();
                 if came.is_some() || self.pending() {
                     came = Some(now);
                 }
-                if gives_way {
+                if should_yield {
                     std::thread::yield_now();
                     now = clock::now();
                 }

@@ -172,7 +172,7 @@ struct Pieces {
 }
 
 const CALLERS: usize = 40;
-/// Lengths of an answer's pieces.
+/// Lengths of a response's pieces.
 const PIECES: [usize; 5] = [10, 6_000, 10, 30_000, 1];
 const ANSWER: usize = 36_021;
 const ANSWERS: usize = 50;

@@ -11,18 +11,18 @@ use net::{ConnId, Event, Handed, Net, Route, Taken};
 
 use crate::harness::{Script, interfaces, listener, pattern, run};
 
-/// Asks three times, and keeps busy after each until the answer is there.
+/// Asks three times, and keeps busy after each until the response is there.
 struct Busy {
     route: Route,
     conn: Option<ConnId>,
     answered: Receiver<()>,
     asked: usize,
-    /// When it was last asked, what the net said of the hand-over, and until when the party was busy.
+    /// When it was last asked, what the net said of the hand-over, and until when the handler was busy.
     last: (u64, Handed, u64),
     heard: usize,
 }
 
-/// Questions, by turns in the middle of a batch and handed over by the party.
+/// Questions, by turns in the middle of a batch and handed over by the handler.
 const QUESTIONS: usize = 3;
 
 impl Busy {
@@ -35,7 +35,7 @@ impl Busy {
         let handed = net.handed_over();
         assert!(handed.nth > before.nth && !handed.left);
         assert!((begun..=net.now()).contains(&handed.at));
-        // The answer is in the socket before the next look at the kernel.
+        // The response is in the socket before the next look at the kernel.
         self.answered.recv().expect("the peer answers");
         self.last = (begun, handed, net.now());
         self.asked += 1;
@@ -56,7 +56,7 @@ impl Script for Busy {
                 self.heard += bytes.len();
                 let (begun, handed, busy_until) = self.last;
                 assert!(handed.at <= begun.max(handed.at) && busy_until <= at);
-                // It came while the party was busy, so it may have waited since it last looked.
+                // It came while the handler was busy, so it may have waited since it last looked.
                 assert!(waited_ns >= busy_until - begun, "{waited_ns} of {}", busy_until - begun);
             }
             other => panic!("{other:?}"),
@@ -71,7 +71,7 @@ impl Script for Busy {
     }
 }
 
-/// Answers each byte, and says so once the answer is in the other side's socket.
+/// Answers each byte, and says so once the response is in the other side's socket.
 fn answers(mut stream: TcpStream, says: &Sender<()>) {
     let mut byte = [0];
     stream.set_nodelay(true).expect("an option that every socket has");

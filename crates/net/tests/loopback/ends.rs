@@ -9,7 +9,7 @@ use net::{Close, ConnId, Event, Net, Operation, Route};
 
 use crate::harness::{Script, any, interfaces, listener, pattern, run};
 
-/// What a party was told, in a word each.
+/// What a handler was told, in a word each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Told {
     Connected,
@@ -40,7 +40,7 @@ struct Calls<A, O> {
     over: O,
 }
 
-/// What a party can do about an event.
+/// What a handler can do about an event.
 enum Do {
     Send(Vec<u8>),
     SendAndClose(Vec<u8>, Close),
@@ -188,7 +188,7 @@ fn closing_in_order_delivers_everything_to_a_slow_reader_that_still_talks() {
         let (route, read) = peer(|mut stream| {
             let mut heard = vec![0; BYTES / 2];
             stream.read_exact(&mut heard).map_err(|e| e.kind())?;
-            // What the other side will never read must not cost the rest of the answer.
+            // What the other side will never read must not cost the rest of the response.
             stream.write_all(&[b'x'; 50_000]).map_err(|e| e.kind())?;
             thread::sleep(Duration::from_millis(100));
             stream.read_to_end(&mut heard).map_err(|e| e.kind())?;

@@ -1,14 +1,14 @@
-//! A party of one's own in a few lines.
+//! A handler of one's own in a few lines.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
-use net::{ConnId, Event, Io, Net, Next, Options, Party, Route};
+use net::{ConnId, Event, Handler, Io, Net, Next, Options, Route};
 
-/// Longest that a test's party may take; nothing here depends on how long it does.
+/// Longest that a test's handler may take; nothing here depends on how long it does.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a test's party does. Connections it opens carry the token it gives them.
+/// What a test's handler does. Connections it opens carry the token it gives them.
 pub trait Script {
     /// Called once, before anything else.
     fn begin<N: Net>(&mut self, net: &mut N);
@@ -29,7 +29,7 @@ struct Runner<S> {
     deadline: Instant,
 }
 
-impl<N: Net, S: Script> Party<N> for Runner<S> {
+impl<N: Net, S: Script> Handler<N> for Runner<S> {
     fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32> {
         self.script.accepted(net, conn)
     }

@@ -139,6 +139,7 @@ impl Prepared {
             destinations: begun.destinations,
             stuck: begun.stuck,
             tls: self.tls.as_ref().map(|tls| (tls.config.clone(), tls.name.clone())),
+            advice: tls::advice,
             io: self.io,
             stop: stop.clone(),
         };

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::TlsSettings;
+use engine::{PemInput, Problem, TlsError, TlsSettings};
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
+use rustls::{CertificateError, ClientConfig, ClientConnection};
 
 use crate::args::{TlsArgs, TlsVersion};
 use crate::failure::{Failure, usage};
@@ -46,7 +46,8 @@ pub fn spoken_at(address: &str) -> bool {
 fn begins_a_handshake(address: SocketAddr) -> io::Result<bool> {
     let settings =
         TlsSettings { insecure: true, tls12: true, tls13: true, ..TlsSettings::default() };
-    let config = engine::client_config(&settings).map_err(io::Error::other)?;
+    let config =
+        engine::client_config(&settings).map_err(|why| io::Error::other(described(&why)))?;
     let mut client =
         ClientConnection::new(config, address.ip().into()).map_err(io::Error::other)?;
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
@@ -86,7 +87,7 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
         tls13: args.tls_max == TlsVersion::V1_3,
     };
     let config =
-        engine::client_config(&settings).map_err(|error| Failure::Usage(error.to_string()))?;
+        engine::client_config(&settings).map_err(|error| Failure::Usage(described(&error)))?;
     let host = || input.destination.host.clone();
     let sni = args.sni.clone().or(spec.sni).unwrap_or_else(host);
     let Ok(name) = ServerName::try_from(sni.clone()) else {
@@ -104,6 +105,72 @@ fn bytes(named: Option<Named>) -> Result<Option<Vec<u8>>, Failure> {
     match place.and_then(|path| input::read_at_most(&path, MOST_PEM)) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(why) => usage(format!("{by} {name}: {why}")),
+    }
+}
+
+/// Why TLS could not be set up, with the flags that ask for it.
+fn described(error: &TlsError) -> String {
+    let flag = |input: &PemInput| match input {
+        PemInput::Authorities => "--cacert",
+        PemInput::Certificate => "--cert",
+        PemInput::Key => "--key",
+    };
+    match error {
+        TlsError::NoVersion(error) => format!("no usable TLS version: {error}"),
+        TlsError::NoCertificate(input) => {
+            format!("{}: no certificate in PEM form in the file", flag(input))
+        }
+        TlsError::Pem(input, error) => format!("{}: {error}", flag(input)),
+        TlsError::UnusableAuthority(error) => {
+            format!("--cacert holds an unusable certificate: {error}")
+        }
+        TlsError::UnusablePair(error) => format!("{}: {error}", unusable_pair(error)),
+    }
+}
+
+/// What is wrong with a client's certificate and key.
+fn unusable_pair(error: &rustls::Error) -> &'static str {
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            "--key is not the key of the first certificate in --cert"
+        }
+        // What `openssl x509 -req` makes unless it is given extensions.
+        rustls::Error::InvalidCertificate(CertificateError::Other(_)) => {
+            "--cert cannot be used; if it is of X.509 version 1 (openssl x509 -in FILE -noout -text \
+             tells), have it signed anew with an extension, which makes it version 3"
+        }
+        _ => "--cert and --key cannot be used together",
+    }
+}
+
+/// What to do about a failure of the run, with the flags that help.
+pub fn advice(problem: Problem) -> &'static str {
+    match problem {
+        Problem::NoCommonVersion => {
+            "the two ends have no TLS version in common (--tls-min, --tls-max)"
+        }
+        Problem::ClientCertificateWanted => "the server wants a client certificate (--cert, --key)",
+        Problem::HandshakeRefused => {
+            "the server ended the handshake: no cipher in common, or it wants a client certificate \
+             (--cert, --key)"
+        }
+        Problem::UnknownName => {
+            "the server does not know the name asked for (--sni NAME asks for another)"
+        }
+        Problem::UntrustedSigner => {
+            "the server's certificate is signed by nobody trusted here (--cacert FILE trusts its signer, \
+             --insecure anybody)"
+        }
+        Problem::OtherName => {
+            "the server's certificate is for another name (--sni NAME asks for one, --insecure takes any)"
+        }
+        Problem::OutOfDate => {
+            "the server's certificate is out of date (--insecure takes it all the same)"
+        }
+        Problem::CertificateRefused => {
+            "the server's certificate was refused (--insecure takes any)"
+        }
+        Problem::UnlikeFirst => "not like the first response (--expect-body-like FIRST)",
     }
 }
 

@@ -1,10 +1,10 @@
-//! A script between its first statement and `done`, and answers for it.
+//! A script between its first statement and `done`, and responses for it.
 
 use std::net::SocketAddr;
 
 use script::{Printed, Script, ScriptError, Scripted, Session, Site, Watchdog};
 use traffic::{Answered, Next, Payload, Requests, Source, Turn};
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 /// A script that has begun.
 pub struct Begun {
@@ -67,10 +67,10 @@ fn texts(source: &Scripted, out: &Requests) -> Vec<String> {
     all.map(|bytes| String::from_utf8(bytes).unwrap()).collect()
 }
 
-/// Shows a source the answer `text`, in two pieces.
+/// Shows a source the response `text`, in two pieces.
 pub fn answer(source: &mut Scripted, user: u32, text: &str) -> Answered {
     let mut parser = ResponseParser::new(Limits::default());
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     let (first, rest) = text.split_at(text.len() - 1);
     for mut piece in [first.as_bytes(), rest.as_bytes()] {
         while let Some(event) = parser.next(&mut piece).unwrap() {

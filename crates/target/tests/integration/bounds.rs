@@ -45,7 +45,7 @@ fn who_pipelines_without_reading_is_made_to_wait() {
         let mut client = connect(server);
         let before = resident();
         let some = request("GET", "/healthz").repeat(200);
-        // More answers than all buffers between the two hold; sending stops once they are full.
+        // More responses than all buffers between the two hold; sending stops once they are full.
         let sent = client.send_until_stuck(some.as_bytes(), 2000, Duration::from_millis(300));
         assert!(sent < 2000, "all requests were taken though nobody read an answer");
         let grown = resident().saturating_sub(before);

@@ -7,7 +7,7 @@ use testkit::peer::{End, RawClient};
 /// What `/healthz` answers with, and most other paths.
 pub const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
 
-/// The same as a connection's last answer.
+/// The same as a connection's last response.
 pub const OK_LAST: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
     Content-Length: 15\r\nConnection: close\r\n\r\n{\"status\":\"ok\"}";
 
@@ -39,12 +39,12 @@ pub fn request(method: &str, path: &str) -> String {
     format!("{method} {path} HTTP/1.1\r\nHost: test\r\n\r\n")
 }
 
-/// A request after whose answer the connection ends.
+/// A request after whose response the connection ends.
 pub fn last(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
 }
 
-/// The whole answer to bytes sent on a connection of their own, which ends in order.
+/// The whole response to bytes sent on a connection of their own, which ends in order.
 pub fn ask(server: &Server, bytes: impl AsRef<[u8]>) -> String {
     let (answer, end) = RawClient::exchange(server.addr(), bytes.as_ref());
     let text = String::from_utf8_lossy(&answer).into_owned();

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use net::{Close, ConnId, Event, Net, Next, Party, Route};
+use net::{Close, ConnId, Event, Handler, Net, Next, Route};
 use target::{Options, Shared, Worker};
 use testkit::sim::{Actor, Conditions, Ended, SimNet, World, run};
 
@@ -72,7 +72,7 @@ impl Callers {
     }
 }
 
-impl Party<SimNet> for Callers {
+impl Handler<SimNet> for Callers {
     fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
         None
     }
@@ -143,8 +143,8 @@ pub fn simulate(
     let mut far = world.host();
     let mut callers = Callers::new(calls, world.now(), to);
     let mut actors: Vec<Actor<'_>> =
-        workers.iter_mut().map(|(net, worker)| Actor { net, party: worker }).collect();
-    actors.push(Actor { net: &mut far, party: &mut callers });
+        workers.iter_mut().map(|(net, worker)| Actor { net, handler: worker }).collect();
+    actors.push(Actor { net: &mut far, handler: &mut callers });
     let two_hours = world.now() + 2 * 3600 * model::units::SECOND;
     let ended = run(&world, two_hours, &mut actors);
     assert_eq!(ended, Ended::Idle, "seed {seed}");

@@ -1,4 +1,4 @@
-//! Instants of answers, in virtual time.
+//! Instants of responses, in virtual time.
 
 use model::units::{MILLISECOND, SECOND};
 use target::{Distribution, Options, Queue, QueueKey, Stall};

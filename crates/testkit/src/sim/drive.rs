@@ -1,6 +1,6 @@
-//! The loop: lets each party do what is due, then moves time to whatever happens next.
+//! The loop: lets each handler do what is due, then moves time to whatever happens next.
 
-use net::{Event, Net as _, Next, Party, Taken};
+use net::{Event, Handler, Net as _, Next, Taken};
 
 use super::state::{News, Upcall};
 use super::{SimNet, World};
@@ -8,18 +8,18 @@ use super::{SimNet, World};
 /// Rounds at one instant after which it is taken that time will never go on.
 const ROUNDS_AT_ONE_INSTANT: u32 = 1_000_000;
 
-/// A party and the host it runs on.
+/// A handler and the host it runs on.
 pub struct Actor<'a> {
     /// The host.
     pub net: &'a mut SimNet,
-    /// The party.
-    pub party: &'a mut dyn Party<SimNet>,
+    /// The handler.
+    pub handler: &'a mut dyn Handler<SimNet>,
 }
 
 /// Why a run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Every party is done.
+    /// Every handler is done.
     Finished,
     /// Nothing is on its way and nobody waits for an instant: nothing will ever happen again.
     Idle,
@@ -27,11 +27,11 @@ pub enum Ended {
     Time,
 }
 
-/// Drives the parties until all of them are done, nothing is left to happen, or virtual time has
+/// Drives the handlers until all of them are done, nothing is left to happen, or virtual time has
 /// reached `until_ns`. [`Next::Spin`] is taken as [`Next::Wait`]. May be called again to go on.
 ///
 /// # Panics
-/// When time stands still, because a party asks to be called again at once for ever.
+/// When time stands still, because a handler asks to be called again at once for ever.
 pub fn run(world: &World, until_ns: u64, actors: &mut [Actor<'_>]) -> Ended {
     let mut finished = vec![false; actors.len()];
     let mut rounds = 0;
@@ -63,7 +63,7 @@ fn tick(actors: &mut [Actor<'_>], finished: &mut [bool]) -> Option<u64> {
         if *done {
             continue;
         }
-        let Actor { net, party } = actor;
+        let Actor { net, handler } = actor;
         let now = net.kernel.borrow().now;
         let clock = net.clock();
         if clock > now && !net.owes_tick {
@@ -73,7 +73,7 @@ fn tick(actors: &mut [Actor<'_>], finished: &mut [bool]) -> Option<u64> {
         if clock == now && net.kernel.borrow().hosts[net.host].deferred.is_empty() {
             net.looked = now;
         }
-        let next = party.tick(*net);
+        let next = handler.tick(*net);
         net.hand_over();
         net.owes_tick = false;
         match next {
@@ -149,7 +149,7 @@ fn tell(actor: &mut Actor<'_>, upcall: Upcall) {
     let Upcall { host, conn, token, news } = upcall;
     let event = match &news {
         News::Accepted => {
-            let token = actor.party.accepted(actor.net, conn);
+            let token = actor.handler.accepted(actor.net, conn);
             actor.net.kernel.borrow_mut().accepted(host, conn, token);
             return;
         }
@@ -159,5 +159,5 @@ fn tell(actor: &mut Actor<'_>, upcall: Upcall) {
         News::Drained => Event::Drained,
         News::Failed(failure) => Event::Failed(*failure),
     };
-    actor.party.event(actor.net, token, event);
+    actor.handler.event(actor.net, token, event);
 }

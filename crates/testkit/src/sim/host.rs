@@ -23,7 +23,7 @@ pub struct SimNet {
     pub(super) taken: Taken,
     /// When everything that had come was last taken in.
     pub(super) looked: u64,
-    /// A batch was delivered, and the party has not ticked since.
+    /// A batch was delivered, and the handler has not ticked since.
     pub(super) owes_tick: bool,
     handed: Handed,
     /// What is sent leaves at the end of a batch, as with io_uring; else at once.

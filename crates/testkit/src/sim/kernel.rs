@@ -11,8 +11,8 @@ use net::{Close, ConnId, Failure, Operation, Route};
 use rand_core::Rng;
 use rand_pcg::Lcg64Xsh32;
 
+use super::conditions::{Conditions, Delay, HostLimits};
 use super::state::{End, EndId, FIRST_PORT, Host, News, Scheduled, Stage, Upcall, What, upcall};
-use super::{Conditions, Delay, HostLimits};
 
 /// Connections that stand and wait for a file to be accepted into; further requests are lost.
 const ACCEPT_QUEUE: usize = 4096;
@@ -243,7 +243,7 @@ impl Kernel {
         upcall(end, News::Accepted)
     }
 
-    /// The party has said under which token it wants to hear of an accepted connection, or that it
+    /// The handler has said under which token it wants to hear of an accepted connection, or that it
     /// does not want it.
     pub(super) fn accepted(&mut self, host: usize, conn: ConnId, token: Option<u32>) {
         let Some(id) = self.end_of(host, conn) else { return };
@@ -288,7 +288,7 @@ impl Kernel {
         Some(end)
     }
 
-    /// A host's party is done: what it had is closed, as when a process ends.
+    /// A host's handler is done: what it had is closed, as when a process ends.
     pub(super) fn retire(&mut self, host: usize) {
         for listener in self.listeners.values_mut() {
             if let Listener::Hosts(hosts) = listener {

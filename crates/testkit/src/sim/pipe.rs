@@ -18,7 +18,7 @@ const LINGER_NS: u64 = 2_000_000_000;
 const PASSIVE_NS: u64 = 100_000_000;
 
 impl Kernel {
-    /// Takes bytes from a party.
+    /// Takes bytes from a handler.
     pub(super) fn send(&mut self, id: EndId, bytes: &[u8]) {
         let Some(end) = self.ends.get_mut(&id) else { return };
         if matches!(end.stage, Stage::Flushing | Stage::Passive) || end.fin_sent {
@@ -37,7 +37,7 @@ impl Kernel {
         }
     }
 
-    /// Moves what fits from the party's bytes into the kernel's buffer and onto the wire.
+    /// Moves what fits from the handler's bytes into the kernel's buffer and onto the wire.
     fn push(&mut self, id: EndId) {
         let room = self.conditions.buffer_bytes;
         let Some(end) = self.ends.get_mut(&id) else { return };

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use net::{ConnId, Failure};
 
-use super::HostLimits;
+use super::conditions::HostLimits;
 
 /// The first local port that a host hands out.
 pub(super) const FIRST_PORT: u16 = 32_768;
@@ -56,7 +56,7 @@ impl Ord for Scheduled {
     }
 }
 
-/// What a party is told.
+/// An event on its way to a handler.
 #[derive(Debug)]
 pub(super) struct Upcall {
     pub(super) host: usize,
@@ -82,11 +82,11 @@ pub(super) enum Stage {
     Connecting,
     /// Standing, in the accept queue.
     Queued,
-    /// Known to its party.
+    /// Known to its handler.
     Open,
-    /// Given up by its party, still sending what it was handed, or waiting for the peer's FIN.
+    /// Given up by its handler, still sending what it was handed, or waiting for the peer's FIN.
     Flushing,
-    /// Given up by its party once the peer closes.
+    /// Given up by its handler once the peer closes.
     Passive,
 }
 
@@ -108,7 +108,7 @@ pub(super) struct End {
     pub(super) eof_told: bool,
     pub(super) receiving: bool,
     pub(super) readable_ahead: bool,
-    /// Handed over by the party, not taken by the kernel.
+    /// Handed over by the handler, not taken by the kernel.
     pub(super) unsent: VecDeque<u8>,
     /// Taken by the kernel, not yet read at the other end.
     pub(super) in_flight: usize,
@@ -181,7 +181,7 @@ impl Host {
     }
 }
 
-/// News for the party at an end; none for the deaf.
+/// News for the handler at an end; none for the deaf.
 pub(super) fn upcall(end: &End, news: News) -> Option<Upcall> {
     Some(Upcall { host: end.host?, conn: end.conn, token: end.token, news })
 }

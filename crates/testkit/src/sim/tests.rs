@@ -1,9 +1,9 @@
-//! The simulation, tried with tiny parties: an echo server, and a client that says everything at
+//! The simulation, tried with tiny handlers: an echo server, and a client that says everything at
 //! once and hears it back.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use net::{Close, ConnId, Event, Failure, Net, Next, Operation, Party, Route};
+use net::{Close, ConnId, Event, Failure, Handler, Net, Next, Operation, Route};
 
 use super::*;
 
@@ -21,7 +21,7 @@ struct Echo {
     largest_backlog: usize,
 }
 
-impl Party<SimNet> for Echo {
+impl Handler<SimNet> for Echo {
     fn accepted(&mut self, _: &mut SimNet, conn: ConnId) -> Option<u32> {
         self.accepted += 1;
         self.conns.push(conn);
@@ -92,7 +92,7 @@ impl Caller {
     }
 }
 
-impl Party<SimNet> for Caller {
+impl Handler<SimNet> for Caller {
     fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
         unreachable!("a caller does not listen")
     }
@@ -139,7 +139,7 @@ fn run_pair(world: &World, server: &mut Echo, caller: &mut Caller) -> (Ended, us
     near.listen(caller.to);
     caller.start(&mut far);
     let mut actors =
-        [Actor { net: &mut near, party: server }, Actor { net: &mut far, party: caller }];
+        [Actor { net: &mut near, handler: server }, Actor { net: &mut far, handler: caller }];
     let ended = run(world, u64::MAX, &mut actors);
     (ended, near.open())
 }
@@ -205,7 +205,7 @@ fn nobody_listening_refuses() {
     let mut net = world.host();
     let mut caller = Caller::new(address(81), b"x", 2);
     caller.start(&mut net);
-    run(&world, u64::MAX, &mut [Actor { net: &mut net, party: &mut caller }]);
+    run(&world, u64::MAX, &mut [Actor { net: &mut net, handler: &mut caller }]);
     let refused = Failure { during: Operation::Connect, errno: libc::ECONNREFUSED };
     assert_eq!(caller.failures, [refused, refused]);
 }
@@ -217,7 +217,7 @@ fn the_deaf_take_connections_up_to_their_backlog() {
     let mut net = world.host();
     let mut caller = Caller::new(address(82), b"x", 3);
     caller.start(&mut net);
-    let ended = run(&world, u64::MAX, &mut [Actor { net: &mut net, party: &mut caller }]);
+    let ended = run(&world, u64::MAX, &mut [Actor { net: &mut net, handler: &mut caller }]);
     assert_eq!((ended, caller.ended), (Ended::Idle, 0));
     assert_eq!(net.open(), 3);
 }
@@ -247,8 +247,10 @@ fn a_server_out_of_files_accepts_once_one_is_free() {
     near.listen(address(80));
     let (mut server, mut caller) = (Echo::default(), Caller::new(address(80), b"hello", 3));
     caller.start(&mut far);
-    let mut actors =
-        [Actor { net: &mut near, party: &mut server }, Actor { net: &mut far, party: &mut caller }];
+    let mut actors = [
+        Actor { net: &mut near, handler: &mut server },
+        Actor { net: &mut far, handler: &mut caller },
+    ];
     run(&world, u64::MAX, &mut actors);
     assert_eq!(server.accepted, 3);
     assert!(caller.heard.iter().all(|heard| heard == b"hello"));
@@ -270,7 +272,7 @@ struct Brief {
     how: Close,
 }
 
-impl Party<SimNet> for Brief {
+impl Handler<SimNet> for Brief {
     fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
         net.send(conn, b"bye");
         net.close(conn, self.how);
@@ -298,8 +300,8 @@ fn closes_end_as_they_are_meant_to() {
         caller.start(&mut far);
         let mut brief = Brief { how };
         let mut actors = [
-            Actor { net: &mut near, party: &mut brief },
-            Actor { net: &mut far, party: &mut caller },
+            Actor { net: &mut near, handler: &mut brief },
+            Actor { net: &mut far, handler: &mut caller },
         ];
         assert_eq!(run(&world, u64::MAX, &mut actors), Ended::Idle);
         // A RST makes the kernel throw away what has not been read yet.
@@ -319,7 +321,7 @@ struct Flood {
     drained: bool,
 }
 
-impl Party<SimNet> for Flood {
+impl Handler<SimNet> for Flood {
     fn accepted(&mut self, net: &mut SimNet, conn: ConnId) -> Option<u32> {
         net.send(conn, &[0; 10_000]);
         net.want_drained(conn);
@@ -343,7 +345,7 @@ struct Sleeper {
     heard: usize,
 }
 
-impl Party<SimNet> for Sleeper {
+impl Handler<SimNet> for Sleeper {
     fn accepted(&mut self, _: &mut SimNet, _: ConnId) -> Option<u32> {
         None
     }
@@ -380,7 +382,7 @@ fn a_reader_that_sleeps_presses_back() {
             run(
                 &world,
                 until,
-                &mut [Actor { net: near, party: flood }, Actor { net: far, party: sleeper }],
+                &mut [Actor { net: near, handler: flood }, Actor { net: far, handler: sleeper }],
             )
         };
     go(wakes_ns - 1, &mut flood, &mut sleeper, &mut near, &mut far);

@@ -9,11 +9,11 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, Stretch};
 use super::path::FieldPart;
 use super::request::{Asked, Ops};
+use super::resolver::{Resolver, TemplatePiece};
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Writes the body; gives the media type that it sets unless the headers have one.
     pub(super) fn body(
         &self,
@@ -73,8 +73,8 @@ impl Meaning<'_> {
     ) {
         for stretch in self.template(text, path, asked.extracted, findings).unwrap_or_default() {
             match stretch {
-                Stretch::Text(text, _) => ops.text(text.as_bytes()),
-                Stretch::Value(value, _) => ops.push(value, Escape::Raw),
+                TemplatePiece::Text(text, _) => ops.text(text.as_bytes()),
+                TemplatePiece::Value(value, _) => ops.push(value, Escape::Raw),
             }
         }
     }
@@ -99,7 +99,7 @@ impl Meaning<'_> {
         let (mut quoted, mut escaped) = (false, false);
         for stretch in self.template(text, path, asked.extracted, findings).unwrap_or_default() {
             match stretch {
-                Stretch::Text(text, _) => {
+                TemplatePiece::Text(text, _) => {
                     for byte in text.bytes() {
                         match byte {
                             _ if escaped => escaped = false,
@@ -110,7 +110,7 @@ impl Meaning<'_> {
                     }
                     ops.text(text.as_bytes());
                 }
-                Stretch::Value(value, _) => {
+                TemplatePiece::Value(value, _) => {
                     ops.push(value, if quoted { Escape::JsonText } else { Escape::Raw });
                 }
             }
@@ -171,15 +171,15 @@ impl Meaning<'_> {
         findings: &mut Findings,
     ) {
         let Some(stretches) = self.template(text, path, asked.extracted, findings) else { return };
-        if let [Stretch::Value(value, _)] = &stretches[..] {
+        if let [TemplatePiece::Value(value, _)] = &stretches[..] {
             ops.push(value.clone(), Escape::JsonValue);
             return;
         }
         ops.text(b"\"");
         for stretch in stretches {
             match stretch {
-                Stretch::Text(text, _) => ops.escaped(&text, Escape::JsonText),
-                Stretch::Value(value, _) => ops.push(value, Escape::JsonText),
+                TemplatePiece::Text(text, _) => ops.escaped(&text, Escape::JsonText),
+                TemplatePiece::Value(value, _) => ops.push(value, Escape::JsonText),
             }
         }
         ops.text(b"\"");

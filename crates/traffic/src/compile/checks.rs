@@ -8,14 +8,14 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, Stretch};
 use super::request::Asked;
+use super::resolver::{Resolver, TemplatePiece};
 use super::variables::joined;
 
 /// Memory that a compiled regular expression may take.
 pub(crate) const LARGEST_REGEX: usize = 1 << 20;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// The checks, and the values that some of them compare with.
     pub(super) fn checks(
         &self,
@@ -96,7 +96,7 @@ impl Meaning<'_> {
         wanted: &mut Vec<Value>,
         findings: &mut Findings,
     ) -> Option<Wanted> {
-        let stretches: Vec<Stretch> = self.template(text, path, asked.extracted, findings)?;
+        let stretches: Vec<TemplatePiece> = self.template(text, path, asked.extracted, findings)?;
         Some(match joined(stretches) {
             Value::Const { bytes, .. } => Wanted::Text(bytes),
             value => {

@@ -1,4 +1,4 @@
-//! Flows: steps in order, with what they take from answers and when they are taken.
+//! Flows: steps in order, with what they take from responses and when they are taken.
 
 use model::workload::{Condition, Extractor, Step};
 use regex::bytes::RegexBuilder;
@@ -10,8 +10,8 @@ use crate::value::Value;
 use model::quote::quote;
 
 use super::checks::{LARGEST_REGEX, pointer_at};
-use super::meaning::{Meaning, nearest};
 use super::request::Asked;
+use super::resolver::{Resolver, nearest};
 use super::server::Server;
 use super::variables::joined;
 
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 1_000;
 /// Values that a flow extracts at most.
 const MOST_EXTRACTED: usize = 100;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Compiles the flow of an index; its requests go behind those that are there.
     pub(super) fn flow(
         &self,

@@ -7,7 +7,7 @@ use crate::expression::Expression;
 use crate::value::{Clock, Function, HmacKey, Signer, Unit, Value};
 use model::quote::quote;
 
-use super::meaning::{Meaning, Wrong, folded, nearest};
+use super::resolver::{Resolver, Wrong, folded, nearest};
 
 /// What can be called, with the fewest and the most arguments, and what they are.
 const FUNCTIONS: &[(&str, usize, usize, &str)] = &[
@@ -36,7 +36,7 @@ const FUNCTIONS: &[(&str, usize, usize, &str)] = &[
 /// The longest random string.
 const LONGEST_STRING: i64 = 1 << 20;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     pub(super) fn call(
         &self,
         name: &str,

@@ -10,8 +10,8 @@ use crate::finding::{Findings, inside};
 use crate::program::{Item, Split, What};
 
 use super::Inputs;
-use super::course::Course;
 use super::request::{method, name};
+use super::varying_load::VaryingLoad;
 
 /// Endpoints of a workload at most, steps among them: as many as results tell apart.
 const MOST: usize = 1_000;
@@ -35,7 +35,7 @@ pub(super) struct Wanted {
     pub(super) left_out: Vec<String>,
     /// Each unit's weight, rate or users.
     pub(super) parts: Vec<f64>,
-    pub(super) course: Course,
+    pub(super) varying: VaryingLoad,
 }
 
 /// What the parts of the mix are given in.
@@ -128,7 +128,7 @@ impl Wanted {
             load: workload.load.clone(),
             left_out: Vec::new(),
             parts: Vec::new(),
-            course: Course::default(),
+            varying: VaryingLoad::default(),
         };
         let endpoints = (0..workload.endpoints.len()).map(Unit::Endpoint);
         let flows = (0..workload.flows.len()).map(Unit::Flow);
@@ -159,7 +159,7 @@ impl Wanted {
         let kind = wanted.kind(workload, findings);
         wanted.share_out(workload, kind, inputs.scale, findings);
         let own = kind != Kind::Weight;
-        wanted.course = Course::of(&mut wanted.load, own, inputs, findings);
+        wanted.varying = VaryingLoad::of(&mut wanted.load, own, inputs, findings);
         wanted
     }
 
@@ -256,7 +256,7 @@ impl Wanted {
         }
     }
 
-    /// The part of all arrivals that a unit has, 0 to 1; nothing where it depends on answers.
+    /// The part of all arrivals that a unit has, 0 to 1; nothing where it depends on responses.
     pub(super) fn share(&self, unit: usize) -> Option<f64> {
         let total: f64 = self.parts.iter().sum();
         match self.split {

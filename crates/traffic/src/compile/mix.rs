@@ -20,7 +20,7 @@ pub(super) fn mix(workload: &Workload, wanted: &Wanted) -> Mix {
         let connections = matches!(wanted.split, Split::Users(_)).then_some(part as u32);
         match *unit {
             Unit::Endpoint(index) => mix.endpoints.push(EndpointPlan {
-                // What steps send depends on their answers.
+                // What steps send depends on their responses.
                 share: wanted.share(at).filter(|_| !sessions),
                 rate_per_s,
                 connections,
@@ -61,7 +61,7 @@ fn endpoint(workload: &Workload, index: usize) -> EndpointPlan {
     }
 }
 
-/// A step. What it has to find in its answer is checked behind its checks.
+/// A step. What it has to find in its response is checked behind its checks.
 fn step(workload: &Workload, index: usize, number: usize) -> EndpointPlan {
     let flow = &workload.flows[index];
     let step = &flow.steps[number];

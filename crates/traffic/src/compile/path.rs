@@ -6,13 +6,13 @@ use model::workload::Fields;
 use crate::escape::{Escape, escape};
 use crate::finding::{Findings, inside};
 
-use super::meaning::{Meaning, Stretch};
 use super::request::{Asked, Ops};
+use super::resolver::{Resolver, TemplatePiece};
 
 /// Bytes of a path at most.
 const LONGEST: usize = 64 << 10;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Writes path and query.
     pub(super) fn path(
         &self,
@@ -43,7 +43,7 @@ impl Meaning<'_> {
         let mut query = false;
         for stretch in stretches {
             match stretch {
-                Stretch::Text(text, from) => {
+                TemplatePiece::Text(text, from) => {
                     if let Some(hash) = text.find('#') {
                         let what = "what follows `#` is never sent; a `#` is written `%23`";
                         findings.add_at(&at, Some(from + hash..from + hash + 1), what);
@@ -55,11 +55,11 @@ impl Meaning<'_> {
                     };
                     literal(&text, ops);
                 }
-                Stretch::Value(value, _) if mask.as_ref().is_some_and(|mask| mask.hides) => {
+                TemplatePiece::Value(value, _) if mask.as_ref().is_some_and(|mask| mask.hides) => {
                     drop(value);
                     ops.text(b"***");
                 }
-                Stretch::Value(value, part) => {
+                TemplatePiece::Value(value, part) => {
                     ops.value(value, Escape::Url, &at, Some(part), findings);
                 }
             }
@@ -115,8 +115,8 @@ impl Meaning<'_> {
             }
             for stretch in self.template(value, &at, extracted, findings).unwrap_or_default() {
                 match stretch {
-                    Stretch::Text(text, _) => each(FieldPart::Text(&text)),
-                    Stretch::Value(value, _) => each(FieldPart::Value(value)),
+                    TemplatePiece::Text(text, _) => each(FieldPart::Text(&text)),
+                    TemplatePiece::Value(value, _) => each(FieldPart::Value(value)),
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::pool::{
 use model::quote::quote;
 
 use super::Inputs;
-use super::meaning::nearest;
+use super::resolver::nearest;
 
 /// Pools of a workload at most.
 const MOST: usize = 1_000;

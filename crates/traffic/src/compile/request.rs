@@ -13,7 +13,7 @@ use crate::source::{Fixed, Wants};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, Stretch};
+use super::resolver::{Resolver, TemplatePiece};
 use super::server::Server;
 
 /// A request as written, whatever it stands in.
@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
     pub(super) headers: &'a Fields,
     pub(super) body: Option<&'a Body>,
     pub(super) checks: &'a [Check],
-    /// What steps before it took from their answers.
+    /// What steps before it took from their responses.
     pub(super) extracted: &'a [String],
     /// Whether it has the session's cookies.
     pub(super) in_session: bool,
@@ -136,7 +136,7 @@ impl Ops {
     }
 }
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Compiles the endpoint of an index.
     pub(super) fn request(
         &self,
@@ -254,7 +254,7 @@ impl Meaning<'_> {
         let cut = value.len() - value.trim_start().len();
         for stretch in stretches {
             match stretch {
-                Stretch::Text(text, at) => {
+                TemplatePiece::Text(text, at) => {
                     let part = Some(at + cut..at + cut + text.len());
                     head.value(
                         Value::text(text.into_bytes()),
@@ -264,7 +264,7 @@ impl Meaning<'_> {
                         findings,
                     );
                 }
-                Stretch::Value(value, at) => {
+                TemplatePiece::Value(value, at) => {
                     let part = Some(at.start + cut..at.end + cut);
                     head.value(value, Escape::Header, path, part, findings);
                 }

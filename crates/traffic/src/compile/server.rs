@@ -4,7 +4,7 @@ use url::Url;
 
 use crate::finding::Findings;
 
-use super::meaning::{Meaning, Stretch};
+use super::resolver::{Resolver, TemplatePiece};
 
 /// Where requests go.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub(super) struct Server {
     pub(super) base: String,
 }
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Reads the target. Its placeholders are of what never changes: the environment.
     pub(super) fn server(&self, findings: &mut Findings) -> Option<Server> {
         const PATH: &str = "target";
@@ -25,8 +25,8 @@ impl Meaning<'_> {
         let target = &self.workload.target;
         for stretch in self.template(target, PATH, &[], findings)? {
             match stretch {
-                Stretch::Text(plain, _) => text += &plain,
-                Stretch::Value(value, at) => match value.constant() {
+                TemplatePiece::Text(plain, _) => text += &plain,
+                TemplatePiece::Value(value, at) => match value.constant() {
                     Some(bytes) => text += &String::from_utf8_lossy(bytes),
                     None => {
                         let what = "the server has to be the same for every request";

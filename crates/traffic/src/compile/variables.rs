@@ -7,7 +7,7 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::meaning::{Meaning, Stretch, worked_out};
+use super::resolver::{Resolver, TemplatePiece, worked_out};
 
 /// Variables of a workload at most.
 const MOST: usize = 10_000;
@@ -16,7 +16,7 @@ const MOST_PARTS: u64 = 10_000;
 /// Bytes of a variable that never changes at most: 1 MiB.
 const LONGEST: usize = 1 << 20;
 
-impl Meaning<'_> {
+impl Resolver<'_> {
     /// Defines all variables. One that is wrong is defined as empty, so that what uses it is not blamed.
     pub(super) fn define_variables(&mut self, findings: &mut Findings) {
         let names: Vec<&String> = self.workload.variables.keys().collect();
@@ -109,11 +109,11 @@ impl Meaning<'_> {
     }
 }
 
-/// The stretches of a template as one value.
-pub(super) fn joined(stretches: Vec<Stretch>) -> Value {
+/// The pieces of a template as one value.
+pub(super) fn joined(stretches: Vec<TemplatePiece>) -> Value {
     let value = |stretch| match stretch {
-        Stretch::Text(text, _) => Value::text(text.into_bytes()),
-        Stretch::Value(value, _) => value,
+        TemplatePiece::Text(text, _) => Value::text(text.into_bytes()),
+        TemplatePiece::Value(value, _) => value,
     };
     let mut values: Vec<Value> = stretches.into_iter().map(value).collect();
     if values.iter().all(|value| value.constant().is_some()) {

@@ -1,4 +1,4 @@
-//! A user's way through a flow: which step is next, and what was taken from the answers on the way.
+//! A user's way through a flow: which step is next, and what was taken from the responses on the way.
 
 use model::{Draw, Nanos};
 use regex::bytes::CaptureLocations;
@@ -9,7 +9,7 @@ use crate::pool::Drawn;
 use crate::program::{Extract, Flow, From, Program, When};
 use crate::value::{Scene, Texts};
 
-use super::jar::Jar;
+use super::cookies::Jar;
 
 /// Bytes of one extracted value at most; a longer one counts as not found.
 const LONGEST: usize = 16 << 10;
@@ -21,15 +21,15 @@ const MOST_HELD: usize = 256 << 20;
 /// What a session that is over may keep of its memory for the next of its user.
 const IDLE: usize = 16 << 10;
 
-/// See the module. It is kept when it is over, for its memory.
+/// Where a user is in a flow. It is kept when it is over, for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// Whether it is under way.
     pub(super) active: bool,
-    /// Whether an answer is awaited.
+    /// Whether a response is awaited.
     pub(super) awaiting: bool,
     pub(super) flow: u32,
-    /// The step that is taken next, or whose answer is awaited.
+    /// The step that is taken next, or whose response is awaited.
     pub(super) step: u16,
     pub(super) place: Draw,
     /// When the next step is taken.
@@ -38,7 +38,7 @@ pub(super) struct Session {
     pub(super) drawn: Drawn,
     pub(super) extracted: Texts,
     pub(super) jar: Jar,
-    /// The first extraction that the head of the answer lacks.
+    /// The first extraction that the head of the response lacks.
     lacks: Option<u16>,
     /// Scratch: the sides of a condition.
     sides: [Vec<u8>; 2],
@@ -50,7 +50,7 @@ pub(super) struct Common {
     /// Room for what the regular expressions of extractions find, by endpoint and by place among the
     /// extractions of its step: an expression cannot be asked without.
     rooms: Vec<Vec<Option<CaptureLocations>>>,
-    /// Scratch: a text of an answer without its escapes.
+    /// Scratch: a text of a response without its escapes.
     text: Vec<u8>,
     /// Memory of what all sessions extracted.
     held: usize,
@@ -107,7 +107,7 @@ impl Session {
         }
     }
 
-    /// The head of the awaited answer.
+    /// The head of the awaited response.
     pub(super) fn head(
         &mut self,
         program: &Program,
@@ -135,7 +135,7 @@ impl Session {
         }
     }
 
-    /// The body of the awaited answer. The first extraction that the answer lacks.
+    /// The body of the awaited response. The first extraction that the response lacks.
     pub(super) fn body(
         &mut self,
         program: &Program,

@@ -7,8 +7,8 @@ use crate::pool::Drawn;
 use crate::program::{Form, Op, Program, Request};
 use crate::value::{Scene, Texts, decimal};
 
-use super::answer::Flight;
-use super::jar::Jar;
+use super::cookies::Jar;
+use super::responses::Flight;
 
 /// Memory that is kept from request to request.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Works out what the answer is compared with. The request was written just before.
+    /// Works out what the response is compared with. The request was written just before.
     pub(super) fn ask(
         &mut self,
         setting: &mut Setting<'_>,

@@ -1,4 +1,4 @@
-//! Where a pool whose order counts has got to: workers take lots of rows, and nobody takes a row twice.
+//! Where a pool whose order counts has got to: workers take ranges of rows, and no row is taken twice.
 //!
 //! Owns which lot is whose. A lot is kept, if somebody keeps lots, before any of its rows is used, so
 //! that a run that was killed can be gone on with: [`Lots::read`] says what is used up, what is not, and
@@ -63,7 +63,7 @@ enum Held {
 /// A pool's lots as they were kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lots {
-    /// Where nobody had taken rows yet; none when nothing was kept.
+    /// The first place from which no rows had been taken; none when nothing was kept.
     pub next: Option<Place>,
     /// Rows that were taken and certainly not used.
     pub left: Vec<Lot>,
@@ -122,13 +122,13 @@ impl Lots {
     }
 }
 
-/// See the module.
+/// How far a pool has been handed out, shared by all workers.
 #[derive(Debug, Default)]
-pub(crate) struct Cursor(Mutex<State>);
+pub(crate) struct Cursor(Mutex<CursorState>);
 
 #[derive(Debug, Default)]
-struct State {
-    /// Where nobody has taken rows yet.
+struct CursorState {
+    /// The first place from which no rows have been taken.
     next: Place,
     /// By worker, what it left when it was done.
     left: Vec<Lot>,
@@ -138,7 +138,7 @@ struct State {
 impl Cursor {
     /// At a place, with no row taken.
     pub(crate) fn at(next: Place) -> Self {
-        Self(Mutex::new(State { next, ..State::default() }))
+        Self(Mutex::new(CursorState { next, ..CursorState::default() }))
     }
 
     /// Keeps lots from now on, and goes on where kept ones say.
@@ -193,7 +193,7 @@ impl Cursor {
     }
 }
 
-impl State {
+impl CursorState {
     fn hand_over(&mut self, from: usize, to: u32) -> Result<Lot, String> {
         let lot = std::mem::take(&mut self.left[from]);
         self.put(to, lot, Held::InUse)?;

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::bad_row::{BadRow, column_names, never_closed};
 use super::cursor::Place;
 use super::drawn::Cells;
-use super::read::{BadRow, column_names, never_closed};
-use super::split::{Splitter, lines, open_quote};
+use super::split::{MOST_COLUMNS, Splitter, lines, open_quote};
 
 /// Bytes of a row at most, in a file that is not read into memory: 1 MiB.
 pub(crate) const LONGEST_ROW: usize = 1 << 20;
@@ -80,7 +80,7 @@ impl CsvFile {
         start.at += bytes as u64;
         start.line = lines(&piece);
         if count > cells.len() {
-            return Err(BadRow::at(1, format!("has more than {} columns", super::MOST_COLUMNS)));
+            return Err(BadRow::at(1, format!("has more than {} columns", MOST_COLUMNS)));
         }
         let names = (0..count).map(|at| str::from_utf8(cells.cell(at)).map(str::to_owned));
         let names = names.collect::<Result<_, _>>();

@@ -168,7 +168,7 @@ impl<'a> Pass<'a> {
             let wrong = if count == self.csv.columns.len() {
                 self.weigh().err()
             } else {
-                Some(super::read::uneven(self.row + 1, count, self.csv.columns.len()))
+                Some(super::bad_row::uneven(self.row + 1, count, self.csv.columns.len()))
             };
             if let Some(what) = wrong {
                 let blank = piece[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));

@@ -8,8 +8,10 @@
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter};
 
-use super::MOST_COLUMNS;
 use super::drawn::Cells;
+
+/// Columns of a pool at most.
+pub(crate) const MOST_COLUMNS: usize = 1_000;
 
 /// Takes rows off bytes that begin where a row does.
 #[derive(Debug)]

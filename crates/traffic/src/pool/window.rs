@@ -4,10 +4,10 @@
 //! cursor there, while others wait for it; that is once in many hundred rows. The window's rows are the
 //! worker's own, in a buffer that it keeps. What follows a window is asked of the disk beforehand.
 
+use super::bad_row::uneven;
 use super::cursor::{Cursor, Lot, Place};
 use super::drawn::Cells;
 use super::file::CsvFile;
-use super::read::uneven;
 use super::split::{Splitter, is_plain, lines};
 use crate::source::Seat;
 

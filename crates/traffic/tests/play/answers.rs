@@ -1,24 +1,24 @@
-//! What becomes of answers.
+//! What becomes of responses.
 
 use serde_json::{Value, json};
 use traffic::{Answered, Source};
-use wire::{AnswerTo, Limits, ResponseEvent, ResponseParser};
+use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use crate::{closed, compiled, sent, source};
 
-/// Tells a source an answer as the engine does: what the parser says of its bytes, cut at `cut`.
+/// Tells a source a response as the engine does: what the parser says of its bytes, cut at `cut`.
 fn answer(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
     tell(source, user, text, cut, 0).failed_check
 }
 
-/// Tells a source an answer in one piece.
+/// Tells a source a response in one piece.
 pub fn told(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Answered {
     tell(source, user, text, 0, now)
 }
 
 fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) -> Answered {
     let mut parser = ResponseParser::new(Limits::default());
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     let mut status = 0;
     let (first, second) = text.as_bytes().split_at(cut.min(text.len()));
     for mut part in [first, second] {
@@ -36,7 +36,7 @@ fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) ->
     source.answered(user, status < 400, now)
 }
 
-/// An answer.
+/// A response.
 pub fn http(status: u16, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
@@ -114,7 +114,7 @@ fn bodies_of_all_users_share_one_budget() {
     for user in 0..USERS {
         sent(&mut *source, closed(user, 0));
         let mut parser = ResponseParser::new(Limits::default());
-        parser.begin(AnswerTo::Other);
+        parser.begin(ResponseTo::Other);
         let mut rest = text.as_bytes();
         let told = allocation_counter::measure(|| {
             while let Some(event) = parser.next(&mut rest).unwrap() {

@@ -1,4 +1,4 @@
-//! Sessions: steps in order, with what they take from answers.
+//! Sessions: steps in order, with what they take from responses.
 
 use serde_json::{Value, json};
 use traffic::{Answered, Next, Requests, Session, Source};

@@ -97,7 +97,7 @@ fn users_belong_to_their_endpoint_and_keep_its_pace() {
         assert_eq!(sent(&mut *source, closed(user, 0)).0, 1);
         assert_eq!(sent(&mut *source, closed(user, 1)).0, 1);
     }
-    // A late answer does not move the steps; one that is later than a step begins them anew.
+    // A late response does not move the steps; one that is later than a step begins them anew.
     assert_eq!(source.next(closed(0, ms(50)), &mut out), Next::At(ms(90)));
     assert_eq!(sent(&mut *source, closed(0, ms(91))).0, 0);
     assert_eq!(source.next(closed(0, ms(100)), &mut out), Next::At(ms(180)));

@@ -1,10 +1,10 @@
 //! Well-formed messages and what is read from them.
 
-use wire::{AnswerTo, Eof, Framing, Limits};
+use wire::{Eof, Framing, Limits, ResponseTo};
 
 use crate::replay::{self, Common, Step};
 
-fn answers(bytes: &[u8], answers_to: &[AnswerTo]) -> Vec<Step> {
+fn answers(bytes: &[u8], answers_to: &[ResponseTo]) -> Vec<Step> {
     let whole = replay::answers([bytes], answers_to, Limits::default());
     let dripped = replay::answers(bytes.chunks(1), answers_to, Limits::default());
     assert_eq!(whole, dripped);
@@ -43,7 +43,7 @@ fn an_answer_is_read_to_the_last_detail() {
     let common = Common { version_minor: 1, headers, framing, keep_alive, bytes: 64 };
     let head = Step::Answer { status: 200, common };
     let expected = [head, body(b"hi"), KEPT, Step::Eof(Eof::Idle)];
-    assert_eq!(answers(bytes, &[AnswerTo::Other]), expected);
+    assert_eq!(answers(bytes, &[ResponseTo::Other]), expected);
 }
 
 #[test]
@@ -70,47 +70,57 @@ fn a_request_is_read_to_the_last_detail() {
 #[test]
 fn framing_and_persistence_of_answers() {
     use Framing::{Chunked, Length, None, UntilClose};
-    let table: [(&str, AnswerTo, Framing, bool); 22] = [
-        ("1.1 200 OK\r\nContent-Length: 0", AnswerTo::Other, Length(0), true),
-        ("1.1 200 OK\r\ncontent-LENGTH:\t7 ", AnswerTo::Other, Length(7), true),
-        ("1.1 200 OK\r\nContent-Length: 7\r\nContent-Length: 07", AnswerTo::Other, Length(7), true),
-        ("1.1 200 OK\r\nContent-Length: 7\r\nConnection: close", AnswerTo::Other, Length(7), false),
+    let table: [(&str, ResponseTo, Framing, bool); 22] = [
+        ("1.1 200 OK\r\nContent-Length: 0", ResponseTo::Other, Length(0), true),
+        ("1.1 200 OK\r\ncontent-LENGTH:\t7 ", ResponseTo::Other, Length(7), true),
         (
-            "1.1 200 OK\r\nContent-Length: 7\r\nConnection: a, Close",
-            AnswerTo::Other,
-            Length(7),
-            false,
-        ),
-        ("1.1 200 OK\r\nTransfer-Encoding: chunked", AnswerTo::Other, Chunked, true),
-        ("1.1 200 OK\r\nTransfer-Encoding:CHUNKED ", AnswerTo::Other, Chunked, true),
-        (
-            "1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close",
-            AnswerTo::Other,
-            Chunked,
-            false,
-        ),
-        ("1.1 200 OK", AnswerTo::Other, UntilClose, false),
-        ("1.1 200 OK\r\nConnection: keep-alive", AnswerTo::Other, UntilClose, false),
-        ("1.0 200 OK\r\nContent-Length: 7", AnswerTo::Other, Length(7), false),
-        (
-            "1.0 200 OK\r\nContent-Length: 7\r\nConnection: Keep-Alive",
-            AnswerTo::Other,
+            "1.1 200 OK\r\nContent-Length: 7\r\nContent-Length: 07",
+            ResponseTo::Other,
             Length(7),
             true,
         ),
-        ("1.1 200 OK\r\nContent-Length: 7", AnswerTo::Head, None, true),
-        ("1.1 200 OK\r\nTransfer-Encoding: chunked", AnswerTo::Head, None, true),
-        ("1.1 200 OK", AnswerTo::Head, None, true),
-        ("1.1 204 No Content", AnswerTo::Other, None, true),
-        ("1.1 204 No Content\r\nContent-Length: 7", AnswerTo::Other, None, true),
-        ("1.1 304 Not Modified\r\nContent-Length: 7", AnswerTo::Other, None, true),
-        ("1.1 101 Switching Protocols\r\nConnection: upgrade", AnswerTo::Other, None, false),
-        ("1.1 404 \r\nContent-Length: 7", AnswerTo::Other, Length(7), true),
-        ("1.1 599\r\nContent-Length: 7", AnswerTo::Other, Length(7), true),
-        ("1.1 999 R\u{e9}ason?\r\nContent-Length: 7", AnswerTo::Other, Length(7), true),
+        (
+            "1.1 200 OK\r\nContent-Length: 7\r\nConnection: close",
+            ResponseTo::Other,
+            Length(7),
+            false,
+        ),
+        (
+            "1.1 200 OK\r\nContent-Length: 7\r\nConnection: a, Close",
+            ResponseTo::Other,
+            Length(7),
+            false,
+        ),
+        ("1.1 200 OK\r\nTransfer-Encoding: chunked", ResponseTo::Other, Chunked, true),
+        ("1.1 200 OK\r\nTransfer-Encoding:CHUNKED ", ResponseTo::Other, Chunked, true),
+        (
+            "1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close",
+            ResponseTo::Other,
+            Chunked,
+            false,
+        ),
+        ("1.1 200 OK", ResponseTo::Other, UntilClose, false),
+        ("1.1 200 OK\r\nConnection: keep-alive", ResponseTo::Other, UntilClose, false),
+        ("1.0 200 OK\r\nContent-Length: 7", ResponseTo::Other, Length(7), false),
+        (
+            "1.0 200 OK\r\nContent-Length: 7\r\nConnection: Keep-Alive",
+            ResponseTo::Other,
+            Length(7),
+            true,
+        ),
+        ("1.1 200 OK\r\nContent-Length: 7", ResponseTo::Head, None, true),
+        ("1.1 200 OK\r\nTransfer-Encoding: chunked", ResponseTo::Head, None, true),
+        ("1.1 200 OK", ResponseTo::Head, None, true),
+        ("1.1 204 No Content", ResponseTo::Other, None, true),
+        ("1.1 204 No Content\r\nContent-Length: 7", ResponseTo::Other, None, true),
+        ("1.1 304 Not Modified\r\nContent-Length: 7", ResponseTo::Other, None, true),
+        ("1.1 101 Switching Protocols\r\nConnection: upgrade", ResponseTo::Other, None, false),
+        ("1.1 404 \r\nContent-Length: 7", ResponseTo::Other, Length(7), true),
+        ("1.1 599\r\nContent-Length: 7", ResponseTo::Other, Length(7), true),
+        ("1.1 999 R\u{e9}ason?\r\nContent-Length: 7", ResponseTo::Other, Length(7), true),
     ];
-    for (head, answer_to, framing, keep_alive) in table {
-        let steps = answers(format!("HTTP/{head}\r\n\r\n").as_bytes(), &[answer_to]);
+    for (head, response_to, framing, keep_alive) in table {
+        let steps = answers(format!("HTTP/{head}\r\n\r\n").as_bytes(), &[response_to]);
         assert_eq!((first(&steps).0, first(&steps).1), (framing, keep_alive), "{head}");
     }
 }
@@ -152,7 +162,7 @@ fn chunked_bodies() {
     ];
     for (chunks, expected) in table {
         let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
-        let steps = answers(answer.as_bytes(), &[AnswerTo::Other]);
+        let steps = answers(answer.as_bytes(), &[ResponseTo::Other]);
         let expected = match expected {
             b"" => vec![KEPT, Step::Eof(Eof::Idle)],
             bytes => vec![body(bytes), KEPT, Step::Eof(Eof::Idle)],
@@ -165,7 +175,7 @@ fn chunked_bodies() {
 fn pipelined_answers_are_told_apart() {
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n\
                   HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 204 \r\n\r\n";
-    let steps = answers(bytes, &[AnswerTo::Head, AnswerTo::Other, AnswerTo::Other]);
+    let steps = answers(bytes, &[ResponseTo::Head, ResponseTo::Other, ResponseTo::Other]);
     let kept = steps.iter().filter(|&step| *step == KEPT).count();
     assert_eq!((kept, steps.len()), (3, 8), "{steps:?}");
     assert!(steps.contains(&body(b"hi")));
@@ -190,7 +200,7 @@ fn pipelined_requests_are_told_apart_and_an_empty_line_before_each_ignored() {
 fn interim_answers_are_skipped() {
     let bytes = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n\
                   HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    let steps = answers(bytes, &[AnswerTo::Other]);
+    let steps = answers(bytes, &[ResponseTo::Other]);
     assert!(matches!(steps[0], Step::Answer { status: 200, .. }), "{steps:?}");
     assert_eq!(steps[1..], [KEPT, Step::Eof(Eof::Idle)]);
 }
@@ -198,7 +208,7 @@ fn interim_answers_are_skipped() {
 #[test]
 fn after_101_the_bytes_belong_to_another_protocol() {
     let bytes = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
-    let steps = answers(bytes, &[AnswerTo::Other]);
+    let steps = answers(bytes, &[ResponseTo::Other]);
     assert_eq!(steps[1..], [CLOSED, Step::Eof(Eof::Idle)]);
 }
 
@@ -218,7 +228,7 @@ fn what_the_end_of_the_connection_means() {
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", Eof::Idle),
     ];
     for (bytes, expected) in table {
-        let steps = answers(bytes.as_bytes(), &[AnswerTo::Other]);
+        let steps = answers(bytes.as_bytes(), &[ResponseTo::Other]);
         assert_eq!(steps.last(), Some(&Step::Eof(expected)), "{bytes:?}");
     }
     let table = [
@@ -239,13 +249,13 @@ fn a_parser_begins_afresh_after_any_end() {
     let mut parser = wire::ResponseParser::new(Limits::default());
     let whole: &[u8] = b"HTTP/1.1 204 \r\n\r\n";
     for (cut, eof) in [(0, Eof::NoAnswer), (5, Eof::Truncated), (whole.len(), Eof::Complete)] {
-        parser.begin(AnswerTo::Other);
+        parser.begin(ResponseTo::Other);
         let mut input = &whole[..cut];
         _ = parser.next(&mut input).expect("the answer is well formed");
         assert_eq!(parser.eof(), eof);
     }
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     assert!(parser.next(&mut &b"nonsense"[..]).is_err());
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     assert!(matches!(parser.next(&mut &whole[..]), Ok(Some(wire::ResponseEvent::Head(_)))));
 }

@@ -3,7 +3,7 @@
 //! No time is measured: a reader that costs the square of the length would keep these tests busy for
 //! hours, which is noticed.
 
-use wire::{AnswerTo, Limits, RequestParser, ResponseEvent, ResponseParser, WireError};
+use wire::{Limits, RequestParser, ResponseEvent, ResponseParser, ResponseTo, WireError};
 
 const LIMITS: Limits = Limits { head_bytes: 1 << 20, headers: 60_000 };
 
@@ -14,7 +14,7 @@ fn until_error(parser: &mut ResponseParser, piece: &[u8], times: usize) -> Optio
 
 fn begun(limits: Limits, start: &[u8]) -> ResponseParser {
     let mut parser = ResponseParser::new(limits);
-    parser.begin(AnswerTo::Other);
+    parser.begin(ResponseTo::Other);
     let mut input = start;
     while !input.is_empty() {
         _ = parser.next(&mut input).expect("the start is well formed");

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use wire::{AnswerTo, Framing};
+use wire::{Framing, ResponseTo};
 
 use crate::replay::{Common, Step};
 
@@ -133,22 +133,22 @@ fn message(head_step: Step, head: Vec<u8>, body: Body, keep_alive: Option<bool>)
     Message { bytes: [head, body.written].concat(), steps }
 }
 
-/// One answer, after up to two interim ones, and what it answers to.
-pub fn answer() -> impl Strategy<Value = (Message, AnswerTo)> {
+/// One response, after up to two interim ones, and what it answers to.
+pub fn answer() -> impl Strategy<Value = (Message, ResponseTo)> {
     let bodied = (
         select(vec![200u16, 201, 404, 500, 999]),
         0..=1u8,
         prop_oneof![sized(), chunked()],
-        Just(AnswerTo::Other),
+        Just(ResponseTo::Other),
     );
     let bare = prop_oneof![
-        (select(vec![204u16, 304]), 0..=1u8, none(), Just(AnswerTo::Other)),
-        (select(vec![200u16, 404]), 0..=1u8, none(), Just(AnswerTo::Head)),
+        (select(vec![204u16, 304]), 0..=1u8, none(), Just(ResponseTo::Other)),
+        (select(vec![200u16, 404]), 0..=1u8, none(), Just(ResponseTo::Head)),
     ];
     let reason = "( [ -~]{0,12})?";
     let kind = prop_oneof![3 => bodied, 1 => bare];
     (kind, reason, fields(), any::<usize>(), any::<bool>(), 0..3usize).prop_map(
-        |((status, minor, body, answer_to), reason, others, at, keep_alive, interim)| {
+        |((status, minor, body, response_to), reason, others, at, keep_alive, interim)| {
             let version_minor = if body.framing == Framing::Chunked { 1 } else { minor };
             let framing = framing_fields(body.framing, version_minor, keep_alive);
             let start = format!("HTTP/1.{version_minor} {status}{reason}");
@@ -164,7 +164,7 @@ pub fn answer() -> impl Strategy<Value = (Message, AnswerTo)> {
             let mut message = message(step, bytes, body, Some(keep_alive));
             let before = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(interim);
             message.bytes.splice(0..0, before);
-            (message, answer_to)
+            (message, response_to)
         },
     )
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use wire::{AnswerTo, Framing, Limits, SeenHead};
+use wire::{Framing, LastHead, Limits, ResponseTo};
 
 use crate::replay::{Common, Step, answers, answers_after, pieces, requests};
 
@@ -101,11 +101,11 @@ impl Random {
 fn mutated_answers_read_alike_and_httparse_agrees() {
     let mut endings = BTreeMap::new();
     // Outlives the connections: heads are near alike, so that one may pass for another.
-    let mut seen = SeenHead::new();
+    let mut seen = LastHead::new();
     for seed in 0..CASES {
         let mut random = Random(seed);
         let bytes = random.mutated(&ANSWERS);
-        let to = [[AnswerTo::Other, AnswerTo::Head][random.below(8) / 7], AnswerTo::Other];
+        let to = [[ResponseTo::Other, ResponseTo::Head][random.below(8) / 7], ResponseTo::Other];
         let limits = random.limits();
         let cuts = [random.below(60), random.below(30), 1, random.below(9), random.below(9), 99];
         let whole = answers([&bytes[..]], &to, limits);
@@ -153,7 +153,7 @@ fn ending(steps: &[Step]) -> &'static str {
 fn agree_on_answer(status: u16, common: &Common, bytes: &[u8]) {
     let first = &bytes[b"HTTP/1.1 ".len()..];
     if first.starts_with(b"1") && !first.starts_with(b"101") {
-        return; // The oracle would report the interim answer, which is skipped here.
+        return; // The oracle would report the interim response, which is skipped here.
     }
     let mut headers = [httparse::EMPTY_HEADER; 128];
     let mut oracle = httparse::Response::new(&mut headers);

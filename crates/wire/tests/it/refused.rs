@@ -1,7 +1,7 @@
 //! Malformed messages, by table: every case is refused, with the error that names it, and in the
 //! same way when it arrives a byte at a time.
 
-use wire::{AnswerTo, Limits};
+use wire::{Limits, ResponseTo};
 
 use crate::replay::{self, Step};
 
@@ -14,8 +14,8 @@ fn code(steps: &[Step]) -> &'static str {
 }
 
 fn answer_code(bytes: &[u8]) -> &'static str {
-    let steps = replay::answers([bytes], &[AnswerTo::Other], Limits::default());
-    let dripped = replay::answers(bytes.chunks(1), &[AnswerTo::Other], Limits::default());
+    let steps = replay::answers([bytes], &[ResponseTo::Other], Limits::default());
+    let dripped = replay::answers(bytes.chunks(1), &[ResponseTo::Other], Limits::default());
     assert_eq!(steps, dripped, "{}", bytes.escape_ascii());
     code(&steps)
 }
@@ -100,7 +100,7 @@ fn request_lines() {
     }
 }
 
-/// Lines that are refused in answers, in requests and as trailers. The head is not complete after
+/// Lines that are refused in responses, in requests and as trailers. The head is not complete after
 /// them: nothing is put off until it is.
 #[test]
 fn header_lines() {
@@ -144,7 +144,7 @@ fn header_lines() {
     }
 }
 
-/// Framing headers, each with the code in an answer and in a request (empty: accepted).
+/// Framing headers, each with the code in a response and in a request (empty: accepted).
 #[test]
 fn framing_headers() {
     const CHUNKED: &str = "Transfer-Encoding: chunked";
@@ -285,7 +285,7 @@ fn answers_that_nobody_asked_for() {
 #[test]
 fn what_an_error_says() {
     let table: [(&[u8], &str); 6] = [
-        (b"\x15\x03\x03", r"not an HTTP/1 answer: it begins with `\x15`"),
+        (b"\x15\x03\x03", r"not an HTTP/1 response: it begins with `\x15`"),
         (b"HTTP/1.1 200 OK\r\nSet-Cookie: secret\n", "LF without CR in `Set-Cookie`"),
         (b"HTTP/1.1 200 OK\n", "LF without CR in `HTTP/1.1 200 OK`"),
         (b"HTTP/1.1 200 OK\r\n\n", "LF without CR at the start of a line"),
@@ -293,7 +293,7 @@ fn what_an_error_says() {
         (b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n", "Content-Length is no number: `ten`"),
     ];
     for (bytes, expected) in table {
-        match replay::answers([bytes], &[AnswerTo::Other], Limits::default()).last() {
+        match replay::answers([bytes], &[ResponseTo::Other], Limits::default()).last() {
             Some(Step::Error { text, .. }) => assert_eq!(text, expected),
             other => panic!("{other:?}"),
         }

@@ -2,8 +2,8 @@
 //! compared. Checks on the way what must hold of every run.
 
 use wire::{
-    AnswerTo, Eof, Framing, Headers, Limits, RequestEvent, RequestParser, ResponseEvent,
-    ResponseHead, ResponseParser, SeenHead, WireError,
+    Eof, Framing, Headers, LastHead, Limits, RequestEvent, RequestParser, ResponseEvent,
+    ResponseHead, ResponseParser, ResponseTo, WireError,
 };
 
 /// What a parser said, with neighbouring pieces of a body merged.
@@ -73,10 +73,10 @@ impl Transcript {
     }
 }
 
-/// Reads as many answers as `answers_to` names from `pieces`, then lets the peer close.
+/// Reads as many responses as `answers_to` names from `pieces`, then lets the peer close.
 pub fn answers<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
-    answers_to: &[AnswerTo],
+    answers_to: &[ResponseTo],
     limits: Limits,
 ) -> Vec<Step> {
     answers_after(None, pieces, answers_to, limits)
@@ -84,9 +84,9 @@ pub fn answers<'a>(
 
 /// As [`answers`], by a parser that knows the last head again.
 pub fn answers_after<'a>(
-    mut seen: Option<&mut SeenHead>,
+    mut seen: Option<&mut LastHead>,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-    answers_to: &[AnswerTo],
+    answers_to: &[ResponseTo],
     limits: Limits,
 ) -> Vec<Step> {
     let mut parser = ResponseParser::new(limits);

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use wire::{
-    AnswerTo, EncodeError, Eof, Framing, Limits, RequestParts, encode_chunk, encode_last_chunk,
+    EncodeError, Eof, Framing, Limits, RequestParts, ResponseTo, encode_chunk, encode_last_chunk,
     encode_request, encode_response_head,
 };
 
@@ -284,7 +284,7 @@ proptest! {
         if framing == Framing::Chunked {
             encode_last_chunk(&mut out);
         }
-        let steps = answers([&out[..]], &[AnswerTo::Other], Limits::default());
+        let steps = answers([&out[..]], &[ResponseTo::Other], Limits::default());
         let Step::Answer { status: read, common } = &steps[0] else { panic!("{steps:?}") };
         let kept = keep_alive && framing != Framing::UntilClose;
         prop_assert_eq!((*read, common.framing, common.keep_alive), (status, framing, kept));

@@ -3,7 +3,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use wire::{AnswerTo, Eof, Limits, SeenHead};
+use wire::{Eof, LastHead, Limits, ResponseTo};
 
 use crate::messages::{answer, request};
 use crate::replay::{Step, answers, answers_after, pieces, requests};
@@ -15,7 +15,7 @@ fn config() -> ProptestConfig {
 /// Small enough for a tampered head to run into them.
 const TIGHT: Limits = Limits { head_bytes: 200, headers: 4 };
 
-fn assert_answers_alike(bytes: &[u8], to: &[AnswerTo], cuts: &[usize], limits: Limits) {
+fn assert_answers_alike(bytes: &[u8], to: &[ResponseTo], cuts: &[usize], limits: Limits) {
     let whole = answers([bytes], to, limits);
     assert_eq!(answers(bytes.chunks(1), to, limits), whole, "a byte at a time");
     assert_eq!(answers(pieces(bytes, cuts), to, limits), whole, "cut by {cuts:?}");
@@ -23,7 +23,7 @@ fn assert_answers_alike(bytes: &[u8], to: &[AnswerTo], cuts: &[usize], limits: L
         let (before, after) = bytes.split_at(at);
         assert_eq!(answers([before, after], to, limits), whole, "cut at {at}");
     }
-    let mut seen = SeenHead::new();
+    let mut seen = LastHead::new();
     for time in 0..3 {
         let again = answers_after(Some(&mut seen), [bytes], to, limits);
         assert_eq!(again, whole, "seen {time} times");
@@ -94,7 +94,7 @@ proptest! {
         let mut bytes = message.bytes;
         tamper(&mut bytes, &tampering);
         let limits = if tight { TIGHT } else { Limits::default() };
-        assert_answers_alike(&bytes, &[to, AnswerTo::Other], &cuts, limits);
+        assert_answers_alike(&bytes, &[to, ResponseTo::Other], &cuts, limits);
     }
 
     #[test]
@@ -112,13 +112,13 @@ proptest! {
         body in vec(any::<u8>(), 0..50), cuts in cuts(),
     ) {
         let bytes = [b"HTTP/1.1 200 OK\r\n\r\n", &body[..]].concat();
-        let steps = answers([&bytes[..]], &[AnswerTo::Other], Limits::default());
+        let steps = answers([&bytes[..]], &[ResponseTo::Other], Limits::default());
         let read = steps.iter().find_map(|step| match step {
             Step::Body(bytes) => Some(bytes.clone()),
             _ => None,
         });
         prop_assert_eq!(read.unwrap_or_default(), body);
         prop_assert_eq!(steps.last(), Some(&Step::Eof(Eof::Complete)));
-        assert_answers_alike(&bytes, &[AnswerTo::Other], &cuts, Limits::default());
+        assert_answers_alike(&bytes, &[ResponseTo::Other], &cuts, Limits::default());
     }
 }

@@ -1,0 +1,221 @@
+//! A worker's connections, and the requests in flight on each.
+//!
+//! Owns the table: for each connection a ring of `slots` requests in flight, oldest at `head`, and how
+//! many connections are being opened. What a connection is doing is [`Conn`]'s; when it opens and closes
+//! is the worker's.
+
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+
+use model::Nanos;
+use net::Route;
+
+use crate::conn::{Conn, ConnState};
+use crate::recorder::InFlight;
+
+/// Connections by number. The number is also that of their user, and their token with the net.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    list: Vec<Conn>,
+    /// `slots` requests for each connection.
+    in_flight: Vec<InFlight>,
+    slots: u16,
+    /// The most requests that a source sends at once.
+    burst: u16,
+    /// Connections being opened: connecting, or in a TLS handshake.
+    pub(crate) opening: u32,
+    /// Connections before this one have been opened before the start.
+    next_to_open: u32,
+    routes: Arc<[Route]>,
+    next_route: usize,
+}
+
+impl Connections {
+    /// So many closed connections, with room for `slots` requests in flight on each, of which the
+    /// source sends `burst` at most at once. They take turns through `routes` from `first_route` on.
+    pub(crate) fn new(
+        count: usize,
+        slots: u16,
+        burst: u16,
+        routes: Arc<[Route]>,
+        first_route: usize,
+    ) -> Self {
+        Self {
+            list: (0..count).map(|_| Conn::new()).collect(),
+            in_flight: vec![InFlight::default(); count * usize::from(slots)],
+            slots,
+            burst,
+            opening: 0,
+            next_to_open: 0,
+            routes,
+            next_route: first_route,
+        }
+    }
+
+    /// Where the next connection that is opened leads.
+    pub(crate) fn next_route(&mut self) -> Route {
+        let route = self.routes[self.next_route % self.routes.len()];
+        self.next_route = self.next_route.wrapping_add(1);
+        route
+    }
+
+    /// The next of the first `users` connections to be opened before the start.
+    pub(crate) fn next_to_open(&mut self, users: u32) -> Option<u32> {
+        let next = self.next_to_open;
+        (next < users).then(|| {
+            self.next_to_open += 1;
+            next
+        })
+    }
+
+    /// Whether the first `users` connections were opened, or could not be.
+    pub(crate) fn all_tried(&self, users: u32) -> bool {
+        self.next_to_open == users && self.opening == 0
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.list.len() as u32
+    }
+
+    /// Whether there is one request in flight at most on each.
+    pub(crate) fn one_at_a_time(&self) -> bool {
+        self.slots == 1
+    }
+
+    /// All of them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Conn> {
+        self.list.iter_mut()
+    }
+
+    /// Whether connection `j` is open and has room for `burst` more requests.
+    #[inline]
+    pub(crate) fn has_room(&self, j: u32) -> bool {
+        let conn = &self[j];
+        conn.state == ConnState::Open
+            && u32::from(conn.in_flight) + u32::from(self.burst) <= u32::from(self.slots)
+    }
+
+    /// Whether connection `j` has as many requests in flight as it may.
+    #[inline]
+    pub(crate) fn is_full(&self, j: u32) -> bool {
+        self[j].in_flight == self.slots
+    }
+
+    /// Adds a request behind those in flight on connection `j`, which is not full.
+    #[inline]
+    pub(crate) fn push(&mut self, j: u32, request: InFlight) {
+        let at = self.place(j, self[j].in_flight);
+        self.in_flight[at as usize] = request;
+        let conn = &mut self.list[j as usize];
+        if conn.in_flight == 0 {
+            conn.await_response(request);
+        }
+        conn.in_flight += 1;
+        conn.last_sent = request.sent;
+    }
+
+    /// Takes the oldest request in flight off connection `j`.
+    #[inline]
+    pub(crate) fn pop(&mut self, j: u32) -> Option<InFlight> {
+        let at = self.oldest_place(j);
+        let conn = &mut self.list[j as usize];
+        if conn.in_flight == 0 {
+            return None;
+        }
+        conn.in_flight -= 1;
+        conn.head = if conn.head + 1 == self.slots { 0 } else { conn.head + 1 };
+        let request = &mut self.in_flight[at];
+        // The place may be among those yet to be handed over: it no longer holds this request.
+        let handed = std::mem::replace(&mut request.handed, true);
+        Some(InFlight { handed, ..*request })
+    }
+
+    /// Readies connection `j` for the response to its oldest request, if it has one.
+    #[inline]
+    pub(crate) fn await_next(&mut self, j: u32) {
+        let at = self.oldest_place(j);
+        let conn = &mut self.list[j as usize];
+        if conn.in_flight > 0 {
+            conn.await_response(self.in_flight[at]);
+        }
+    }
+
+    /// The oldest request in flight on a connection that has one.
+    #[inline]
+    pub(crate) fn oldest(&self, j: u32) -> &InFlight {
+        &self.in_flight[self.oldest_place(j)]
+    }
+
+    /// The instant that the oldest thing connection `j` waits for was begun.
+    pub(crate) fn waiting_since(&self, j: u32) -> Option<Nanos> {
+        let conn = &self[j];
+        match conn.state {
+            ConnState::Connecting | ConnState::Handshaking => Some(conn.began),
+            ConnState::Open if conn.in_flight > 0 => Some(self.oldest(j).sent),
+            ConnState::Open | ConnState::Closed => None,
+        }
+    }
+
+    /// The place of the request that lies `further` behind the oldest one on connection `j`.
+    #[inline]
+    pub(crate) fn place(&self, j: u32, further: u16) -> u32 {
+        let slot = slot_after(self[j].head, further, self.slots);
+        j * u32::from(self.slots) + u32::from(slot)
+    }
+
+    /// The request at a place.
+    #[inline]
+    pub(crate) fn at_place(&mut self, place: u32) -> &mut InFlight {
+        &mut self.in_flight[place as usize]
+    }
+
+    #[inline]
+    fn oldest_place(&self, j: u32) -> usize {
+        j as usize * usize::from(self.slots) + usize::from(self[j].head)
+    }
+}
+
+impl Index<u32> for Connections {
+    type Output = Conn;
+
+    #[inline]
+    fn index(&self, j: u32) -> &Conn {
+        &self.list[j as usize]
+    }
+}
+
+impl IndexMut<u32> for Connections {
+    #[inline]
+    fn index_mut(&mut self, j: u32) -> &mut Conn {
+        &mut self.list[j as usize]
+    }
+}
+
+/// The slot `further` behind `head` in a ring of `slots`, neither of them beyond it.
+#[inline]
+fn slot_after(head: u16, further: u16, slots: u16) -> u16 {
+    // A division would take as long as the rest of the call.
+    let room = slots - head;
+    if further < room { head + further } else { further - room }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_leave_in_the_order_in_which_they_came() {
+        let mut connections = Connections::new(2, 3, 1, Arc::new([]), 0);
+        let request = |sent| InFlight { sent, ..InFlight::default() };
+        for sent in 1..=3 {
+            connections.push(1, request(sent));
+        }
+        assert!(connections.is_full(1) && !connections.is_full(0));
+        assert_eq!(connections.pop(1).map(|request| request.sent), Some(1));
+        connections.push(1, request(4));
+        let rest: Vec<_> = std::iter::from_fn(|| connections.pop(1)).map(|r| r.sent).collect();
+        assert_eq!(rest, [2, 3, 4]);
+        assert_eq!(connections.pop(0), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! The first successful response of each endpoint, as what the others are held against,
+//! where the plan says so. One for all workers: the first that comes anywhere.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::interval::told_apart;
+
+use crate::attempt_log::endpoint_number;
+use crate::response_kinds::ResponseShape;
+
+/// The first response of each endpoint.
+#[derive(Debug)]
+pub(crate) struct FirstResponses {
+    /// The first response's key by endpoint; 0 before it came.
+    firsts: Box<[AtomicU64]>,
+}
+
+impl FirstResponses {
+    pub(crate) fn of(endpoints: usize) -> Self {
+        let endpoints = told_apart(endpoints).max(1);
+        Self { firsts: (0..endpoints).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// Whether a response is of the same status, media type and beginning as the first one of its
+    /// endpoint, and not twice as long or short. The first one is.
+    pub(crate) fn is_like_first(&self, seen: ResponseShape) -> bool {
+        let Some(first) = self.firsts.get(usize::from(endpoint_number(seen.endpoint))) else {
+            return true;
+        };
+        let key = seen.key();
+        let known = match first.load(Ordering::Relaxed) {
+            0 => first
+                .compare_exchange(0, key, Ordering::Relaxed, Ordering::Relaxed)
+                .map_or_else(|other| other, |_| key),
+            known => known,
+        };
+        let length = |key: u64| key as u8;
+        known >> 8 == key >> 8 && length(known).abs_diff(length(key)) <= 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::interval::Look;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_held_against_the_first() {
+        let expected = FirstResponses::of(0);
+        let seen = |begins, bytes| ResponseShape {
+            endpoint: 0,
+            look: Look { status: 200, media_type: 3, begins },
+            bytes,
+            service_ns: 1,
+            now: 1,
+        };
+        for (begins, bytes, like) in
+            [(b'{', 15, true), (b'{', 17, true), (b'{', 40, false), (b'a', 15, false)]
+        {
+            assert_eq!(expected.is_like_first(seen(begins, bytes)), like, "{begins} {bytes}");
+        }
+    }
+}

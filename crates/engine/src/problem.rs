@@ -1,0 +1,101 @@
+//! What goes wrong on a connection that a user can do something about.
+//!
+//! Owns telling such failures apart. What to do about them is for whoever starts the run to say, in the words
+//! of its own flags: [`Launch::advice`](crate::Launch::advice).
+
+use rustls::{
+    AlertDescription as Alert, CertificateError, Error, InvalidMessage, PeerIncompatible,
+};
+
+/// The failure of a handshake with a server that answers in the clear.
+pub const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
+/// The failure of a request in the clear to a server that expects TLS.
+pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
+
+/// A failure with a remedy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Problem {
+    /// The two ends have no TLS version in common.
+    NoCommonVersion,
+    /// The server wants a client certificate.
+    ClientCertificateWanted,
+    /// The server ended the handshake and did not say why.
+    HandshakeRefused,
+    /// The server does not know the name asked for.
+    UnknownName,
+    /// The server's certificate is signed by nobody who is trusted.
+    UntrustedSigner,
+    /// The server's certificate is for another name.
+    OtherName,
+    /// The server's certificate is not valid yet, or not any more.
+    OutOfDate,
+    /// The server's certificate was refused for another reason.
+    CertificateRefused,
+    /// A response is not like the first one of its endpoint, as it should be.
+    UnlikeFirst,
+}
+
+/// What to do about a problem.
+pub type Advice = fn(Problem) -> &'static str;
+
+/// What went wrong in TLS, and what to do where that is known.
+pub(crate) fn describe(error: &Error, advice: Advice) -> String {
+    match error {
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => SPEAKS_NO_TLS.to_owned(),
+        Error::InvalidCertificate(why) => format!("{}: {why}", advice(of_certificate(why))),
+        other => match of_handshake(other) {
+            Some(problem) => format!("{}: {other}", advice(problem)),
+            None => other.to_string(),
+        },
+    }
+}
+
+/// Why the server ended the handshake, where that is known.
+fn of_handshake(error: &Error) -> Option<Problem> {
+    Some(match error {
+        Error::AlertReceived(Alert::ProtocolVersion)
+        | Error::PeerIncompatible(
+            PeerIncompatible::ServerDoesNotSupportTls12Or13
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+        ) => Problem::NoCommonVersion,
+        Error::AlertReceived(Alert::CertificateRequired) => Problem::ClientCertificateWanted,
+        Error::AlertReceived(Alert::HandshakeFailure) => Problem::HandshakeRefused,
+        Error::AlertReceived(Alert::UnrecognisedName) => Problem::UnknownName,
+        _ => return None,
+    })
+}
+
+/// Why a certificate was refused.
+fn of_certificate(why: &CertificateError) -> Problem {
+    match why {
+        CertificateError::UnknownIssuer => Problem::UntrustedSigner,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            Problem::OtherName
+        }
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => Problem::OutOfDate,
+        _ => Problem::CertificateRefused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handshake_that_the_server_ends_is_told_with_its_cause() {
+        let ours = PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig;
+        for (error, problem) in [
+            (Error::AlertReceived(Alert::ProtocolVersion), Problem::NoCommonVersion),
+            (Error::PeerIncompatible(ours), Problem::NoCommonVersion),
+            (Error::AlertReceived(Alert::CertificateRequired), Problem::ClientCertificateWanted),
+            (Error::AlertReceived(Alert::HandshakeFailure), Problem::HandshakeRefused),
+            (Error::AlertReceived(Alert::UnrecognisedName), Problem::UnknownName),
+        ] {
+            assert_eq!(of_handshake(&error), Some(problem));
+            assert_eq!(describe(&error, |_| "do this"), format!("do this: {error}"));
+        }
+    }
+}

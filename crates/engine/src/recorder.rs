@@ -1,0 +1,483 @@
+//! Counts what became of each attempt of a worker, by interval.
+//!
+//! Decides which interval and which phase an outcome belongs to. The collector gets the tallies and merges
+//! them; the figures are computed by `model`.
+
+mod entry;
+mod sessions;
+
+use model::interval::{Gauge, Phase, Tally, WorkerUse};
+use model::units::{MILLISECOND, SECOND};
+use model::{ErrorClass, Mix, Nanos};
+use wire::ResponseHead;
+
+use crate::attempt_log::{AttemptLog, LogEntry, endpoint_number, flow_of};
+use crate::gaps::Pauses;
+use crate::presence::Watch;
+use crate::response_kinds::{LOCATION, ResponseKinds, TYPE, words};
+use crate::spent::Spent;
+
+pub(crate) use entry::{Attempt, InFlight, WholeResponse};
+pub use entry::{IntervalBuffers, WorkerInterval};
+
+/// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
+const STEP: Nanos = 100 * MILLISECOND;
+
+/// A worker's counts of the interval that is open.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) tally: Box<Tally>,
+    attempts: AttemptLog,
+    /// Whether attempts are logged: for a mix of endpoints.
+    logs_attempts: bool,
+    /// The flow that each endpoint is a step of; empty without flows.
+    flow_of: Vec<Option<u32>>,
+    pub(crate) kinds: ResponseKinds,
+    pub(crate) open: Gauge,
+    /// Requests handed over and unanswered, over time.
+    in_flight: Gauge,
+    /// Requests made and not ended, whether they were handed over or not.
+    pub(crate) under_way: u32,
+    /// Whole responses of the batch under way, of attempts that count.
+    came: u32,
+    /// Whether the server is there.
+    pub(crate) watch: Watch,
+    /// Of those in flight, the ones that were due inside the window.
+    measured: u64,
+    /// Arrivals taken up and not served, when the source was last called: for [`Recorder::abandoned`].
+    pub(crate) waiting: u64,
+    /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
+    /// response is service, and the collector copies it.
+    open_loop: bool,
+    window_start: Nanos,
+    window_end: Nanos,
+    phase: Phase,
+    index: u32,
+    start: Nanos,
+    boundary: Nanos,
+    due: u64,
+    answers: u64,
+    spent_at_start: Spent,
+    pauses: Pauses,
+    steps: Vec<u32>,
+    next_step: Nanos,
+    answers_at_step: u64,
+}
+
+impl Recorder {
+    pub(crate) fn new(open_loop: bool, warmup: Nanos, window_end: Nanos) -> Self {
+        let phase = if warmup > 0 { Phase::Warmup } else { Phase::Window };
+        let mut recorder = Self {
+            tally: Box::default(),
+            attempts: AttemptLog::default(),
+            logs_attempts: false,
+            flow_of: Vec::new(),
+            kinds: ResponseKinds::default(),
+            open: Gauge::default(),
+            in_flight: Gauge::default(),
+            under_way: 0,
+            came: 0,
+            watch: Watch::of_window(warmup, window_end),
+            measured: 0,
+            waiting: 0,
+            open_loop,
+            window_start: warmup,
+            window_end,
+            phase,
+            index: 0,
+            start: 0,
+            boundary: 0,
+            due: 0,
+            answers: 0,
+            spent_at_start: Spent::default(),
+            pauses: Pauses::default(),
+            steps: Vec::with_capacity(16),
+            next_step: STEP,
+            answers_at_step: 0,
+        };
+        recorder.bound(recorder.boundary_after(0));
+        recorder
+    }
+
+    /// Responses are told apart by kind for each endpoint of `mix`, and attempts are logged where it has
+    /// endpoints and flows.
+    pub(crate) fn telling_apart(mut self, mix: &Mix) -> Self {
+        self.kinds = ResponseKinds::of(mix);
+        if !mix.is_empty() {
+            (self.logs_attempts, self.attempts, self.flow_of) =
+                (true, AttemptLog::with_room(), flow_of(mix));
+        }
+        self
+    }
+
+    #[inline]
+    fn log(&mut self, entry: LogEntry) {
+        if self.logs_attempts {
+            self.attempts.add(entry);
+        }
+    }
+
+    /// When the recorder wants to be looked at next: the end of an interval or of a sample.
+    pub(crate) fn next(&self) -> Nanos {
+        self.boundary.min(self.next_step)
+    }
+
+    /// When the interval that is open ends.
+    pub(crate) fn boundary(&self) -> Nanos {
+        self.boundary
+    }
+
+    /// Whether an interval other than the window's last is over and its counts still open: what
+    /// happens at `now` belongs to the next one. The window's last interval also counts what leaves late.
+    #[inline]
+    pub(crate) fn behind(&self, now: Nanos) -> bool {
+        now >= self.boundary && self.boundary != self.window_end
+    }
+
+    /// Whether an attempt due then is one of the measured window.
+    #[inline]
+    pub(crate) fn measures(&self, due: Nanos) -> bool {
+        due >= self.window_start
+    }
+
+    /// No request may be sent from here on.
+    pub(crate) fn end_window(&mut self, at: Nanos) {
+        self.window_end = self.window_end.min(at);
+        self.watch.end_window(at);
+        self.bound(self.boundary.min(self.window_end.max(self.start)));
+    }
+
+    pub(crate) fn window_end(&self) -> Nanos {
+        self.window_end
+    }
+
+    /// Whether an attempt due then counts in the interval that is open now.
+    #[inline]
+    fn counts(&self, due: Nanos) -> bool {
+        due >= self.window_start || self.phase == Phase::Warmup
+    }
+
+    /// An arrival was taken up at `now`.
+    #[inline]
+    pub(crate) fn taken_up(&mut self, due: Nanos, now: Nanos) {
+        self.due += 1;
+        if self.counts(due) {
+            self.tally.late.record(now.saturating_sub(due));
+        }
+    }
+
+    /// A request is under way.
+    #[inline]
+    pub(crate) fn launched(&mut self, flight: InFlight) {
+        self.under_way += 1;
+        self.tally.sent += 1;
+        self.measured += u64::from(self.measures(flight.due));
+    }
+
+    /// So many of the requests under way were handed to the kernel at `at`.
+    pub(crate) fn handed_over(&mut self, requests: i32, at: Nanos) {
+        self.in_flight.step(at, requests);
+    }
+
+    /// The responses counted since the last call came in one batch, of which the oldest may have waited
+    /// for so long.
+    #[inline]
+    pub(crate) fn observed(&mut self, waited: Nanos) {
+        let came = std::mem::take(&mut self.came);
+        self.tally.observed_late.record_n(waited, came);
+    }
+
+    /// A request is no longer under way, whatever became of it.
+    #[inline]
+    pub(crate) fn landed(&mut self, flight: InFlight, now: Nanos) {
+        self.under_way = self.under_way.saturating_sub(1);
+        if flight.handed {
+            self.in_flight.step(now, -1);
+        }
+        self.measured -= u64::from(self.measures(flight.due));
+    }
+
+    /// Whether what happens at `now` happens inside the phase that is open.
+    #[inline]
+    fn in_phase(&self, now: Nanos) -> bool {
+        self.phase != Phase::Drain && now < self.window_end
+    }
+
+    /// A whole response.
+    #[inline]
+    pub(crate) fn answered(&mut self, flight: InFlight, response: WholeResponse, now: Nanos) {
+        let WholeResponse { first, status, failure, check } = response;
+        self.answers += 1;
+        let done = self.in_phase(now);
+        self.tally.answers_done += u64::from(done);
+        let endpoint = endpoint_number(flight.endpoint);
+        if !self.counts(flight.due) {
+            if done {
+                self.log(LogEntry::Done { endpoint });
+            }
+            return;
+        }
+        match failure {
+            None => self.tally.succeeded += 1,
+            Some(class) => self.tally.errors.add(class, 1),
+        }
+        self.tally.statuses.record(status);
+        self.tally.first_byte.record(first.saturating_sub(flight.sent));
+        self.came += 1;
+        self.latencies(flight, now);
+        let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
+        self.log(LogEntry::Answered { endpoint, status, failure, check, response, service, done });
+    }
+
+    /// The head of a response: its media type in words, and where the first redirect leads.
+    #[inline]
+    pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
+        if !self.kinds.just_named(head.media_type) || (300..400).contains(&head.status) {
+            self.look_closely(head);
+        }
+    }
+
+    #[cold]
+    fn look_closely(&mut self, head: &ResponseHead<'_>) {
+        let text = |name, most| head.headers.get(name).map(|value| words(value, most));
+        self.kinds.names(head.media_type, || text("content-type", TYPE));
+        if (300..400).contains(&head.status) && self.tally.location.is_none() {
+            self.tally.location = text("location", LOCATION);
+        }
+    }
+
+    /// done - due, which in a closed loop is done - sent.
+    #[inline]
+    fn response(&self, flight: InFlight, done: Nanos) -> Nanos {
+        done.saturating_sub(if self.open_loop { flight.due } else { flight.sent })
+    }
+
+    /// An attempt that had no whole response in time: it counts as waited for at least `timeout`, also
+    /// where it was sent behind another on its connection and cannot be answered any more.
+    pub(crate) fn timed_out(&mut self, flight: InFlight, timeout: Nanos, now: Nanos) {
+        if self.counts(flight.due) {
+            let done = now.max(flight.sent.saturating_add(timeout));
+            self.tally.errors.add(ErrorClass::Timeout, 1);
+            self.latencies(flight, done);
+            let (response, service) =
+                (self.response(flight, done), done.saturating_sub(flight.sent));
+            let endpoint = endpoint_number(flight.endpoint);
+            self.log(LogEntry::TimedOut { endpoint, response, service });
+        }
+    }
+
+    #[inline]
+    fn latencies(&mut self, flight: InFlight, done: Nanos) {
+        self.tally.service.record(done.saturating_sub(flight.sent));
+        if self.open_loop {
+            self.tally.response.record(done.saturating_sub(flight.due));
+            self.tally.wait.record(flight.sent.saturating_sub(flight.taken));
+        }
+    }
+
+    /// An attempt failed without a response. `sample` says how, for the first of its class.
+    pub(crate) fn failed(
+        &mut self,
+        attempt: Attempt,
+        class: ErrorClass,
+        sample: impl FnOnce() -> String,
+    ) {
+        if self.counts(attempt.due) {
+            self.tally.errors.add(class, 1);
+            self.log(LogEntry::Failed { endpoint: endpoint_number(attempt.endpoint), class });
+        }
+        self.keep_sample(class, sample);
+    }
+
+    /// Keeps the first failure of a class in words.
+    pub(crate) fn keep_sample(&mut self, class: ErrorClass, sample: impl FnOnce() -> String) {
+        if !self.tally.samples.contains_key(class.name()) {
+            self.tally.samples.insert(class.name().to_owned(), sample());
+        }
+    }
+
+    /// Keeps the first failed response of an endpoint.
+    pub(crate) fn sample(&mut self, endpoint: u32, words: String) {
+        self.attempts.sample(endpoint_number(endpoint), words);
+    }
+
+    /// An arrival was dropped: it had waited too long, or the window ended first.
+    pub(crate) fn unsent(&mut self, attempt: Attempt, waited: Option<Nanos>) {
+        if self.counts(attempt.due) {
+            self.tally.unsent += 1;
+            if let Some(waited) = waited {
+                self.tally.response.record(waited);
+            }
+            self.log(LogEntry::Unsent { endpoint: endpoint_number(attempt.endpoint), waited });
+        }
+    }
+
+    /// An attempt was still open when the run ended.
+    pub(crate) fn unfinished(&mut self, flight: InFlight) {
+        if self.counts(flight.due) {
+            self.tally.unfinished += 1;
+            self.log(LogEntry::Unfinished { endpoint: endpoint_number(flight.endpoint) });
+        }
+    }
+
+    /// Samples throughput if a step has passed.
+    pub(crate) fn step(&mut self, now: Nanos) {
+        if now < self.next_step {
+            return;
+        }
+        let elapsed = now.saturating_sub(self.next_step - STEP).max(1);
+        let answers = self.answers.wrapping_sub(self.answers_at_step);
+        let per_s = u128::from(answers) * u128::from(SECOND) / u128::from(elapsed);
+        self.steps.push(per_s.min(u128::from(u32::MAX)) as u32);
+        self.answers_at_step = self.answers;
+        self.next_step = now + STEP;
+    }
+
+    /// The worker was not running from `from` to `to`.
+    pub(crate) fn paused(&mut self, (from, to): (Nanos, Nanos)) {
+        self.pauses.add(from.max(self.start), to);
+    }
+
+    /// Closes the interval if its end has come, and opens the next with `fresh`.
+    pub(crate) fn turn(
+        &mut self,
+        now: Nanos,
+        spent: impl FnOnce() -> Spent,
+        fresh: impl FnOnce() -> IntervalBuffers,
+    ) -> Option<WorkerInterval> {
+        (now >= self.boundary).then(|| self.close_at(self.boundary, now, spent(), fresh()))
+    }
+
+    /// Closes the interval at `end`, whatever was planned.
+    pub(crate) fn close(
+        &mut self,
+        end: Nanos,
+        spent: Spent,
+        fresh: IntervalBuffers,
+    ) -> WorkerInterval {
+        self.close_at(end, end, spent, fresh)
+    }
+
+    /// Closes the interval at `end`, seen at `now`.
+    fn close_at(
+        &mut self,
+        end: Nanos,
+        now: Nanos,
+        spent: Spent,
+        fresh: IntervalBuffers,
+    ) -> WorkerInterval {
+        let mut tally = std::mem::replace(&mut self.tally, fresh.tally);
+        let attempts = std::mem::replace(&mut self.attempts, fresh.attempts);
+        self.kinds.hand_over(&mut tally.kinds);
+        tally.open = self.open.take(end);
+        tally.in_flight = self.in_flight.take(end);
+        let pauses = self.pauses.take(end);
+        tally.presence = self.watch.take(end, now);
+        let used = WorkerUse {
+            cpu_ns: spent.cpu_ns.saturating_sub(self.spent_at_start.cpu_ns),
+            queued_ns: spent.queued_ns.saturating_sub(self.spent_at_start.queued_ns),
+            wall_ns: spent.wall_ns.saturating_sub(self.spent_at_start.wall_ns),
+            paused_ns: pauses.sum_ns,
+            paused_max_ns: pauses.max_ns,
+            pauses: pauses.count,
+            answers: std::mem::take(&mut self.answers),
+            steps: std::mem::take(&mut self.steps),
+        };
+        let part = WorkerInterval {
+            index: self.index,
+            phase: self.phase,
+            start_ns: self.start,
+            end_ns: end,
+            due: std::mem::take(&mut self.due),
+            buffers: IntervalBuffers { tally, attempts },
+            used,
+        };
+        // The count starts again at 0 in the middle of a sample, so its start becomes negative (it wraps).
+        self.answers_at_step = self.answers_at_step.wrapping_sub(part.used.answers);
+        self.index += 1;
+        (self.start, self.spent_at_start) = (end, spent);
+        self.phase = match end {
+            end if end < self.window_start => Phase::Warmup,
+            end if end < self.window_end => Phase::Window,
+            _ => Phase::Drain,
+        };
+        self.bound(self.boundary_after(end));
+        part
+    }
+
+    /// Closes the intervals of a worker that is gone since before `now`: its window ends at `end`, and what
+    /// was under way or waiting stays so. What its thread spends is not known.
+    pub(crate) fn abandoned(mut self, end: Nanos, now: Nanos) -> Vec<WorkerInterval> {
+        self.end_window(end);
+        let mut intervals = Vec::new();
+        while let Some(part) = self.turn(now, Spent::default, IntervalBuffers::default) {
+            intervals.push(part);
+        }
+        self.tally.unfinished += self.measured;
+        self.tally.unsent += self.waiting;
+        intervals.push(self.close(now, Spent::default(), IntervalBuffers::default()));
+        intervals
+    }
+
+    /// The open interval ends at `boundary`, and with it what the gauges integrate: the window's last
+    /// interval also counts what leaves after it.
+    fn bound(&mut self, boundary: Nanos) {
+        self.boundary = boundary;
+        self.open.until(boundary);
+        self.in_flight.until(boundary);
+    }
+
+    /// Intervals are a second long and end where a phase does.
+    fn boundary_after(&self, start: Nanos) -> Nanos {
+        let phase_end = match self.phase {
+            Phase::Warmup => self.window_start,
+            Phase::Window => self.window_end,
+            Phase::Drain => Nanos::MAX,
+        };
+        (start + SECOND).min(phase_end)
+    }
+
+    /// The run starts: gauges begin at their level, what the thread spends counts from `spent`, and
+    /// bytes of TLS handshakes made before are not its own.
+    pub(crate) fn start(&mut self, spent: Spent) {
+        (self.tally.bytes_read, self.tally.bytes_written) = (0, 0);
+        self.spent_at_start = spent;
+        let open = self.open.value();
+        self.open = Gauge::default();
+        self.open.until(self.boundary);
+        self.open.step(0, open as i32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A worker that wakes late closes the window's last part after responses of the drain came in.
+    #[test]
+    fn requests_in_flight_are_not_integrated_past_the_window() {
+        let mut recorder = Recorder::new(false, 0, SECOND);
+        recorder.start(Spent::default());
+        recorder.in_flight.step(0, 20);
+        recorder.in_flight.step(SECOND + 36 * MILLISECOND, -5);
+        let part =
+            recorder.turn(SECOND + 40 * MILLISECOND, Spent::default, IntervalBuffers::default);
+        let in_flight = part.expect("the window is over").buffers.tally.in_flight;
+        assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
+    }
+
+    #[test]
+    fn what_the_thread_spent_belongs_to_its_interval() {
+        let spent = |wall_ns, cpu_ns, queued_ns| Spent { wall_ns, cpu_ns, queued_ns };
+        let mut recorder = Recorder::new(false, 0, 2 * SECOND);
+        recorder.start(spent(1000, 100, 10));
+        // Read late, after much work: the time that it took counts, not that of the interval.
+        let first = recorder.turn(
+            SECOND,
+            || spent(1000 + SECOND + 350, SECOND + 400, 30),
+            IntervalBuffers::default,
+        );
+        let used = first.expect("a second is over").used;
+        assert_eq!((used.wall_ns, used.cpu_ns, used.queued_ns), (SECOND + 350, SECOND + 300, 20));
+    }
+}

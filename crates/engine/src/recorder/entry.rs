@@ -1,0 +1,85 @@
+//! What a recorder counts, and what it hands over: requests in flight, responses, intervals.
+
+use model::interval::{Phase, Tally, WorkerUse};
+use model::{ErrorClass, Nanos};
+use traffic::{Part, Wants};
+
+use crate::attempt_log::AttemptLog;
+
+/// A request under way: its instants in nanoseconds since the run's start, and what it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct InFlight {
+    pub(crate) due: Nanos,
+    pub(crate) taken: Nanos,
+    pub(crate) sent: Nanos,
+    pub(crate) endpoint: u32,
+    pub(crate) head: bool,
+    pub(crate) wants: Wants,
+    /// The net has handed it to the kernel, at `sent`; before, that is when it was made.
+    pub(crate) handed: bool,
+}
+
+impl InFlight {
+    /// A request that was just made.
+    #[inline]
+    pub(crate) fn of(part: &Part, due: Nanos, taken: Nanos, now: Nanos) -> Self {
+        let Part { endpoint, head, wants, .. } = *part;
+        Self { due, taken, sent: now, endpoint, head, wants, handed: false }
+    }
+
+    /// Whether what was taken in at `at` cannot be its response: it had not left by then.
+    #[inline]
+    pub(crate) fn left_after(&self, at: Nanos) -> bool {
+        !self.handed || self.sent > at
+    }
+
+    pub(crate) fn attempt(self) -> Attempt {
+        Attempt { due: self.due, endpoint: self.endpoint }
+    }
+}
+
+/// An attempt that never became a request under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) due: Nanos,
+    pub(crate) endpoint: u32,
+}
+
+/// What a whole response was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WholeResponse {
+    /// When its first byte came.
+    pub(crate) first: Nanos,
+    pub(crate) status: u16,
+    /// How it failed, if it did.
+    pub(crate) failure: Option<ErrorClass>,
+    /// The check that it failed.
+    pub(crate) check: Option<u16>,
+}
+
+/// One worker's interval, on its way to the collector.
+#[derive(Debug)]
+pub struct WorkerInterval {
+    pub(crate) index: u32,
+    pub(crate) phase: Phase,
+    pub(crate) start_ns: Nanos,
+    pub(crate) end_ns: Nanos,
+    pub(crate) due: u64,
+    pub(crate) buffers: IntervalBuffers,
+    pub(crate) used: WorkerUse,
+}
+
+/// Memory that an interval is counted in: handed over full, and given back empty.
+#[derive(Debug, Default)]
+pub struct IntervalBuffers {
+    pub(crate) tally: Box<Tally>,
+    pub(crate) attempts: AttemptLog,
+}
+
+impl IntervalBuffers {
+    /// Empties it; its memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.tally.clear();
+        self.attempts.clear();
+    }
+}

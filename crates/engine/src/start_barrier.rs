@@ -1,0 +1,121 @@
+//! The instants that the workers of a run agree on: the start that all count from, set once the last
+//! of them has opened its connections, so that opening is not part of what is measured; and the end
+//! of a window that is cut short, with the reason where a source has one.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use model::Nanos;
+use traffic::Halt;
+
+use crate::first_responses::FirstResponses;
+
+/// Time between the last worker being ready and the run's start.
+const LEAD_NS: u64 = 2_000_000;
+/// No instant yet.
+const UNSET: u64 = u64::MAX;
+
+/// Shared by all workers of a run.
+#[derive(Debug)]
+pub struct StartBarrier {
+    ready: Vec<AtomicBool>,
+    /// Connections that each worker has opened before the start, for the live line.
+    open: Vec<AtomicU32>,
+    start_ns: AtomicU64,
+    end_ns: AtomicU64,
+    /// Why a source ended the run: the first that did.
+    halt: OnceLock<Halt>,
+    /// The first responses, where the others are held against them.
+    expected: OnceLock<FirstResponses>,
+}
+
+impl StartBarrier {
+    /// A barrier that waits for `workers`.
+    pub fn new(workers: u32) -> Self {
+        let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
+        let open = (0..workers).map(|_| AtomicU32::new(0)).collect();
+        let unset = || AtomicU64::new(UNSET);
+        Self {
+            ready,
+            open,
+            start_ns: unset(),
+            end_ns: unset(),
+            halt: OnceLock::new(),
+            expected: OnceLock::new(),
+        }
+    }
+
+    /// A source ends the run; the first reason stays.
+    pub fn halt(&self, halt: Halt) {
+        // A second source mostly gives the same reason.
+        let _ = self.halt.set(halt);
+    }
+
+    /// The first responses of so many endpoints, which all workers share.
+    pub(crate) fn expected(&self, endpoints: usize) -> &FirstResponses {
+        self.expected.get_or_init(|| FirstResponses::of(endpoints))
+    }
+
+    /// Why a source ended the run, if one did.
+    pub fn halted(&self) -> Option<&Halt> {
+        self.halt.get()
+    }
+
+    /// Worker `worker` has `connections` open.
+    pub fn opened(&self, worker: u32, connections: u32) {
+        self.open[worker as usize].store(connections, Ordering::Relaxed);
+    }
+
+    /// Connections open before the start; `None` once that is set.
+    pub fn opening(&self) -> Option<u32> {
+        let open = self.open.iter().map(|open| open.load(Ordering::Relaxed)).sum();
+        self.start().is_none().then_some(open)
+    }
+
+    /// Worker `worker` is ready, or never will be. The last one sets the start by its clock.
+    pub fn ready(&self, worker: u32, now: u64) {
+        self.ready[worker as usize].store(true, Ordering::SeqCst);
+        if self.ready.iter().all(|ready| ready.load(Ordering::SeqCst)) {
+            // Two workers may both find that all are ready; the first of them sets the start.
+            let _ = self.start_ns.compare_exchange(
+                UNSET,
+                now + LEAD_NS,
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            );
+        }
+    }
+
+    /// The run's start on the nets' clock, once it is known.
+    pub fn start(&self) -> Option<u64> {
+        Some(self.start_ns.load(Ordering::Acquire)).filter(|&at| at != UNSET)
+    }
+
+    /// Ends the window early, `wanted` nanoseconds after the start, unless a worker has ended it already.
+    /// Returns when it ends for all of them.
+    pub fn end(&self, wanted: Nanos) -> Nanos {
+        let order = Ordering::SeqCst;
+        match self.end_ns.compare_exchange(UNSET, wanted, order, order) {
+            Ok(_) => wanted,
+            Err(agreed) => agreed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_worker_sets_the_start() {
+        let barrier = StartBarrier::new(2);
+        barrier.ready(0, 100);
+        barrier.ready(0, 200);
+        barrier.opened(0, 7);
+        barrier.opened(1, 5);
+        assert_eq!((barrier.start(), barrier.opening()), (None, Some(12)));
+        barrier.ready(1, 300);
+        barrier.ready(0, 400);
+        assert_eq!((barrier.start(), barrier.opening()), (Some(300 + LEAD_NS), None));
+    }
+}

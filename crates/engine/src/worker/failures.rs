@@ -1,0 +1,248 @@
+//! Failures: each failed attempt is counted, and its user goes on.
+
+use std::io;
+
+use model::units::{MILLISECOND, exact_duration};
+use model::{ErrorClass, Nanos};
+use net::{Close, Failure, Net, Operation};
+use wire::WireError;
+
+use super::{Pace, Worker};
+use crate::conn::{Conn, ConnState};
+use crate::problem::SPEAKS_TLS;
+use crate::recorder::{Attempt, InFlight, Recorder};
+
+/// First pause before a connection that could not be opened is tried again; it doubles up to a second.
+const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
+const BACKOFF_DOUBLINGS: u16 = 7;
+/// How an alert record of TLS begins, whatever its version.
+const TLS_ALERT: [u8; 2] = [0x15, 0x03];
+
+impl Worker {
+    pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure, now: Nanos) {
+        let error = failure.error();
+        if failure.during == Operation::Connect || self.conns[j].state == ConnState::Connecting {
+            self.forget(j, now);
+            self.not_opened(j, &error, now);
+            return self.serve_arrivals(net, now);
+        }
+        if self.conns[j].state == ConnState::Handshaking {
+            return self.tls_failed(net, j, &error.to_string(), now);
+        }
+        let class = match failure.during {
+            Operation::Send => ErrorClass::Write,
+            Operation::Receive | Operation::Connect => ErrorClass::Read,
+        };
+        let in_flight = self.conns[j].in_flight;
+        self.lose_flights(j, now, class, || error.to_string());
+        self.forget(j, now);
+        self.reopenable(j);
+        if in_flight > 0 {
+            self.go_on(net, j, now);
+        } else {
+            self.recorder.tally.server_closes += u64::from(self.job.plan.keepalive);
+            self.serve_arrivals(net, now);
+        }
+    }
+
+    /// Connection `j` could not be opened: the attempt it was opened for has failed.
+    pub(super) fn not_opened(&mut self, j: u32, error: &io::Error, now: Nanos) {
+        if let Some(name) = error.raw_os_error().and_then(exhausted) {
+            *self.recorder.tally.limits.entry(name.to_owned()).or_default() += 1;
+        }
+        self.opening_failed(j, ErrorClass::Connect, &error.to_string(), now);
+    }
+
+    pub(super) fn tls_failed<N: Net>(&mut self, net: &mut N, j: u32, error: &str, now: Nanos) {
+        if self.conns[j].state == ConnState::Open {
+            return self.broken(net, j, ErrorClass::Tls, error, now);
+        }
+        self.close(net, j, now, Close::Now);
+        self.opening_failed(j, ErrorClass::Tls, error, now);
+        self.serve_arrivals(net, now);
+    }
+
+    /// Serves no arrivals itself: it is also called while they are being served, once for each
+    /// connection that cannot be opened.
+    fn opening_failed(&mut self, j: u32, class: ErrorClass, error: &str, now: Nanos) {
+        if !self.run.started {
+            // Its user will try again, and be counted, when the run has started.
+            return self.recorder.keep_sample(class, || error.to_owned());
+        }
+        match self.lost_opening(j, now) {
+            Some(attempt) => self.recorder.failed(attempt, class, || error.to_owned()),
+            None => self.recorder.keep_sample(class, || error.to_owned()),
+        }
+        let timed_out = self.timeouts.expired(self.conns[j].began, now);
+        self.down(j, self.conns[j].began, !timed_out, now);
+        let conn = &mut self.conns[j];
+        conn.unserved(conn.began, now);
+        let backoff =
+            (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
+        conn.failures = conn.failures.saturating_add(1);
+        self.user_timers.add(now + backoff, j);
+    }
+
+    /// The attempt that connection `j` was opened for; none where a limit by count leaves no room for
+    /// it.
+    fn lost_opening(&mut self, j: u32, now: Nanos) -> Option<Attempt> {
+        let Conn { began, in_session, .. } = self.conns[j];
+        if let Pace::Open { arrivals, .. } = &mut self.pace
+            && !in_session
+        {
+            let arrival = arrivals.serve()?;
+            return Some(self.skip_arrival(arrival, now));
+        }
+        if !self.spend(began) {
+            return None;
+        }
+        let endpoint = self.skip_turn(j, now);
+        let due = self.conns[j].take_arrival().unwrap_or(began);
+        Some(Attempt { due, endpoint })
+    }
+
+    /// What came is no HTTP.
+    pub(super) fn malformed<N: Net>(
+        &mut self,
+        net: &mut N,
+        j: u32,
+        error: &WireError,
+        came: &[u8],
+        now: Nanos,
+    ) {
+        let in_the_clear = self.job.tls.is_none();
+        if in_the_clear && came.starts_with(&TLS_ALERT) {
+            return self.broken(net, j, ErrorClass::Protocol, SPEAKS_TLS, now);
+        }
+        self.broken(net, j, ErrorClass::Protocol, &error.to_string(), now);
+    }
+
+    fn broken<N: Net>(&mut self, net: &mut N, j: u32, class: ErrorClass, error: &str, now: Nanos) {
+        self.lose_flights(j, now, class, || error.to_owned());
+        self.close(net, j, now, Close::Now);
+        self.reopenable(j);
+        self.go_on(net, j, now);
+    }
+
+    /// Bytes came that nothing asked for: the connection cannot be trusted with another request.
+    pub(super) fn unsolicited<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
+        let n = bytes.len();
+        self.recorder.keep_sample(ErrorClass::Protocol, || {
+            format!("the server sent {n} bytes that no request asked for")
+        });
+        self.close(net, j, now, Close::Now);
+        self.reopenable(j);
+        self.serve_arrivals(net, now);
+    }
+
+    /// More came behind the only response that was due on `j`: nobody can tell which of them is the response,
+    /// and the next request must not be sent first, or the rest would pass for its response.
+    #[cold]
+    pub(super) fn answered_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
+        let error =
+            format!("behind its response the server sent {n} bytes that no request asked for");
+        self.broken(net, j, ErrorClass::Protocol, &error, now);
+    }
+
+    /// A response came to a request that had not left: an earlier one was answered twice.
+    #[cold]
+    pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let error = "the server sent more responses than there were requests";
+        self.broken(net, j, ErrorClass::Protocol, error, now);
+    }
+
+    /// Counts every request under way on `j` as failed.
+    pub(super) fn lose_flights(
+        &mut self,
+        j: u32,
+        now: Nanos,
+        class: ErrorClass,
+        sample: impl Fn() -> String,
+    ) {
+        self.end_unanswered(j, now, class, |recorder, flight| {
+            recorder.failed(flight.attempt(), class, &sample);
+        });
+    }
+
+    /// Ends every request in flight on `j`, oldest first, without a response; `count` counts each.
+    fn end_unanswered(
+        &mut self,
+        j: u32,
+        now: Nanos,
+        class: ErrorClass,
+        count: impl Fn(&mut Recorder, InFlight),
+    ) {
+        while let Some(flight) = self.conns.pop(j) {
+            self.down(j, flight.sent, class != ErrorClass::Timeout, now);
+            let measured = self.recorder.measures(flight.due);
+            self.conns[j].ends_unanswered(measured);
+            self.lost(j, flight, class, now);
+            self.recorder.landed(flight, now);
+            count(&mut self.recorder, flight);
+        }
+    }
+
+    /// A connection is closed; in an open loop it may be opened again for an arrival, unless its user
+    /// is in the middle of a session and opens it itself.
+    pub(super) fn reopenable(&mut self, j: u32) {
+        if let Pace::Open { closed, .. } = &mut self.pace
+            && !self.conns[j].in_session
+        {
+            closed.push(j);
+        }
+    }
+
+    /// Fails what has waited too long: its connection is closed, and opened anew by its user.
+    pub(super) fn scan_timeouts<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        let mut oldest: Option<Nanos> = None;
+        for j in 0..self.conns.count() {
+            let Some(since) = self.conns.waiting_since(j) else { continue };
+            if self.timeouts.expired(since, now) {
+                self.timed_out(net, j, now);
+            } else {
+                oldest = Some(oldest.map_or(since, |other| other.min(since)));
+            }
+        }
+        self.serve_arrivals(net, now);
+        self.timeouts.scanned(oldest, now);
+    }
+
+    pub(super) fn timed_out<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let timeout = self.job.plan.timeout_ns;
+        let state = self.conns[j].state;
+        if state != ConnState::Open {
+            let class =
+                if state == ConnState::Handshaking { ErrorClass::Tls } else { ErrorClass::Connect };
+            let what = if state == ConnState::Handshaking { "TLS handshake" } else { "connection" };
+            self.close(net, j, now, Close::Reset);
+            let error = format!("no {what} within {}", exact_duration(timeout));
+            return self.opening_failed(j, class, &error, now);
+        }
+        self.end_unanswered(j, now, ErrorClass::Timeout, |recorder, flight| {
+            recorder.timed_out(flight, timeout, now);
+        });
+        self.recorder.keep_sample(ErrorClass::Timeout, || {
+            format!("no whole response within {}", exact_duration(timeout))
+        });
+        self.close(net, j, now, Close::Reset);
+        self.reopenable(j);
+        self.go_on(net, j, now);
+    }
+}
+
+/// The name of an error that says that something on this side ran out.
+fn exhausted(errno: i32) -> Option<&'static str> {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    const ENOMEM: i32 = 12;
+    const EADDRNOTAVAIL: i32 = 99;
+    const ENOBUFS: i32 = 105;
+    match errno {
+        EMFILE => Some("EMFILE"),
+        ENFILE => Some("ENFILE"),
+        ENOMEM => Some("ENOMEM"),
+        EADDRNOTAVAIL => Some("EADDRNOTAVAIL"),
+        ENOBUFS => Some("ENOBUFS"),
+        _ => None,
+    }
+}

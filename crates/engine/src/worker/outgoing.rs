@@ -1,0 +1,129 @@
+//! Bytes on their way out: requests as the source made them, lent, copied or encrypted, to the net.
+
+use net::{BlobId, Net};
+use traffic::{Part, Payload, Requests, Source};
+
+use crate::conn::Conn;
+
+/// Requests up to this length are sent without reporting success. An idle socket takes them whole;
+/// a longer one could still be on its way when an early response lets the next one follow.
+const BLOB_BYTES: usize = 4096;
+
+/// The requests that never change, and the buffers that all others go through.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    fixed: Vec<Lent>,
+    /// What the source wrote for the turn under way.
+    pub(super) asked: Requests,
+    /// Requests of a turn that lie in several places, one behind the other.
+    gathered: Vec<u8>,
+    /// TLS records.
+    cipher: Vec<u8>,
+}
+
+/// A request that never changes.
+#[derive(Debug)]
+struct Lent {
+    bytes: Box<[u8]>,
+    /// The net's name for it, where it may be sent as a blob.
+    blob: Option<BlobId>,
+}
+
+impl Outgoing {
+    /// For the requests that a source never changes.
+    pub(super) fn new(source: &dyn Source) -> Self {
+        let lent = |bytes: &[u8]| Lent { bytes: bytes.into(), blob: None };
+        Self {
+            fixed: source.fixed().iter().map(|fixed| lent(&fixed.bytes)).collect(),
+            asked: Requests::new(),
+            gathered: Vec::new(),
+            cipher: Vec::new(),
+        }
+    }
+
+    /// Lends the short ones of the requests that never change to the net. To be called only where each is
+    /// sent alone, without TLS.
+    pub(super) fn lend<N: Net>(&mut self, net: &mut N) {
+        for fixed in self.fixed.iter_mut().filter(|fixed| fixed.bytes.len() <= BLOB_BYTES) {
+            fixed.blob = Some(net.blob(&fixed.bytes));
+        }
+    }
+
+    /// Hands `parts` of `asked` to the net, together; how many bytes they are.
+    #[inline]
+    pub(super) fn transmit<N: Net>(
+        &mut self,
+        net: &mut N,
+        conn: &mut Conn,
+        asked: &Requests,
+        parts: &[Part],
+    ) -> u64 {
+        let Self { fixed, gathered, cipher, .. } = self;
+        if let [Part { payload: Payload::Fixed(index), .. }] = parts {
+            let Lent { bytes, blob } = &fixed[*index as usize];
+            match blob {
+                // Nothing else is under way on the connection: what went before is answered.
+                Some(blob) if !conn.copied || net.backlog(conn.id) == 0 => {
+                    net.send_blob(conn.id, *blob);
+                    bytes.len() as u64
+                }
+                _ => send(net, conn, bytes, cipher),
+            }
+        } else if let Some(end) = all_written(parts) {
+            send(net, conn, &asked.bytes[..end], cipher)
+        } else {
+            gather(asked, parts, fixed, gathered);
+            send(net, conn, gathered, cipher)
+        }
+    }
+
+    /// Sends what TLS itself has to send, such as its handshake; how many bytes.
+    pub(super) fn flush_tls<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> u64 {
+        let Some(session) = &mut conn.tls else { return 0 };
+        self.cipher.clear();
+        session.take_output(&mut self.cipher);
+        if !self.cipher.is_empty() {
+            net.send(conn.id, &self.cipher);
+        }
+        self.cipher.len() as u64
+    }
+}
+
+/// Where the last of `parts` ends, if all of them were written.
+#[inline]
+fn all_written(parts: &[Part]) -> Option<usize> {
+    parts.iter().try_fold(0, |_, part| match part.payload {
+        Payload::Written { end } => Some(end as usize),
+        Payload::Fixed(_) => None,
+    })
+}
+
+/// Puts the bytes of `parts` one behind the other.
+fn gather(asked: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Vec<u8>) {
+    gathered.clear();
+    let mut start = 0;
+    for part in parts {
+        match part.payload {
+            Payload::Fixed(index) => gathered.extend_from_slice(&fixed[index as usize].bytes),
+            Payload::Written { end } => {
+                gathered.extend_from_slice(&asked.bytes[start..end as usize]);
+                start = end as usize;
+            }
+        }
+    }
+}
+
+/// Copies bytes to the net, in TLS records where TLS is spoken; how many it was handed.
+#[inline]
+fn send<N: Net>(net: &mut N, conn: &mut Conn, bytes: &[u8], cipher: &mut Vec<u8>) -> u64 {
+    conn.copied = true;
+    let Some(session) = &mut conn.tls else {
+        net.send(conn.id, bytes);
+        return bytes.len() as u64;
+    };
+    session.write(bytes);
+    cipher.clear();
+    session.take_output(cipher);
+    net.send(conn.id, cipher);
+    cipher.len() as u64
+}

@@ -1,0 +1,140 @@
+//! A response while it is read: its head and its body go to all that need them.
+
+use model::interval::{Look, begins};
+use model::{ErrorClass, Plan};
+use traffic::{Source, Wants};
+use wire::{LastHead, ResponseHead, ResponseParser};
+
+use super::{Job, Worker};
+use crate::body_hash::BodyHasher;
+use crate::conn::Conn;
+use crate::failure_samples::FailureSamples;
+use crate::recorder::Recorder;
+
+/// The first status that says that the server failed.
+pub(super) const SERVER_ERROR: u16 = 500;
+/// Bytes decrypted at once: a TLS record at most.
+const PLAIN_BYTES: usize = 16 * 1024;
+
+/// What one worker reads responses with.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    /// The last response's head.
+    seen: LastHead,
+    pub(super) body_hasher: BodyHasher,
+    pub(super) failure_samples: FailureSamples,
+    /// Responses are compared with the first of their endpoint.
+    pub(super) expects_first: bool,
+    /// Decrypted bytes; empty where no TLS is spoken.
+    pub(super) plain: Vec<u8>,
+}
+
+impl Incoming {
+    pub(super) fn new(plan: &Plan, tls: bool) -> Self {
+        Self {
+            seen: LastHead::new(),
+            body_hasher: BodyHasher::default(),
+            failure_samples: FailureSamples::of(&plan.mix),
+            expects_first: plan.expects_first(),
+            plain: if tls { vec![0; PLAIN_BYTES] } else { Vec::new() },
+        }
+    }
+
+    /// The response on connection `j` will never be whole.
+    pub(super) fn abandon(&mut self, j: u32) {
+        self.body_hasher.abandon(j);
+        self.failure_samples.abandon(j);
+    }
+}
+
+/// The response that a connection reads, with all that looks at it. The connection's parser is not among
+/// them: heads and bodies may be lent from it.
+pub(super) struct Response<'w> {
+    j: u32,
+    endpoint: u32,
+    wants: Wants,
+    look: &'w mut Look,
+    body_bytes: &'w mut u64,
+    plan: &'w Plan,
+    source: &'w mut dyn Source,
+    recorder: &'w mut Recorder,
+    body_hasher: &'w mut BodyHasher,
+    failure_samples: &'w mut FailureSamples,
+}
+
+/// What a response is read with.
+pub(super) struct Reading<'w> {
+    pub(super) parser: &'w mut ResponseParser,
+    pub(super) seen: &'w mut LastHead,
+    pub(super) response: Response<'w>,
+}
+
+impl Worker {
+    /// The response on connection `j`.
+    #[inline]
+    pub(super) fn reading(&mut self, j: u32) -> Reading<'_> {
+        let Self { conns, recorder, job, incoming, .. } = self;
+        let Incoming { seen, body_hasher, failure_samples, .. } = incoming;
+        let Job { plan, source, .. } = job;
+        let Conn { parser, look, body_bytes, wants, endpoint, .. } = &mut conns[j];
+        let (wants, endpoint, source) = (*wants, *endpoint, source.as_mut());
+        let response = Response {
+            j,
+            endpoint,
+            wants,
+            look,
+            body_bytes,
+            plan,
+            source,
+            recorder,
+            body_hasher,
+            failure_samples,
+        };
+        Reading { parser, seen, response }
+    }
+}
+
+impl Response<'_> {
+    #[inline(always)]
+    pub(super) fn head(&mut self, head: &ResponseHead<'_>) {
+        let j = self.j;
+        self.recorder.watch.served |= head.status < SERVER_ERROR;
+        *self.look = Look { status: head.status, media_type: head.media_type, begins: 0 };
+        self.recorder.look_at(head);
+        if self.wants >= Wants::Head {
+            self.source.head(j, head);
+        }
+        self.body_hasher.begin(j);
+        // Kept as its endpoint's sample, if it is a failure and the first.
+        if self.failure_samples.lacks(self.endpoint)
+            && failure(self.plan, self.endpoint, head.status).is_some()
+        {
+            self.failure_samples.begin(j);
+        }
+    }
+
+    /// A part of its body, not empty.
+    #[inline(always)]
+    pub(super) fn body(&mut self, bytes: &[u8]) {
+        let j = self.j;
+        if *self.body_bytes == 0 {
+            self.look.begins = begins(bytes);
+            self.recorder.kinds.begins(j, bytes);
+        }
+        *self.body_bytes += bytes.len() as u64;
+        self.recorder.watch.served |= self.look.status < SERVER_ERROR;
+        if self.wants == Wants::Whole {
+            self.source.body(j, bytes);
+        }
+        self.body_hasher.body(j, bytes);
+        self.failure_samples.body(j, bytes);
+    }
+}
+
+/// How a response to a request for `endpoint` fails by its status, if it does.
+#[inline]
+pub(super) fn failure(plan: &Plan, endpoint: u32, status: u16) -> Option<ErrorClass> {
+    let own = plan.mix.endpoints.get(endpoint as usize);
+    let success = own.map_or(&plan.success, |endpoint| &endpoint.success);
+    (!success.contains(status)).then_some(ErrorClass::Status)
+}

@@ -1,0 +1,56 @@
+//! How far the run has come for one worker, and the clock that its instants are read on.
+
+use model::Nanos;
+use net::Net;
+
+/// Each of these is set once and stays so.
+#[derive(Debug, Default)]
+pub(super) struct RunState {
+    /// What instants count from, on the net's clock: the run's start once it is known.
+    base_ns: u64,
+    /// The start has come.
+    pub(super) started: bool,
+    /// The source sends nothing more.
+    pub(super) silent: bool,
+    /// The window is over: nothing is sent any more.
+    pub(super) ended: bool,
+    /// The window was cut short.
+    pub(super) stopped: bool,
+    /// Everything was handed over.
+    pub(super) finished: bool,
+}
+
+impl RunState {
+    /// Instants count from the first call until the start is known; whether this was it.
+    pub(super) fn begin_clock(&mut self, now: u64) -> bool {
+        let first = self.base_ns == 0;
+        if first {
+            self.base_ns = now;
+        }
+        first
+    }
+
+    /// The run starts: from here on instants count from `start_ns` of the net's clock. How much less
+    /// they are than before.
+    pub(super) fn start(&mut self, start_ns: u64) -> Nanos {
+        let shift = start_ns.saturating_sub(self.base_ns);
+        (self.base_ns, self.started) = (start_ns, true);
+        shift
+    }
+
+    #[inline]
+    pub(super) fn now<N: Net>(&self, net: &N) -> Nanos {
+        self.instant(net.now())
+    }
+
+    /// An instant of the net's clock in nanoseconds since the run's start.
+    #[inline]
+    pub(super) fn instant(&self, at: u64) -> Nanos {
+        at.saturating_sub(self.base_ns)
+    }
+
+    /// An instant on the net's clock.
+    pub(super) fn on_net_clock(&self, at: Nanos) -> u64 {
+        self.base_ns.saturating_add(at)
+    }
+}

@@ -1,0 +1,210 @@
+//! The watch over hooks that do not return.
+//!
+//! Loops that LuaJIT has compiled look at no debug hook, so nothing inside the state can stop them.
+//! Each state has a [`HookActivity`] that it marks when a hook begins and ends, without reading a clock; a
+//! thread beside them looks at the marks and tells when a mark has stood still for too long. What is
+//! done then is for whoever started it: a thread inside Lua cannot be ended, only the process can.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::hook::Hook;
+
+/// How often the marks are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Low bits of a mark: 0, or one more than the hook's place in [`Hook::ALL`].
+const HOOK_BITS: u64 = 0xf;
+
+/// What one state is doing. Marked by the state's thread only.
+#[derive(Debug, Default)]
+pub(crate) struct HookActivity(AtomicU64);
+
+impl HookActivity {
+    /// Marks that a hook begins; when what is returned is dropped, it has ended.
+    #[inline]
+    pub(crate) fn enter(&self, hook: Hook) -> Inside<'_> {
+        let count = self.0.load(Ordering::Relaxed) | HOOK_BITS;
+        self.0.store(count + 1 + hook as u64 + 1, Ordering::Relaxed);
+        Inside(self)
+    }
+
+    fn mark(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn hook_of(mark: u64) -> Option<Hook> {
+    Hook::ALL.get((mark & HOOK_BITS).checked_sub(1)? as usize).copied()
+}
+
+/// A hook under way.
+#[derive(Debug)]
+pub(crate) struct Inside<'a>(&'a HookActivity);
+
+impl Drop for Inside<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.0.store(self.0.mark() & !HOOK_BITS, Ordering::Relaxed);
+    }
+}
+
+/// A hook that has run for too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overrun {
+    /// The script.
+    pub file: Box<str>,
+    /// The hook.
+    pub hook: Hook,
+}
+
+impl std::fmt::Display for Overrun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file, hook } = self;
+        let limit_s = hook.limit().as_secs();
+        write!(f, "{file}: {hook} had not returned after {limit_s} s")
+    }
+}
+
+/// The states that are looked at, with the last mark seen and when it was first seen.
+#[derive(Debug, Default)]
+struct Activities(Mutex<Vec<Watched>>);
+
+#[derive(Debug)]
+struct Watched {
+    activity: Arc<HookActivity>,
+    file: Box<str>,
+    mark: u64,
+    since: Instant,
+}
+
+/// A thread that looks at the scripts' states ten times a second until it is dropped.
+#[derive(Debug)]
+pub struct Watchdog {
+    activities: Arc<Activities>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watchdog {
+    /// Starts it. `bite` is called once, from its thread, with the first hook that runs over
+    /// [`HOOK_LIMIT`](crate::HOOK_LIMIT) ([`LOAD_LIMIT`](crate::LOAD_LIMIT) for a file's own statements); after that nothing is watched.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(bite: impl FnOnce(Overrun) + Send + 'static) -> std::io::Result<Self> {
+        let activities = Arc::new(Activities::default());
+        let over = Arc::new(AtomicBool::new(false));
+        let (looked_at, ended) = (activities.clone(), over.clone());
+        let look = move || {
+            while !ended.load(Ordering::Relaxed) {
+                if let Some(overrun) = looked_at.overrun(Instant::now()) {
+                    return bite(overrun);
+                }
+                thread::park_timeout(LOOK_EVERY);
+            }
+        };
+        let thread = thread::Builder::new().name("watchdog".into()).spawn(look)?;
+        Ok(Self { activities, over, thread: Some(thread) })
+    }
+
+    /// A activity for a new state of the script `file`.
+    pub(crate) fn activity(&self, file: &str) -> Arc<HookActivity> {
+        let activity = Arc::new(HookActivity::default());
+        let watched = Watched {
+            activity: activity.clone(),
+            file: file.into(),
+            mark: 0,
+            since: Instant::now(),
+        };
+        self.activities.0.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
+        activity
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // When it panicked there is nothing left to end.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Activities {
+    /// Looks at all states; the first that has stood still for too long. A state that nobody holds
+    /// any more is forgotten.
+    fn overrun(&self, now: Instant) -> Option<Overrun> {
+        let mut activities = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        activities.retain(|watched| Arc::strong_count(&watched.activity) > 1);
+        activities.iter_mut().find_map(|watched| watched.look(now))
+    }
+}
+
+impl Watched {
+    fn look(&mut self, now: Instant) -> Option<Overrun> {
+        let mark = self.activity.mark();
+        if mark != self.mark {
+            (self.mark, self.since) = (mark, now);
+        }
+        let hook = hook_of(mark)?;
+        let stands = now.saturating_duration_since(self.since);
+        (stands > hook.limit()).then(|| Overrun { file: self.file.clone(), hook })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watched() -> (Arc<HookActivity>, Activities, Instant) {
+        let (activity, since) = (Arc::new(HookActivity::default()), Instant::now());
+        let one = Watched { activity: activity.clone(), file: "x.lua".into(), mark: 0, since };
+        (activity, Activities(Mutex::new(vec![one])), since)
+    }
+
+    #[test]
+    fn a_hook_that_stands_is_told_after_its_limit() {
+        let (activity, activities, start) = watched();
+        let _inside = activity.enter(Hook::Response);
+        let at = |millis| start + Duration::from_millis(millis);
+        assert_eq!(activities.overrun(at(100)), None);
+        assert_eq!(activities.overrun(at(1100)), None);
+        let told = activities.overrun(at(1101)).unwrap();
+        assert_eq!(told.to_string(), "x.lua: response() had not returned after 1 s");
+    }
+
+    #[test]
+    fn hooks_that_return_are_never_told_however_often_they_run() {
+        let (activity, activities, start) = watched();
+        for second in 1..100 {
+            drop(activity.enter(Hook::Request));
+            let _inside = activity.enter(Hook::Request);
+            assert_eq!(activities.overrun(start + Duration::from_secs(second)), None);
+        }
+        assert_eq!(activities.overrun(start + Duration::from_secs(1000)), None);
+    }
+
+    #[test]
+    fn loading_may_take_longer() {
+        let (activity, activities, start) = watched();
+        let _inside = activity.enter(Hook::Load);
+        for (second, late) in [(0, false), (9, false), (10, false), (11, true)] {
+            assert_eq!(activities.overrun(start + Duration::from_secs(second)).is_some(), late);
+        }
+    }
+
+    #[test]
+    fn the_thread_tells_once_and_ends() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let watchdog = Watchdog::start(move |overrun| tell.send(overrun).unwrap()).unwrap();
+        let activity = watchdog.activity("x.lua");
+        let _inside = activity.enter(Hook::Done);
+        let overrun = told.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert_eq!(overrun, Overrun { file: "x.lua".into(), hook: Hook::Done });
+        assert!(told.recv_timeout(Duration::from_secs(30)).is_err(), "the sender is gone");
+    }
+}

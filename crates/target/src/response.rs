@@ -1,0 +1,190 @@
+//! The bytes of responses. The usual one is encoded once; the rest are written when asked for.
+
+use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
+
+/// The body that everything well answers with.
+pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
+
+pub(crate) const JSON: &str = "application/json";
+
+/// What a response says about the connection's future.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// It goes on, which HTTP/1.1 takes for granted.
+    Silent,
+    /// It goes on, which a client of HTTP/1.0 has to be told.
+    Said,
+    /// It ends.
+    Close,
+}
+
+/// How one response is to be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Manner {
+    pub(crate) keep: Keep,
+    /// The request was `HEAD`: the head as for `GET`, and no body.
+    pub(crate) head_only: bool,
+}
+
+/// The usual response in every manner.
+#[derive(Debug)]
+pub(crate) struct UsualResponse {
+    whole: [Vec<u8>; 3],
+}
+
+impl UsualResponse {
+    pub(crate) fn new() -> Self {
+        let encode = |keep| {
+            let mut out = Vec::new();
+            whole(&mut out, 200, JSON, OK_BODY, Manner { keep, head_only: false });
+            out
+        };
+        Self { whole: [Keep::Silent, Keep::Said, Keep::Close].map(encode) }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self, manner: Manner) -> &[u8] {
+        let whole = &self.whole[manner.keep as usize];
+        if manner.head_only { &whole[..whole.len() - OK_BODY.len()] } else { whole }
+    }
+}
+
+/// Appends a head.
+///
+/// # Panics
+/// When status, headers and framing do not go together, which is this crate's mistake.
+pub(crate) fn head(
+    out: &mut Vec<u8>,
+    status: u16,
+    headers: &[(&str, &str)],
+    framing: Framing,
+    keep: Keep,
+) {
+    let kept = [("Connection", "keep-alive")];
+    let said: &[_] = if keep == Keep::Said { &kept } else { &[] };
+    let all: Vec<_> = headers.iter().chain(said).copied().collect();
+    encode_response_head(out, status, &all, framing, keep != Keep::Close)
+        .expect("responses of this crate are valid HTTP");
+}
+
+/// Appends a response with a body.
+pub(crate) fn whole(
+    out: &mut Vec<u8>,
+    status: u16,
+    content_type: &str,
+    body: &[u8],
+    manner: Manner,
+) {
+    whole_with(out, status, content_type, &[], body, manner);
+}
+
+/// Appends a response with a body and further header fields.
+pub(crate) fn whole_with(
+    out: &mut Vec<u8>,
+    status: u16,
+    content_type: &str,
+    further: &[(&str, &str)],
+    body: &[u8],
+    manner: Manner,
+) {
+    let framing = Framing::Length(body.len() as u64);
+    let fields = [&[("Content-Type", content_type)], further].concat();
+    head(out, status, &fields, framing, manner.keep);
+    if !manner.head_only {
+        out.extend_from_slice(body);
+    }
+}
+
+/// Appends a response that says in one line of JSON what was wrong.
+pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, manner: Manner) {
+    error_with(out, status, &[], message, manner);
+}
+
+/// The same with further header fields.
+pub(crate) fn error_with(
+    out: &mut Vec<u8>,
+    status: u16,
+    further: &[(&str, &str)],
+    message: &str,
+    manner: Manner,
+) {
+    let body = format!("{{\"error\":{}}}\n", quoted(message));
+    whole_with(out, status, JSON, further, body.as_bytes(), manner);
+}
+
+/// Appends a response with the status asked for.
+pub(crate) fn status(out: &mut Vec<u8>, code: u16, manner: Manner) {
+    if matches!(code, 204 | 304) {
+        head(out, code, &[], Framing::None, manner.keep);
+    } else {
+        let body = format!("{{\"status\":{code}}}");
+        whole(out, code, JSON, body.as_bytes(), manner);
+    }
+}
+
+/// Appends the usual response in two chunks.
+pub(crate) fn chunked(out: &mut Vec<u8>, manner: Manner) {
+    head(out, 200, &[("Content-Type", JSON)], Framing::Chunked, manner.keep);
+    if !manner.head_only {
+        let (first, second) = OK_BODY.split_at(5);
+        encode_chunk(out, first);
+        encode_chunk(out, second);
+        encode_last_chunk(out);
+    }
+}
+
+/// The body of the usual response as gzip (RFC 1952): one stored block (RFC 1951 section 3.2.4).
+const GZIP_BODY: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x0f\x00\xf0\xff\
+    {\"status\":\"ok\"}\xdd\xed\x13\x1d\x0f\x00\x00\x00";
+
+/// Appends the usual response in gzip coding.
+pub(crate) fn gzip(out: &mut Vec<u8>, manner: Manner) {
+    let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
+    head(out, 200, &headers, Framing::Length(GZIP_BODY.len() as u64), manner.keep);
+    if !manner.head_only {
+        out.extend_from_slice(GZIP_BODY);
+    }
+}
+
+/// Appends that there is no such thing, and what there is.
+pub(crate) fn unknown(out: &mut Vec<u8>, what: &str, known: &str, manner: Manner) {
+    error(out, 404, &format!("no such {what}; there are {known}"), manner);
+}
+
+/// A string of JSON (RFC 8259 section 7).
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_answer_is_minimal() {
+        let usual = UsualResponse::new();
+        let manner = Manner { keep: Keep::Silent, head_only: false };
+        let expected = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
+            Content-Length: 15\r\n\r\n{\"status\":\"ok\"}";
+        assert_eq!(usual.bytes(manner), expected.as_bytes());
+        let head = usual.bytes(Manner { keep: Keep::Close, head_only: true });
+        assert!(head.ends_with(b"Content-Length: 15\r\nConnection: close\r\n\r\n"));
+        let said = usual.bytes(Manner { keep: Keep::Said, head_only: true });
+        assert!(said.ends_with(b"Connection: keep-alive\r\nContent-Length: 15\r\n\r\n"));
+    }
+
+    #[test]
+    fn strings_are_json() {
+        assert_eq!(quoted("a\"b\\c\nd\u{e9}"), "\"a\\\"b\\\\c\\u000ad\u{e9}\"");
+    }
+}
