@@ -2,7 +2,7 @@
 //! from. Successive requests depend on one another, so how far a figure can be off is read from how
 //! it differs between stretches of time, never from the number of requests.
 //!
-//! Not here: the intervals themselves (`verdict::statistics`), and the second-by-second course that
+//! Not here: the intervals themselves (`verdict::blocks`), and the points, second by second, that
 //! reports draw ([`crate::timeline`]).
 
 use schemars::JsonSchema;

@@ -179,15 +179,6 @@ impl<C: Counter> Latencies<C> {
         value.clamp(self.min, self.max)
     }
 
-    /// The share of samples within `limit`, 0..=1; 1 when empty.
-    pub fn share_within(&self, limit: Nanos) -> f64 {
-        if self.count == 0 || limit >= self.max {
-            return 1.0;
-        }
-        let within = self.buckets.count_between(0, limit.min(HIGHEST)).as_u64();
-        within as f64 / self.count as f64
-    }
-
     /// The share of samples within one standard deviation of the mean, as wrk's `+/- Stdev`.
     pub fn share_within_stdev(&self) -> f64 {
         if self.count == 0 {
@@ -307,13 +298,11 @@ mod tests {
         for (value, exact) in [(s.p50, 500_000.0), (s.p99, 990_000.0), (s.p999, 999_000.0)] {
             assert!((value as f64 / exact - 1.0).abs() < 1e-3, "{value} against {exact}");
         }
-        assert!((latencies.share_within(250_000) - 0.25).abs() < 0.002);
     }
 
     #[test]
     fn an_empty_set_is_all_zero() {
         assert_eq!(Latencies::<u32>::new().summary(), Summary::default());
-        assert_eq!(Latencies::<u32>::new().share_within(1), 1.0);
     }
 
     #[test]

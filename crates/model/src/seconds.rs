@@ -37,7 +37,7 @@ pub struct Second {
     pub p99_ns: Nanos,
 }
 
-/// See the module.
+/// The measured window, a second each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seconds {
     seconds: Vec<Second>,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::histogram::SparseLatencies;
 use crate::interval::{GaugeSum, Interval, Phase};
 use crate::outcome::ErrorCounts;
 use crate::percentile::PointPercentiles;
@@ -72,8 +73,7 @@ struct PointSum {
     answers: u64,
     failed: u64,
     errors: ErrorCounts,
-    response: Vec<(Nanos, u32)>,
-    max_ns: Nanos,
+    response: SparseLatencies,
     late_p99_ns: Nanos,
     open: GaugeSum,
     in_flight: GaugeSum,
@@ -89,12 +89,12 @@ impl Timeline {
         self.pending += 1;
         match self.sums.last_mut() {
             Some(last) if self.pending <= self.fold && last.phase == sum.phase => {
-                let before = last.response.len();
+                let before = last.response.buckets().len();
                 last.append(&sum);
-                self.buckets += last.response.len() - before;
+                self.buckets += last.response.buckets().len() - before;
             }
             _ => {
-                self.buckets += sum.response.len();
+                self.buckets += sum.response.buckets().len();
                 self.sums.push(sum);
                 self.pending = 1;
             }
@@ -119,7 +119,7 @@ impl Timeline {
                 }
             }
         }
-        self.buckets = folded.iter().map(|sum| sum.response.len()).sum();
+        self.buckets = folded.iter().map(|sum| sum.response.buckets().len()).sum();
         self.sums = folded;
         self.fold = self.fold.max(1) * 2;
         self.pending = self.fold;
@@ -142,8 +142,7 @@ impl PointSum {
             answers: tally.answers_done,
             failed: tally.attempts().saturating_sub(tally.succeeded),
             errors: tally.errors,
-            response: tally.response.recorded().map(|(value, n)| (value, n as u32)).collect(),
-            max_ns: tally.response.max(),
+            response: SparseLatencies::of(&tally.response),
             late_p99_ns: tally.late.at_quantile(0.99),
             open: tally.open,
             in_flight: tally.in_flight,
@@ -159,26 +158,12 @@ impl PointSum {
         self.answers = self.answers.saturating_add(later.answers);
         self.failed = self.failed.saturating_add(later.failed);
         self.errors.merge(&later.errors);
-        self.response = merge_sorted(&self.response, &later.response);
-        self.max_ns = self.max_ns.max(later.max_ns);
+        self.response.append(&later.response);
         self.late_p99_ns = self.late_p99_ns.max(later.late_p99_ns);
         self.open.append(&later.open);
         self.in_flight.append(&later.in_flight);
         self.cpu_ns = self.cpu_ns.saturating_add(later.cpu_ns);
         self.wall_ns = self.wall_ns.saturating_add(later.wall_ns);
-    }
-
-    fn quantile(&self, quantile: f64) -> Nanos {
-        let count: u64 = self.response.iter().map(|&(_, n)| u64::from(n)).sum();
-        let rank = ((quantile * count as f64).ceil() as u64).max(1);
-        let mut seen = 0;
-        for &(value, n) in &self.response {
-            seen += u64::from(n);
-            if seen >= rank {
-                return value.min(self.max_ns);
-            }
-        }
-        0
     }
 
     fn point(&self) -> Point {
@@ -194,8 +179,8 @@ impl PointSum {
             achieved_per_s: per_s(self.sent),
             requests_per_s: per_s(self.answers),
             failed: self.failed,
-            percentiles: PointPercentiles::of(|share| self.quantile(share)),
-            max_ns: self.max_ns,
+            percentiles: PointPercentiles::of(|share| self.response.at_quantile(share)),
+            max_ns: self.response.max(),
             late_p99_ns: self.late_p99_ns,
             open_mean: self.open.mean(duration_ns),
             in_flight_mean: self.in_flight.mean(duration_ns),
@@ -212,19 +197,6 @@ const fn phase_name(phase: Phase) -> &'static str {
         Phase::Window => "window",
         Phase::Drain => "drain",
     }
-}
-
-fn merge_sorted(a: &[(Nanos, u32)], b: &[(Nanos, u32)]) -> Vec<(Nanos, u32)> {
-    let mut merged: Vec<(Nanos, u32)> = a.iter().chain(b).copied().collect();
-    merged.sort_unstable_by_key(|&(value, _)| value);
-    merged.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1 = kept.1.saturating_add(later.1);
-        }
-        same
-    });
-    merged
 }
 
 #[cfg(test)]
@@ -287,7 +259,7 @@ mod tests {
             full.index = index;
             dense.add(&full);
         }
-        let held: usize = dense.sums.iter().map(|sum| sum.response.len()).sum();
+        let held: usize = dense.sums.iter().map(|sum| sum.response.buckets().len()).sum();
         assert_eq!(held, dense.buckets);
         assert!(held <= MOST_BUCKETS, "{held}");
     }

@@ -161,7 +161,14 @@ mod tests {
             by: "6 interleaved rounds".into(),
             effects: vec![
                 effect(Measure::Qps, 12_000.0, 10_800.0, 0.88, 0.92, Word::Slower),
-                effect(Measure::of_key("p99").unwrap(), 8e6, 8.1e6, 0.97, 1.05, Word::CannotTell),
+                effect(
+                    Measure::Percentile(&model::PERCENTILES[4]),
+                    8e6,
+                    8.1e6,
+                    0.97,
+                    1.05,
+                    Word::CannotTell,
+                ),
             ],
             word: Word::Slower,
             withheld: Vec::new(),

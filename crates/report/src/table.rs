@@ -1,4 +1,4 @@
-//! Tables of levels: a sweep's closing table, curves side by side, and both as CSV.
+//! Tables of levels: a sweep's closing table, and curves side by side, these as CSV too.
 //!
 //! Owns layout and the quotients between columns. Which level is the best and what to read from a
 //! curve is `verdict`'s and comes in as a [`Reading`].
@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthStr;
 use verdict::Reading;
 use verdict::figures::level_of;
 
-use crate::csv::{cell, csv};
+use crate::csv::cell;
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone};
@@ -115,13 +115,6 @@ fn words(kind: LevelKind, row: &CurveRow) -> String {
     format!("{qps}/s at {}, mean {mean}", level_of(kind, row.level))
 }
 
-/// The curve as CSV: plain numbers, nanoseconds for latencies, a ratio for success.
-pub fn sweep_csv(curve: &Curve) -> String {
-    let header = [column(curve.kind)].into_iter().chain(field_names()).map(String::from).collect();
-    let row = |row: &CurveRow| [row.level.to_string()].into_iter().chain(fields(row)).collect();
-    csv(std::iter::once::<Vec<String>>(header).chain(curve.rows.iter().map(row)))
-}
-
 /// The name of the level's column in CSV.
 pub(crate) const fn column(kind: LevelKind) -> &'static str {
     match kind {
@@ -174,21 +167,5 @@ mod tests {
         let text = closing(&slow, Style { colour: true });
         assert!(text.contains("no level") && text.contains('\u{1b}'), "{text}");
         assert!(!closing(&slow, Style::default()).contains('\u{1b}'));
-    }
-
-    #[test]
-    fn csv_holds_the_figures_in_full() {
-        let csv = sweep_csv(&swept());
-        let lines: Vec<_> = csv.split("\r\n").collect();
-        assert_eq!(
-            lines[0],
-            "concurrency,requests_per_s,mean_ns,p50_ns,p99_ns,success_ratio,validity"
-        );
-        assert_eq!(lines.len(), 6);
-        assert!(
-            lines[4].starts_with("30000,") && lines[4].ends_with(",LOWER_BOUND"),
-            "{}",
-            lines[4]
-        );
     }
 }

@@ -54,8 +54,8 @@ fn every_percentile_of_a_level_and_of_a_second_is_in_table_page_and_csv() {
     let sweep = sample::sweep("api", 50_000.0, &[1, 100]);
     let curve = Curve::from_sweep(&sweep).unwrap();
     let reading = verdict::curve::read(&curve, 1);
-    let (shown, csv) =
-        (table::sweep(&curve, &reading, 1, Style::default()), table::sweep_csv(&curve));
+    let shown = table::sweep(&curve, &reading, 1, Style::default());
+    let csv = table::diff_csv(&verdict::Diff::of(&[curve.clone(), curve.clone()]).unwrap());
     let page = html::sweep(&sweep, &curve, &reading);
     for (named, _) in LevelPercentiles::default().each() {
         assert!(says(&shown, named.name) && says(&page, named.name), "{}", named.name);

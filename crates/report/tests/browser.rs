@@ -230,7 +230,7 @@ fn comparison_page() -> String {
         by: "6 interleaved rounds".into(),
         effects: vec![
             effect(Measure::Qps, 0.9, Word::Slower),
-            effect(Measure::of_key("p99").unwrap(), 1.01, Word::CannotTell),
+            effect(Measure::Percentile(&model::PERCENTILES[4]), 1.01, Word::CannotTell),
         ],
         word: Word::Slower,
         withheld: Vec::new(),

@@ -69,7 +69,7 @@ struct Fed {
     took_ns: Nanos,
 }
 
-/// See the module.
+/// A search for capacity: its settings, and the steps that were fed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     settings: Settings,

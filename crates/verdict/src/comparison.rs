@@ -18,7 +18,7 @@ pub mod rounds;
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use statistics::student::reach;
 
@@ -30,7 +30,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub const POWER: f64 = 0.8;
 
 /// What can be said of B against A.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Word {
     /// The whole interval is within the margin.
@@ -73,7 +73,7 @@ pub struct LogRatio {
 }
 
 /// One figure of B against A's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Effect {
     /// Which figure.
     pub measure: Measure,
@@ -98,7 +98,7 @@ pub struct Effect {
 }
 
 /// B against A.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// What A and B are called.
     pub names: [String; 2],

@@ -84,6 +84,17 @@ impl SparseLatencies {
         self.sum
     }
 
+    /// The latency that this share (0..=1) of them does not exceed; 0 when empty.
+    pub fn at_quantile(&self, quantile: f64) -> Nanos {
+        let rank = ((quantile * self.count() as f64).ceil() as u64).max(1);
+        let mut seen: u64 = 0;
+        let reaches = |&&(_, n): &&(Nanos, u64)| {
+            seen = seen.saturating_add(n);
+            seen >= rank
+        };
+        self.buckets.iter().find(reaches).map_or(0, |&(value, _)| value.min(self.max))
+    }
+
     /// Exact mean; 0 when empty.
     pub fn mean(&self) -> Nanos {
         (self.sum / u128::from(self.count().max(1))) as Nanos

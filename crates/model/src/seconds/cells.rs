@@ -1,4 +1,4 @@
-//! The endpoints' part in a run's course: what each of them did cell by cell.
+//! What each endpoint did over the window, cell by cell.
 //!
 //! A cell is a second at first. A run with more cells than are kept folds each two neighbours into
 //! one, so that memory stays the same and only the grain grows.
@@ -44,7 +44,7 @@ impl Cell {
     }
 }
 
-/// See the module.
+/// What the endpoints did, cell by cell, in bounded memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cells {
     names: Vec<String>,
@@ -81,7 +81,7 @@ impl Cells {
         &self.names
     }
 
-    /// Seconds of the course that each cell holds, at least 1.
+    /// Seconds of the window that each cell holds, at least 1.
     pub fn grain(&self) -> usize {
         self.grain.max(1)
     }

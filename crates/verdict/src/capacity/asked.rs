@@ -16,7 +16,7 @@ use crate::objective::{self, Bound, Endpoint, Goal, Metric, Objective, Subject};
 /// What is asked when nothing was said: the founding documents' response time and success.
 const DEFAULT: [&str; 2] = ["mean<=500ms", "success>=99%"];
 
-/// See the module.
+/// The objectives that a level must hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked(Vec<Objective>);
 

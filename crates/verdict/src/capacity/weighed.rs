@@ -5,7 +5,7 @@ use model::capacity::Margin;
 
 use crate::objective::{Goal, Metric, Objective, Subject};
 
-/// See the module.
+/// A margin beside the metric that it is of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weighed {
     /// As it is kept.

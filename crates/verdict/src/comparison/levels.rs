@@ -1,12 +1,12 @@
 //! Judging results level by level: sweeps, and runs as sweeps of one level.
 
 use model::Run;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Comparison, blocks, likeness};
 
 /// B against A at one level.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AtLevel {
     /// Connections, or arrivals per second.
     pub level: f64,

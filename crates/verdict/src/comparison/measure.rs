@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use model::Run;
 use model::percentile::{PERCENTILES, Percentile};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
 use crate::blocks::{Figure, Time};
@@ -29,11 +28,6 @@ impl Measure {
     pub fn all() -> impl Iterator<Item = Self> + Clone {
         let percentiles = PERCENTILES.iter().filter(|percentile| percentile.compared);
         [Self::Qps, Self::Mean].into_iter().chain(percentiles.map(Self::Percentile))
-    }
-
-    /// The measure that JSON names so.
-    pub fn of_key(key: &str) -> Option<Self> {
-        Self::all().find(|measure| measure.key() == key)
     }
 
     /// As tables name it.
@@ -81,13 +75,6 @@ impl Measure {
 impl Serialize for Measure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.key())
-    }
-}
-
-impl<'de> Deserialize<'de> for Measure {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let key = Cow::<str>::deserialize(deserializer)?;
-        Self::of_key(&key).ok_or_else(|| D::Error::custom(format!("no measure `{key}`")))
     }
 }
 

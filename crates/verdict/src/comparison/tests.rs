@@ -93,7 +93,7 @@ fn compared(shift: f64, seed: u64) -> [(f64, f64); 2] {
             (0..ROUNDS).map(|_| [server.round(rho, 1.0), server.round(rho, 1.0 + shift)]).collect();
         for (of, (seen, held)) in found.iter_mut().enumerate() {
             let pairs: Vec<[f64; 2]> = rounds.iter().map(|[a, b]| [a[of], b[of]]).collect();
-            let measure = [Measure::Mean, Measure::of_key("p95").unwrap()][of];
+            let measure = [Measure::Mean, Measure::Percentile(&model::PERCENTILES[3])][of];
             let effect = Effect::of(measure, [1.0; 2], rounds::paired(&pairs).unwrap(), 0.0);
             *seen += u32::from(effect.word != Word::CannotTell);
             *held += u32::from((effect.low..=effect.high).contains(&(1.0 + shift)));
@@ -268,7 +268,7 @@ fn rounds_of_runs_are_judged_over_all_figures() {
     // Each run made 300 answers a second, so its throughput is the same.
     assert_eq!((slower.effects[0].measure, slower.effects[0].word), (Measure::Qps, Word::Same));
     // 1,500 answers have 15 beyond p99 and 1.5 beyond p99.9.
-    assert_eq!(slower.effects.last().unwrap().measure, Measure::of_key("p99").unwrap());
+    assert_eq!(slower.effects.last().unwrap().measure, Measure::Percentile(&model::PERCENTILES[4]));
 }
 
 #[test]
