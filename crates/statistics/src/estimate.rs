@@ -121,6 +121,9 @@ pub fn quantile(
     quantile: f64,
     confidence: f64,
 ) -> Result<Estimate, NoInterval> {
+    if blocks.is_empty() {
+        return Err(NoInterval::NoBlocks);
+    }
     let all = Distribution::merged(blocks.iter().copied());
     let value = all.at_quantile(quantile).ok_or(NoInterval::NoSamples)?;
     let counts = |block: &&Distribution| (block.within(value), block.count);

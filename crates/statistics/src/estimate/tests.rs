@@ -108,6 +108,7 @@ fn a_percentile_beyond_the_samples_is_unbounded_from_above() {
 #[test]
 fn too_little_is_refused_with_its_reason() {
     assert_eq!(ratio(&[], 0.95), Err(NoInterval::NoBlocks));
+    assert_eq!(quantile(&[], 0.5, 0.95), Err(NoInterval::NoBlocks));
     let few = ratio(&[(10.0, 1.0); 2], 0.95);
     assert_eq!(few, Err(NoInterval::TooFew { effective_blocks: 2.0 }));
     assert_eq!(share(&[(0.0, 0.0); 8], 0.95), Err(NoInterval::NoSamples));
