@@ -124,7 +124,6 @@ mod tests {
     #[test]
     fn a_program_is_called_as_its_package() {
         assert_eq!(program_of("go.k6.io/k6@v1.8.1"), Some("k6"));
-        assert_eq!(program_of("golang.org/x/perf/cmd/benchstat@v0.0.0-1"), Some("benchstat"));
         assert_eq!(program_of("go.k6.io/k6"), None);
     }
 

@@ -2,10 +2,9 @@
 //!
 //! What follows on one another is not independent: a slow moment slows many requests. Within a run,
 //! figures are compared between blocks of time ([`estimate`]), and blocks that are like their
-//! neighbours count for less ([`autocorrelation`]). Between runs, each run is one sample: [`rank`] and
-//! [`order`] assume no shape, [`student`] is for means of rounds. [`proportion`] is for counts that are
-//! independent by design. [`trend`] is what a series would have been without its outliers, [`usl`] fits
-//! the Universal Scalability Law.
+//! neighbours count for less ([`autocorrelation`]). Between runs, each run is one sample: [`student`] is for
+//! means of rounds. [`proportion`] is for counts that are independent by design. [`trend`] is what a series
+//! would have been without its outliers, [`usl`] fits the Universal Scalability Law.
 //!
 //! Everything is deterministic. What an interval means is decided by who asked for it.
 
@@ -14,12 +13,9 @@ pub mod distribution;
 pub mod estimate;
 pub mod order;
 pub mod proportion;
-pub mod rank;
 pub mod student;
 pub mod trend;
 pub mod usl;
 
 pub use distribution::Distribution;
 pub use estimate::{Estimate, NoInterval};
-pub use order::OrderInterval;
-pub use rank::{RankTest, mann_whitney};

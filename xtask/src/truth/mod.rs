@@ -4,7 +4,6 @@
 //! them and reads the claims they print (see [`claim`]). To add a section, add an entry to [`SECTIONS`].
 
 mod claim;
-mod ranks;
 mod told;
 
 use anyhow::{Result, bail, ensure};
@@ -69,12 +68,6 @@ const SECTIONS: &[Section] = &[
         about: "the scalability law on its reference data",
         needs: &[],
         run: || told::by_tests(VERDICT, "usl::tests"),
-    },
-    Section {
-        name: "ranks",
-        about: "rank test and median intervals against benchstat",
-        needs: &[needs::GO],
-        run: ranks::against_benchstat,
     },
 ];
 
