@@ -24,7 +24,6 @@ struct Section {
 // Of few dependencies. The other sections build with `--workspace`, which builds theirs with the features that everything
 // else does: once.
 const VERDICT: [&str; 3] = ["--package", "verdict", "--tests"];
-const STATISTICS: [&str; 3] = ["--package", "statistics", "--tests"];
 
 const SECTIONS: &[Section] = &[
     Section {
