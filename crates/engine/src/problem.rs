@@ -38,16 +38,26 @@ pub enum Problem {
 /// What to do about a problem.
 pub type Advice = fn(Problem) -> &'static str;
 
-/// What went wrong in TLS, and what to do where that is known.
-pub(crate) fn describe(error: &Error, advice: Advice) -> String {
-    match error {
-        Error::InvalidMessage(InvalidMessage::InvalidContentType) => SPEAKS_NO_TLS.to_owned(),
+/// What went wrong in TLS.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TlsFailure {
+    /// In words, with what to do where that is known.
+    pub(crate) text: String,
+    /// Whether the server answered in the clear.
+    pub(crate) in_the_clear: bool,
+}
+
+pub(crate) fn describe(error: &Error, advice: Advice) -> TlsFailure {
+    let in_the_clear = matches!(error, Error::InvalidMessage(InvalidMessage::InvalidContentType));
+    let text = match error {
+        _ if in_the_clear => SPEAKS_NO_TLS.to_owned(),
         Error::InvalidCertificate(why) => format!("{}: {why}", advice(of_certificate(why))),
         other => match of_handshake(other) {
             Some(problem) => format!("{}: {other}", advice(problem)),
             None => other.to_string(),
         },
-    }
+    };
+    TlsFailure { text, in_the_clear }
 }
 
 /// Why the server ended the handshake, where that is known.
@@ -95,7 +105,7 @@ mod tests {
             (Error::AlertReceived(Alert::UnrecognisedName), Problem::UnknownName),
         ] {
             assert_eq!(of_handshake(&error), Some(problem));
-            assert_eq!(describe(&error, |_| "do this"), format!("do this: {error}"));
+            assert_eq!(describe(&error, |_| "do this").text, format!("do this: {error}"));
         }
     }
 }

@@ -13,7 +13,7 @@ use rustls::{
     SignatureScheme, SupportedProtocolVersion,
 };
 
-use crate::problem::{Advice, describe};
+use crate::problem::{Advice, TlsFailure, describe};
 
 /// What the user asked of TLS. Certificates and keys are PEM bytes.
 #[derive(Debug, Default)]
@@ -201,9 +201,10 @@ impl Session {
     /// Takes bytes from the net; all of `input` is consumed unless decrypted data fills up, so the
     /// caller alternates with [`Self::read`] until `input` is empty or the session has
     /// [`ended`](Self::ended).
-    /// A failure is told in words, with `advice` on it.
-    pub(crate) fn feed(&mut self, input: &mut &[u8], advice: Advice) -> Result<(), String> {
-        self.connection.read_tls(input).map_err(|e| e.to_string())?;
+    /// A failure is described in words, with `advice` on it.
+    pub(crate) fn feed(&mut self, input: &mut &[u8], advice: Advice) -> Result<(), TlsFailure> {
+        let unread = |error: io::Error| TlsFailure { text: error.to_string(), in_the_clear: false };
+        self.connection.read_tls(input).map_err(unread)?;
         let read = self.connection.process_new_packets();
         let state = read.map_err(|error| describe(&error, advice))?;
         self.ended = state.peer_has_closed();

@@ -112,6 +112,7 @@ impl Worker {
     ) {
         let in_the_clear = self.job.tls.is_none();
         if in_the_clear && came.starts_with(&TLS_ALERT) {
+            self.recorder.tally.other_scheme += 1;
             return self.broken(net, j, ErrorClass::Protocol, SPEAKS_TLS, now);
         }
         self.broken(net, j, ErrorClass::Protocol, &error.to_string(), now);

@@ -64,9 +64,10 @@ impl Worker {
         let mut plain = std::mem::take(&mut self.incoming.plain);
         while !bytes.is_empty() {
             let Some(session) = &mut self.conns[j].tls else { break };
-            if let Err(error) = session.feed(&mut bytes, self.job.advice) {
+            if let Err(failure) = session.feed(&mut bytes, self.job.advice) {
                 self.flush_tls(net, j);
-                self.tls_failed(net, j, &error, now);
+                self.recorder.tally.other_scheme += u64::from(failure.in_the_clear);
+                self.tls_failed(net, j, &failure.text, now);
                 break;
             }
             let (handshaking, resumed) = (session.handshaking(), session.resumed());

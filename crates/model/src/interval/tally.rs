@@ -60,6 +60,8 @@ pub struct Tally {
     /// Of the handshakes, those that went on with the session of an earlier connection.
     #[serde(default)]
     pub tls_resumed: u64,
+    /// Connections on which the server spoke TLS and was asked in the clear, or the other way round.
+    pub other_scheme: u64,
     /// Connections open.
     pub open: GaugeSum,
     /// Requests unanswered.
@@ -127,6 +129,7 @@ impl Tally {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
         self.tls_resumed = self.tls_resumed.saturating_add(other.tls_resumed);
+        self.other_scheme = self.other_scheme.saturating_add(other.other_scheme);
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
         self.answers.merge(&other.answers);

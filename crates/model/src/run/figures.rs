@@ -37,6 +37,10 @@ pub struct Totals {
     /// on; the others of `tls_ns` were full. Absent in runs measured before it was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_resumed: Option<u64>,
+    /// Connections on which the server spoke TLS and was asked in the clear, or the other way round; absent where there
+    /// were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_scheme: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
     /// Answers by status.

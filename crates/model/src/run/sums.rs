@@ -48,6 +48,10 @@ impl Sums {
             let sum = self.totals.tls_resumed.get_or_insert_default();
             *sum = sum.saturating_add(tally.tls_resumed);
         }
+        if tally.other_scheme > 0 {
+            let sum = self.totals.other_scheme.get_or_insert_default();
+            *sum = sum.saturating_add(tally.other_scheme);
+        }
         for (name, n) in &tally.limits {
             let sum = self.totals.limits.entry(name.clone()).or_default();
             *sum = sum.saturating_add(*n);

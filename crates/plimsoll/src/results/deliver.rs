@@ -43,9 +43,7 @@ pub fn deliver(
 
 /// What to do when nothing was answered because one side spoke TLS and the other did not.
 fn other_scheme(run: &Run) -> Option<String> {
-    let samples = run.totals.error_samples.values();
-    let told = samples.map(String::as_str).find(|sample| {
-        [engine::SPEAKS_NO_TLS, engine::SPEAKS_TLS].contains(sample) && run.totals.requests == 0
-    })?;
-    Some(format!("{}: {told}", run.plan.url))
+    let met = run.totals.other_scheme.is_some() && run.totals.requests == 0;
+    let scheme = if run.plan.tls.is_some() { engine::SPEAKS_NO_TLS } else { engine::SPEAKS_TLS };
+    met.then(|| format!("{}: {scheme}", run.plan.url))
 }
