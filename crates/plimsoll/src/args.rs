@@ -1,5 +1,5 @@
 //! The command line as written: one table of flags, from which help, man pages, completions and the
-//! reference are made. What it means is worked out in [`crate::load::resolve`].
+//! reference are made. What it means is worked out in [`crate::load`].
 
 mod audit;
 mod calibrate;

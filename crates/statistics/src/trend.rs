@@ -1,6 +1,6 @@
 //! The trend of a series: what it would have been without whatever made it leave.
 //!
-//! Two robust steps on at most [`BLOCKS`] block medians, so that a run of any length costs the same:
+//! Two robust steps on at most `BLOCKS` block medians, so that a run of any length costs the same:
 //! a line by Theil and Sen (the median of the slopes between all pairs of blocks), which takes out a
 //! steady drift; then the running median of what is left over half of the run, which takes out slow
 //! waves. Up to a quarter of the run may lie off without moving the trend.

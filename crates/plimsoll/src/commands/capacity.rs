@@ -2,7 +2,7 @@
 //!
 //! Owns the command: flags to settings, runs to judgements, files and words. Which step comes next
 //! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::runs::execute`]'s. Data
-//! flows from [`runner`] (steps one after another) into [`files`] after every step.
+//! flows from [`mod@runner`] (steps one after another) into [`files`] after every step.
 
 mod files;
 mod resume;

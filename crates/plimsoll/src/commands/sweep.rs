@@ -2,8 +2,8 @@
 //!
 //! Owns the command: which levels, where to, where the files go, what is said at the end. A level's
 //! run is [`crate::runs::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
-//! tables and charts `report`'s. Data flows from [`runner`] (levels one after another, also for
-//! [`crate::commands::wrktest`]) into [`files`] after every level.
+//! tables and charts `report`'s. Data flows from [`mod@runner`] (levels one after another, also for
+//! [`crate::commands::wrktest`]) into [`SweepFiles`] after every level.
 
 pub mod levels;
 mod resume;
