@@ -11,11 +11,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pico_args::Arguments;
 
 use crate::repo;
 
-const HELP: &str = "\
+pub const HELP: &str = "\
 Checks the style rules that a program can check.
 
 Usage: cargo xtask tidy
@@ -35,17 +34,6 @@ Rules:
 
 Options:
   -h, --help  print this";
-
-pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{HELP}");
-        return Ok(());
-    }
-    if let Some(name) = crate::names(arguments)?.first() {
-        bail!("`{name}` is not expected here");
-    }
-    check()
-}
 
 /// A rule broken somewhere.
 #[derive(Debug, PartialEq, Eq)]
