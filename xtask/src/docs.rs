@@ -4,16 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::{fs, io};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use pico_args::Arguments;
-use serde_json::Value;
 
 use crate::repo;
 
-const HELP: &str = "\
+pub const HELP: &str = "\
 Writes docs/reference from the program's own flag table and types.
 
 Usage: cargo xtask docs [--check]
@@ -25,14 +23,8 @@ Options:
 const FOLDER: &str = "docs/reference";
 
 pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{HELP}");
-        return Ok(());
-    }
     let check_only = arguments.contains("--check");
-    if let Some(name) = crate::names(arguments)?.first() {
-        bail!("`{name}` is not expected here");
-    }
+    crate::no_names(arguments)?;
     if check_only { check() } else { write() }
 }
 
@@ -60,24 +52,12 @@ pub fn check() -> Result<()> {
 
 fn generate(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
-    repo::run(repo::command(program()?).arg("generate").arg(folder))?;
+    // Built as the tests have it: `--package plimsoll` alone would build the libraries below it once more, with the
+    // features that it alone asks for.
+    let program = repo::build(&["--quiet", "--workspace", "--bin", "plimsoll"])?;
+    repo::run(repo::command(program).arg("generate").arg(folder))?;
     let wrote = !tree(folder)?.is_empty();
     if wrote { Ok(()) } else { bail!("`plimsoll generate` wrote nothing") }
-}
-
-/// The program, built as the tests have it: `--package plimsoll` alone would build the libraries below it once more, with
-/// the features that it alone asks for.
-fn program() -> Result<PathBuf> {
-    let arguments =
-        ["--quiet", "--workspace", "--bin", "plimsoll", "--message-format=json-render-diagnostics"];
-    let output = repo::cargo("build").args(arguments).stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "plimsoll could not be built");
-    let messages = String::from_utf8(output.stdout)?;
-    let executable = messages.lines().find_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        Some(PathBuf::from(message["executable"].as_str()?))
-    });
-    executable.context("cargo named no executable")
 }
 
 /// Every file under a folder by its path inside it; empty if there is no such folder.

@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use pico_args::Arguments;
 use serde_json::Value;
 
 use crate::repo;
 
-const HELP: &str = "\
+pub const HELP: &str = "\
 Checks that every dependency comes from crates.io under a permissive licence.
 
 Usage: cargo xtask licences
@@ -38,17 +37,6 @@ const ACCEPTED: [&str; 12] = [
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// Each has a lock file of its own.
 const WORKSPACES: [&str; 2] = ["Cargo.toml", "fuzz/Cargo.toml"];
-
-pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{HELP}");
-        return Ok(());
-    }
-    if let Some(name) = crate::names(arguments)?.first() {
-        bail!("`{name}` is not expected here");
-    }
-    check()
-}
 
 /// Prints what is wrong with any dependency; fails if something is.
 pub fn check() -> Result<()> {
@@ -126,20 +114,20 @@ fn accepts(expression: &str) -> Result<bool> {
 
 /// `a OR b`, which binds less than AND.
 fn either<'w, 'a>(words: &'w [&'a str]) -> Result<(bool, &'w [&'a str])> {
-    let (mut accepted, mut rest) = both(words)?;
-    while let Some((&"OR", after)) = rest.split_first() {
-        let (other, behind) = both(after)?;
-        (accepted, rest) = (accepted || other, behind);
-    }
-    Ok((accepted, rest))
+    joined(words, "OR", |words| joined(words, "AND", one, |a, b| a && b), |a, b| a || b)
 }
 
-/// `a AND b`.
-fn both<'w, 'a>(words: &'w [&'a str]) -> Result<(bool, &'w [&'a str])> {
-    let (mut accepted, mut rest) = one(words)?;
-    while let Some((&"AND", after)) = rest.split_first() {
-        let (other, behind) = one(after)?;
-        (accepted, rest) = (accepted && other, behind);
+/// One or several terms with an operator between them.
+fn joined<'w, 'a>(
+    words: &'w [&'a str],
+    operator: &str,
+    term: impl Fn(&'w [&'a str]) -> Result<(bool, &'w [&'a str])>,
+    join: fn(bool, bool) -> bool,
+) -> Result<(bool, &'w [&'a str])> {
+    let (mut accepted, mut rest) = term(words)?;
+    while let Some((_, after)) = rest.split_first().filter(|(word, _)| **word == operator) {
+        let (other, behind) = term(after)?;
+        (accepted, rest) = (join(accepted, other), behind);
     }
     Ok((accepted, rest))
 }

@@ -51,21 +51,28 @@ fn main() -> ExitCode {
 
 fn dispatch(mut arguments: Arguments) -> Result<()> {
     interrupt::watch()?;
-    match arguments.subcommand()?.as_deref() {
-        Some("test") => test::main(arguments),
-        Some("noise") => noise::main(arguments),
-        Some("tidy") => tidy::main(arguments),
-        Some("docs") => docs::main(arguments),
-        Some("bench") => bench::main(arguments),
-        Some("truth") => truth::main(arguments),
-        Some("licences") => licences::main(arguments),
-        Some("fuzz") => fuzz::main(arguments),
-        Some(other) => bail!("no command `{other}`; `cargo xtask --help` lists them"),
-        None => {
-            println!("{HELP}");
-            Ok(())
-        }
+    let Some(command) = arguments.subcommand()? else {
+        println!("{HELP}");
+        return Ok(());
+    };
+    let (help, run): (String, fn(Arguments) -> Result<()>) = match command.as_str() {
+        "test" => (test::help(), test::main),
+        "noise" => (noise::HELP.into(), noise::main),
+        "tidy" => (tidy::HELP.into(), |arguments| no_names(arguments).and_then(|()| tidy::check())),
+        "docs" => (docs::HELP.into(), docs::main),
+        "bench" => (bench::help(), bench::main),
+        "truth" => (truth::help(), truth::main),
+        "licences" => (licences::HELP.into(), |arguments| {
+            no_names(arguments).and_then(|()| licences::check())
+        }),
+        "fuzz" => (fuzz::HELP.into(), fuzz::main),
+        other => bail!("no command `{other}`; `cargo xtask --help` lists them"),
+    };
+    if arguments.contains(["-h", "--help"]) {
+        println!("{help}");
+        return Ok(());
     }
+    run(arguments)
 }
 
 /// What is left once the options are taken: names. Anything that looks like an option is unknown.
@@ -76,6 +83,14 @@ fn names(arguments: Arguments) -> Result<Vec<String>> {
         bail!("no option `{option}`; `--help` lists them");
     }
     Ok(names)
+}
+
+/// For commands that take no names.
+fn no_names(arguments: Arguments) -> Result<()> {
+    match names(arguments)?.first() {
+        Some(name) => bail!("`{name}` is not expected here"),
+        None => Ok(()),
+    }
 }
 
 /// The entries of a table that `wanted` names, in the table's order; all of them if it names none.

@@ -23,7 +23,7 @@ const TURN: Duration = Duration::from_millis(100);
 /// The option that starts one processor's noise, from within.
 const HOG: &str = "--hog";
 
-const HELP: &str = "Runs the tests that use real sockets, beside noise that takes half of every processor by turns.
+pub const HELP: &str = "Runs the tests that use real sockets, beside noise that takes half of every processor by turns.
 
 Usage: cargo xtask noise [OPTIONS]
 
@@ -35,10 +35,6 @@ Options:
 Needs `taskset`. Exits 0 only if nothing failed in any round; nothing is tried twice.";
 
 pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{HELP}");
-        return Ok(());
-    }
     if let Some(nth) = arguments.opt_value_from_str::<_, u128>(HOG)? {
         return hog(nth, processors());
     }

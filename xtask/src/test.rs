@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 use pico_args::Arguments;
 
 use crate::golang::Go;
-use crate::needs::{self, Need};
+use crate::needs::{self, AB, CHROMIUM, CLIPPY, GO, NGINX, Need, OPENSSL, RUSTFMT, WRK};
 use crate::{docs, interrupt, licences, repo, tidy};
 
 /// Says that no test may be left out for a program that is missing (`testkit::needs`).
@@ -25,44 +25,36 @@ type Installed = bool;
 
 /// Cheap ones first: what a reader can mend at once is told at once.
 const STEPS: &[Step] = &[
-    Step { name: "fmt", about: "Rust is formatted", needs: &[needs::RUSTFMT], run: fmt },
-    Step {
-        name: "tidy",
-        about: "style rules (`cargo xtask tidy`)",
-        needs: &[],
-        run: |_| tidy::check(),
-    },
-    Step {
-        name: "licences",
-        about: "dependencies: from crates.io, under permissive licences",
-        needs: &[],
-        run: |_| licences::check(),
-    },
-    Step { name: "clippy", about: "no warning from clippy", needs: &[needs::CLIPPY], run: clippy },
-    Step {
-        name: "test",
-        about: "all Rust tests, against real servers and browsers too",
-        needs: &[needs::NGINX, needs::WRK, needs::AB, needs::OPENSSL, needs::CHROMIUM, needs::GO],
-        run: test,
-    },
-    Step {
-        name: "docs",
-        about: "docs/reference is up to date",
-        needs: &[],
-        run: |_| docs::check(),
-    },
-    Step { name: "doc", about: "the crates' documentation builds", needs: &[], run: doc },
-    Step { name: "build", about: "the release binary builds", needs: &[], run: build },
-    Step { name: "go-fmt", about: "casestudy: formatted", needs: &[needs::GO], run: go_fmt },
-    Step { name: "go-vet", about: "casestudy: no warning", needs: &[needs::GO], run: go_vet },
-    Step { name: "go-test", about: "casestudy: tests", needs: &[needs::GO], run: go_test },
+    step("fmt", "Rust is formatted", &[RUSTFMT], fmt),
+    step("tidy", "style rules (`cargo xtask tidy`)", &[], |_| tidy::check()),
+    step("licences", "dependencies: from crates.io, under permissive licences", &[], |_| {
+        licences::check()
+    }),
+    step("clippy", "no warning from clippy", &[CLIPPY], clippy),
+    step(
+        "test",
+        "all Rust tests, against real servers and browsers too",
+        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO],
+        test,
+    ),
+    step("docs", "docs/reference is up to date", &[], |_| docs::check()),
+    step("doc", "the crates' documentation builds", &[], doc),
+    step("build", "the release binary builds", &[], build),
+    step("go-fmt", "casestudy: formatted", &[GO], go_fmt),
+    step("go-vet", "casestudy: no warning", &[GO], |_| go(&["vet", "./..."])),
+    step("go-test", "casestudy: tests", &[GO], |_| go(&["test", "./..."])),
 ];
 
+const fn step(
+    name: &'static str,
+    about: &'static str,
+    needs: &'static [Need],
+    run: fn(Installed) -> Result<()>,
+) -> Step {
+    Step { name, about, needs, run }
+}
+
 pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{}", help());
-        return Ok(());
-    }
     let installed = !arguments.contains("--no-install");
     let steps = crate::pick(STEPS, &crate::names(arguments)?, |step| step.name)?;
     println!("will run: {}", steps.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
@@ -91,7 +83,7 @@ impl Step {
     }
 }
 
-fn help() -> String {
+pub fn help() -> String {
     let steps: Vec<String> =
         STEPS.iter().map(|step| format!("  {:8} {}\n", step.name, step.about)).collect();
     format!(
@@ -201,12 +193,8 @@ fn go_fmt(_: Installed) -> Result<()> {
     Ok(())
 }
 
-fn go_vet(_: Installed) -> Result<()> {
-    repo::run(Go::find()?.command("go").args(["vet", "./..."]))
-}
-
-fn go_test(_: Installed) -> Result<()> {
-    repo::run(Go::find()?.command("go").args(["test", "./..."]))
+fn go(arguments: &[&str]) -> Result<()> {
+    repo::run(Go::find()?.command("go").args(arguments))
 }
 
 #[cfg(test)]

@@ -177,7 +177,7 @@ impl ResponseKinds {
         if seen.bytes == 0 {
             entry.has_beginning = true;
         } else if *copied_from == Some(conn) && !entry.has_beginning {
-            entry.tally.beginning = Some(escaped(beginning));
+            entry.tally.beginning = Some(words(beginning, BEGINNING));
             entry.has_beginning = true;
         }
     }
@@ -239,11 +239,6 @@ impl RepeatedResponse {
         self.last_ns = seen.now;
         self.service_sum_ns = self.service_sum_ns.saturating_add(seen.service_ns);
     }
-}
-
-/// A beginning as text without control characters.
-fn escaped(bytes: &[u8]) -> String {
-    words(bytes, BEGINNING)
 }
 
 /// Bytes of a server as text without control characters, of at most so many characters.

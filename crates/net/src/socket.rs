@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::Route;
 
@@ -82,11 +82,6 @@ pub(crate) fn shutdown(fd: RawFd, both: bool) {
 pub(crate) fn no_delay(fd: RawFd) {
     // A refusal costs latency alone and shows in the figures.
     let _ = borrowed(fd).set_tcp_nodelay(true);
-}
-
-/// The kernel's form of an address.
-pub(crate) fn kernel_address(address: SocketAddr) -> SockAddr {
-    address.into()
 }
 
 fn borrowed(fd: RawFd) -> ManuallyDrop<Socket> {

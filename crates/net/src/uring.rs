@@ -280,7 +280,7 @@ impl Uring {
     fn address(&mut self, to: SocketAddr) -> *const SockAddr {
         let known = self.addresses.iter().position(|(address, _)| *address == to);
         let at = known.unwrap_or_else(|| {
-            self.addresses.push((to, Box::new(socket::kernel_address(to))));
+            self.addresses.push((to, Box::new(SockAddr::from(to))));
             self.addresses.len() - 1
         });
         &raw const *self.addresses[at].1

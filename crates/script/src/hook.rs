@@ -9,53 +9,42 @@ pub const MEMORY_LIMIT: usize = 512 << 20;
 pub const HOOK_LIMIT: Duration = Duration::from_secs(1);
 /// The longest that a file's own statements may: they commonly read data.
 pub const LOAD_LIMIT: Duration = Duration::from_secs(10);
-/// What of a script runs: the file itself, or a function that it defines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hook {
-    /// The file's own statements.
-    Load,
-    /// `setup(thread)`.
-    Setup,
-    /// `init(args)`.
-    Init,
-    /// `delay()`.
-    Delay,
-    /// `request()`.
-    Request,
-    /// `response(status, headers, body)`.
-    Response,
-    /// `done(summary, latency, requests)`.
-    Done,
+
+/// Declares the hooks: each with its name, as a user calls it, and what it is.
+macro_rules! hooks {
+    ($($variant:ident $name:literal $is:literal)*) => {
+        /// What of a script runs: the file itself, or a function that it defines.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Hook {
+            $(#[doc = $is] $variant,)*
+        }
+
+        impl Hook {
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// As a user calls it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+hooks! {
+    Load "the file's own statements" "The file's own statements."
+    Setup "setup()" "`setup(thread)`."
+    Init "init()" "`init(args)`."
+    Delay "delay()" "`delay()`."
+    Request "request()" "`request()`."
+    Response "response()" "`response(status, headers, body)`."
+    Done "done()" "`done(summary, latency, requests)`."
 }
 
 impl Hook {
-    /// As a user calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Load => "the file's own statements",
-            Self::Setup => "setup()",
-            Self::Init => "init()",
-            Self::Delay => "delay()",
-            Self::Request => "request()",
-            Self::Response => "response()",
-            Self::Done => "done()",
-        }
-    }
-
     /// The longest that it may run.
     pub(crate) fn limit(self) -> Duration {
         if self == Self::Load { LOAD_LIMIT } else { HOOK_LIMIT }
     }
-
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Load,
-        Self::Setup,
-        Self::Init,
-        Self::Delay,
-        Self::Request,
-        Self::Response,
-        Self::Done,
-    ];
 }
 
 impl fmt::Display for Hook {

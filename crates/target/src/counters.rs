@@ -7,42 +7,36 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use model::Nanos;
 use model::units::show_duration;
 
-/// What a request was counted as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Healthz,
-    Root,
-    StubStatus,
-    Bytes,
-    Status,
-    Delay,
-    Cpu,
-    Echo,
-    Queue,
-    Login,
-    Items,
-    Fault,
-    Unknown,
-    Malformed,
+/// Declares what requests are counted as, each with its name in what is served.
+macro_rules! kinds {
+    ($($variant:ident $name:literal)*) => {
+        /// What a request was counted as.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($variant,)*
+        }
+
+        /// By [`Kind`].
+        const NAMES: &[&str] = &[$($name),*];
+    };
 }
 
-/// By [`Kind`].
-const NAMES: [&str; 14] = [
-    "/healthz",
-    "/",
-    "/stub_status",
-    "/bytes",
-    "/status",
-    "/delay",
-    "/cpu",
-    "/echo",
-    "/queue",
-    "/login",
-    "/items",
-    "/fault",
-    "unknown path",
-    "malformed",
-];
+kinds! {
+    Healthz "/healthz"
+    Root "/"
+    StubStatus "/stub_status"
+    Bytes "/bytes"
+    Status "/status"
+    Delay "/delay"
+    Cpu "/cpu"
+    Echo "/echo"
+    Queue "/queue"
+    Login "/login"
+    Items "/items"
+    Fault "/fault"
+    Unknown "unknown path"
+    Malformed "malformed"
+}
 
 /// The paths that exist, for those who ask for another.
 pub(crate) const PATHS: &str = "/healthz, /, /stub_status, /bytes/{n}, /status/{code}, \

@@ -18,7 +18,7 @@ mod server;
 mod variables;
 mod varying_load;
 
-pub(crate) use checks::LARGEST_REGEX;
+pub(crate) use checks::regex;
 
 use std::fmt;
 use std::sync::Arc;
@@ -101,18 +101,19 @@ pub struct Sample {
 /// All that is wrong with what the workload says; what is wrong with its form is found before, by
 /// whoever reads it.
 pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, CompileError> {
-    let mut findings = Findings::default();
-    let wanted = Wanted::of(workload, inputs, &mut findings);
+    let findings = Findings::default();
+    let wanted = Wanted::of(workload, inputs, &findings);
     let pools = match inputs.pools {
         Some(pools) => pools.clone(),
-        None => pools::read(workload, inputs, &mut findings),
+        None => pools::read(workload, inputs, &findings),
     };
     let mut programs = Vec::new();
     let mut server = None;
     for masking in [false, true] {
-        let mut resolver = Resolver::new(workload, inputs, &pools.names, &pools.all, masking);
-        resolver.define_variables(&mut findings);
-        server = resolver.server(&mut findings);
+        let mut resolver =
+            Resolver::new(workload, inputs, &pools.names, &pools.all, masking, &findings);
+        resolver.define_variables();
+        server = resolver.server();
         let place = server.clone().unwrap_or_default();
         let mut fixed = Vec::new();
         let mut requests = Vec::new();
@@ -120,11 +121,11 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         for unit in &wanted.units {
             match *unit {
                 Unit::Endpoint(index) => {
-                    requests.push(resolver.request(index, &place, &mut fixed, &mut findings));
+                    requests.push(resolver.request(index, &place, &mut fixed));
                 }
                 Unit::Flow(index) => {
                     let (requests, fixed) = (&mut requests, &mut fixed);
-                    flows.push(resolver.flow(index, &place, requests, fixed, &mut findings));
+                    flows.push(resolver.flow(index, &place, requests, fixed));
                 }
             }
         }
@@ -247,7 +248,7 @@ impl Compiled {
     /// Writes one request of each endpoint, to find what is only seen in the bytes: a request that is
     /// no HTTP, a body that is no JSON.
     fn try_out(&self, units: &[Unit]) -> Result<(), CompileError> {
-        let mut findings = Findings::default();
+        let findings = Findings::default();
         let mut player = rehearsal(&self.program, 1_700_000_000_000_000_000);
         for (item, unit) in self.program.items.iter().zip(units) {
             let path = match unit {
@@ -269,7 +270,7 @@ impl Compiled {
                     Unit::Flow(_) => format!("{path}/steps/{step}"),
                 };
                 let kind = &self.program.requests[*endpoint as usize];
-                request::judge(bytes, kind, &place, &mut findings);
+                request::judge(bytes, kind, &place, &findings);
             }
         }
         if findings.is_empty() { Ok(()) } else { Err(findings.into_error()) }

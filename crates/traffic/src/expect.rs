@@ -3,13 +3,12 @@
 use std::fmt;
 
 use model::{ErrorClass, Nanos};
-use regex::bytes::RegexBuilder;
 use wire::ResponseHead;
 
 use crate::always::Always;
 use crate::body_budget::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::check::{Check, Wanted};
-use crate::compile::LARGEST_REGEX;
+use crate::compile::regex;
 use crate::content_coding::{Coding, Decoder, Undecoded};
 use crate::source::{Answered, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
 use crate::value::Texts;
@@ -34,13 +33,9 @@ impl BodyLike {
             _ if text.is_empty() => Err("every body holds an empty text".to_owned()),
             None => Ok(Self(Check::Contains(Wanted::Text(text.as_bytes().into())))),
             Some("") => Err("every body matches an empty expression".to_owned()),
-            Some(pattern) => match RegexBuilder::new(pattern).size_limit(LARGEST_REGEX).build() {
-                Ok(regex) => Ok(Self(Check::Regex(Box::new(regex)))),
-                Err(why) => {
-                    let why = why.to_string();
-                    let why = why.lines().last().unwrap_or_default();
-                    Err(format!("`{pattern}` is no regular expression: {why}"))
-                }
+            Some(pattern) => match regex(pattern) {
+                Ok(regex) => Ok(Self(Check::Regex(regex))),
+                Err(why) => Err(format!("`{pattern}` is no regular expression: {why}")),
             },
         }
     }

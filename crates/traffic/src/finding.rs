@@ -1,5 +1,6 @@
 //! What is wrong with a workload, and where in it.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 
@@ -42,33 +43,29 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// Findings as they come.
+/// Findings as they come, from wherever a workload is looked at.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Finding>);
+pub(crate) struct Findings(RefCell<Vec<Finding>>);
 
 impl Findings {
-    pub(crate) fn add(&mut self, path: &str, what: impl Into<String>) {
+    pub(crate) fn add(&self, path: &str, what: impl Into<String>) {
         self.add_at(path, None, what);
     }
 
-    pub(crate) fn add_at(
-        &mut self,
-        path: &str,
-        part: Option<Range<usize>>,
-        what: impl Into<String>,
-    ) {
+    pub(crate) fn add_at(&self, path: &str, part: Option<Range<usize>>, what: impl Into<String>) {
         let finding = Finding { path: path.to_owned(), part, what: what.into() };
-        if self.0.len() < MOST && !self.0.contains(&finding) {
-            self.0.push(finding);
+        let mut found = self.0.borrow_mut();
+        if found.len() < MOST && !found.contains(&finding) {
+            found.push(finding);
         }
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
     }
 
     pub(crate) fn into_error(self) -> CompileError {
-        CompileError { findings: self.0 }
+        CompileError { findings: self.0.into_inner() }
     }
 }
 

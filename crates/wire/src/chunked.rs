@@ -97,7 +97,7 @@ impl Chunked {
             (ChunkState::Blank | ChunkState::Extension, _) => return self.extension(byte),
             (ChunkState::SizeLf, b'\n') if self.left == 0 => ChunkState::Trailers,
             (ChunkState::SizeLf, b'\n') => ChunkState::Data,
-            (ChunkState::SizeLf, _) => return Err(WireError::ChunkSize { byte }),
+            (ChunkState::SizeLf, _) => return Err(WireError::ChunkSize(byte)),
             (ChunkState::DataCr, b'\r') => ChunkState::DataLf,
             (ChunkState::DataLf, b'\n') => {
                 *self = Self::new();
@@ -107,7 +107,7 @@ impl Chunked {
                 ChunkState::DataCr | ChunkState::DataLf | ChunkState::Data | ChunkState::Trailers,
                 _,
             ) => {
-                return Err(WireError::ChunkEnd { byte });
+                return Err(WireError::ChunkEnd(byte));
             }
         };
         Ok(())
@@ -126,11 +126,11 @@ impl Chunked {
 
     fn after_size(&mut self, byte: u8) -> Result<(), WireError> {
         self.state = match byte {
-            _ if self.count == 0 => return Err(WireError::ChunkSize { byte }),
+            _ if self.count == 0 => return Err(WireError::ChunkSize(byte)),
             b'\r' => ChunkState::SizeLf,
             b';' => ChunkState::Extension,
             b' ' | b'\t' => ChunkState::Blank,
-            _ => return Err(WireError::ChunkSize { byte }),
+            _ => return Err(WireError::ChunkSize(byte)),
         };
         self.count = 1;
         Ok(())
@@ -144,7 +144,7 @@ impl Chunked {
             (ChunkState::Blank, b';') => ChunkState::Extension,
             (ChunkState::Extension, b'\r') => ChunkState::SizeLf,
             (ChunkState::Extension, _) if crate::bytes::is_text(byte) => ChunkState::Extension,
-            _ => return Err(WireError::ChunkSize { byte }),
+            _ => return Err(WireError::ChunkSize(byte)),
         };
         if self.state != ChunkState::SizeLf && self.count == EXTENSION_BYTES {
             return Err(WireError::ChunkExtensionTooLong);

@@ -61,46 +61,23 @@ impl fmt::Debug for Excerpt {
 #[non_exhaustive]
 pub enum WireError {
     /// Bytes came although no response was awaited. Servers do this when they time a connection out.
-    Unsolicited {
-        /// What came first.
-        seen: Excerpt,
-    },
-    /// The response does not begin with `HTTP/`.
-    NotHttp {
-        /// The bytes up to the first that differs.
-        seen: Excerpt,
-    },
-    /// A version other than `HTTP/1.0` and `HTTP/1.1`.
-    Version {
-        /// The start line.
-        line: Excerpt,
-    },
-    /// The status line is not `HTTP/1.x code reason` with a code of three digits from 100 up.
-    StatusLine {
-        /// The line.
-        line: Excerpt,
-    },
-    /// The request line is not `method target HTTP/1.x` with single spaces.
-    RequestLine {
-        /// The line up to its query.
-        line: Excerpt,
-    },
-    /// The request target has none of the four forms of RFC 9112 section 3.2, or not the one that
-    /// belongs to the method.
-    Target {
-        /// The target up to its query.
-        target: Excerpt,
-    },
-    /// A CR that no LF follows.
-    BareCr {
-        /// The header's name, or the start line up to there.
-        place: Excerpt,
-    },
-    /// An LF that no CR precedes.
-    BareLf {
-        /// The header's name, or the start line up to there.
-        place: Excerpt,
-    },
+    /// What came first.
+    Unsolicited(Excerpt),
+    /// The response does not begin with `HTTP/`: its bytes up to the first that differs.
+    NotHttp(Excerpt),
+    /// The start line with a version other than `HTTP/1.0` and `HTTP/1.1`.
+    Version(Excerpt),
+    /// A status line that is not `HTTP/1.x code reason` with a code of three digits from 100 up.
+    StatusLine(Excerpt),
+    /// A request line that is not `method target HTTP/1.x` with single spaces, up to its query.
+    RequestLine(Excerpt),
+    /// A request target that has none of the four forms of RFC 9112 section 3.2, or not the one that
+    /// belongs to the method, up to its query.
+    Target(Excerpt),
+    /// A CR that no LF follows: in the header of this name, or in the start line up to there.
+    BareCr(Excerpt),
+    /// An LF that no CR precedes: in the header of this name, or in the start line up to there.
+    BareLf(Excerpt),
     /// NUL or another control byte.
     ControlByte {
         /// The byte.
@@ -110,16 +87,10 @@ pub enum WireError {
     },
     /// A line that begins with a space or tab (a folded header, or one put after the start line).
     ObsFold,
-    /// A space or tab between a header's name and its colon.
-    SpaceBeforeColon {
-        /// The name.
-        name: Excerpt,
-    },
-    /// A header line whose name is empty or holds a byte that no token has.
-    HeaderName {
-        /// The name up to the byte.
-        name: Excerpt,
-    },
+    /// A space or tab between a header's name, which is this, and its colon.
+    SpaceBeforeColon(Excerpt),
+    /// A header line whose name is empty or holds a byte that no token has: the name up to the byte.
+    HeaderName(Excerpt),
     /// The head or the trailer section is not complete at [`Limits::head_bytes`](crate::Limits).
     HeadTooLong {
         /// The limit, bytes.
@@ -130,16 +101,10 @@ pub enum WireError {
         /// The limit, lines.
         limit: u16,
     },
-    /// A `Content-Length` that is not a decimal number.
-    ContentLength {
-        /// Its value.
-        value: Excerpt,
-    },
-    /// A `Content-Length` of 2^64 or more.
-    ContentLengthOverflow {
-        /// Its value.
-        value: Excerpt,
-    },
+    /// The value of a `Content-Length` that is not a decimal number.
+    ContentLength(Excerpt),
+    /// The value of a `Content-Length` of 2^64 or more.
+    ContentLengthOverflow(Excerpt),
     /// Two different `Content-Length` values, or in a request any two.
     ContentLengthRepeated {
         /// The first.
@@ -147,11 +112,8 @@ pub enum WireError {
         /// The other.
         second: u64,
     },
-    /// A `Transfer-Encoding` other than `chunked`.
-    TransferEncoding {
-        /// Its value.
-        value: Excerpt,
-    },
+    /// The value of a `Transfer-Encoding` other than `chunked`.
+    TransferEncoding(Excerpt),
     /// More than one `Transfer-Encoding`.
     TransferEncodingRepeated,
     /// `Transfer-Encoding` in an HTTP/1.0 message.
@@ -162,31 +124,20 @@ pub enum WireError {
     HostMissing,
     /// A request with more than one `Host`.
     HostRepeated,
-    /// A `Host` that is not `host` or `host:port`.
-    HostInvalid {
-        /// Its value.
-        value: Excerpt,
-    },
-    /// A chunk size that is not hexadecimal digits followed by an extension or the line's end.
-    ChunkSize {
-        /// The byte that does not belong.
-        byte: u8,
-    },
+    /// The value of a `Host` that is not `host` or `host:port`.
+    HostInvalid(Excerpt),
+    /// The byte in a chunk size that is neither a hexadecimal digit nor begins an extension or the
+    /// line's end.
+    ChunkSize(u8),
     /// A chunk size of more than 16 hexadecimal digits.
     ChunkSizeOverflow,
     /// A chunk extension of more than 256 bytes.
     ChunkExtensionTooLong,
-    /// A chunk is not followed by CR LF: it is longer than its size says.
-    ChunkEnd {
-        /// The byte found instead.
-        byte: u8,
-    },
-    /// A trailer that would frame or route the message (`Content-Length`, `Transfer-Encoding`,
-    /// `Host`).
-    TrailerForbidden {
-        /// Its name.
-        name: Excerpt,
-    },
+    /// The byte found where CR LF should follow a chunk: it is longer than its size says.
+    ChunkEnd(u8),
+    /// The name of a trailer that would frame or route the message (`Content-Length`,
+    /// `Transfer-Encoding`, `Host`).
+    TrailerForbidden(Excerpt),
     /// More than 32 interim (1xx) responses to one request.
     TooManyInterim,
     /// A parser was asked to go on after it had failed: the caller's mistake, not the peer's.
@@ -196,41 +147,41 @@ pub enum WireError {
 impl WireError {
     #[cold]
     pub(crate) fn unsolicited(input: &[u8]) -> Self {
-        Self::Unsolicited { seen: Excerpt::of(input) }
+        Self::Unsolicited(Excerpt::of(input))
     }
 
     /// A short stable name in kebab case, for counting and for JSON.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Unsolicited { .. } => "unsolicited",
-            Self::NotHttp { .. } => "not-http",
-            Self::Version { .. } => "version",
-            Self::StatusLine { .. } => "status-line",
-            Self::RequestLine { .. } => "request-line",
-            Self::Target { .. } => "target",
-            Self::BareCr { .. } => "bare-cr",
-            Self::BareLf { .. } => "bare-lf",
+            Self::Unsolicited(_) => "unsolicited",
+            Self::NotHttp(_) => "not-http",
+            Self::Version(_) => "version",
+            Self::StatusLine(_) => "status-line",
+            Self::RequestLine(_) => "request-line",
+            Self::Target(_) => "target",
+            Self::BareCr(_) => "bare-cr",
+            Self::BareLf(_) => "bare-lf",
             Self::ControlByte { .. } => "control-byte",
             Self::ObsFold => "obs-fold",
-            Self::SpaceBeforeColon { .. } => "space-before-colon",
-            Self::HeaderName { .. } => "header-name",
+            Self::SpaceBeforeColon(_) => "space-before-colon",
+            Self::HeaderName(_) => "header-name",
             Self::HeadTooLong { .. } => "head-too-long",
             Self::TooManyHeaders { .. } => "too-many-headers",
-            Self::ContentLength { .. } => "content-length",
-            Self::ContentLengthOverflow { .. } => "content-length-overflow",
+            Self::ContentLength(_) => "content-length",
+            Self::ContentLengthOverflow(_) => "content-length-overflow",
             Self::ContentLengthRepeated { .. } => "content-length-repeated",
-            Self::TransferEncoding { .. } => "transfer-encoding",
+            Self::TransferEncoding(_) => "transfer-encoding",
             Self::TransferEncodingRepeated => "transfer-encoding-repeated",
             Self::ChunkedOnHttp10 => "chunked-on-http10",
             Self::LengthAndChunked => "length-and-chunked",
             Self::HostMissing => "host-missing",
             Self::HostRepeated => "host-repeated",
-            Self::HostInvalid { .. } => "host-invalid",
-            Self::ChunkSize { .. } => "chunk-size",
+            Self::HostInvalid(_) => "host-invalid",
+            Self::ChunkSize(_) => "chunk-size",
             Self::ChunkSizeOverflow => "chunk-size-overflow",
             Self::ChunkExtensionTooLong => "chunk-extension-too-long",
-            Self::ChunkEnd { .. } => "chunk-end",
-            Self::TrailerForbidden { .. } => "trailer-forbidden",
+            Self::ChunkEnd(_) => "chunk-end",
+            Self::TrailerForbidden(_) => "trailer-forbidden",
             Self::TooManyInterim => "too-many-interim",
             Self::AfterError => "after-error",
         }
@@ -241,30 +192,30 @@ impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let byte = |byte: &u8| byte.escape_ascii();
         match self {
-            Self::Unsolicited { seen } => write!(f, "bytes came unasked: {seen}"),
-            Self::NotHttp { seen } => write!(f, "not an HTTP/1 response: it begins with {seen}"),
-            Self::Version { line } => write!(f, "neither HTTP/1.0 nor HTTP/1.1: {line}"),
-            Self::StatusLine { line } => write!(f, "malformed status line: {line}"),
-            Self::RequestLine { line } => write!(f, "malformed request line: {line}"),
-            Self::Target { target } => write!(f, "request target not allowed here: {target}"),
-            Self::BareCr { place } => write!(f, "CR without LF {}", At(place)),
-            Self::BareLf { place } => write!(f, "LF without CR {}", At(place)),
+            Self::Unsolicited(seen) => write!(f, "bytes came unasked: {seen}"),
+            Self::NotHttp(seen) => write!(f, "not an HTTP/1 response: it begins with {seen}"),
+            Self::Version(line) => write!(f, "neither HTTP/1.0 nor HTTP/1.1: {line}"),
+            Self::StatusLine(line) => write!(f, "malformed status line: {line}"),
+            Self::RequestLine(line) => write!(f, "malformed request line: {line}"),
+            Self::Target(target) => write!(f, "request target not allowed here: {target}"),
+            Self::BareCr(place) => write!(f, "CR without LF {}", At(place)),
+            Self::BareLf(place) => write!(f, "LF without CR {}", At(place)),
             Self::ControlByte { byte: b, place } => {
                 write!(f, "control byte `{}` {}", byte(b), At(place))
             }
             Self::ObsFold => f.write_str("a header line begins with a space or tab"),
-            Self::SpaceBeforeColon { name } => write!(f, "space before the colon after {name}"),
-            Self::HeaderName { name } => write!(f, "malformed header name: {name}"),
+            Self::SpaceBeforeColon(name) => write!(f, "space before the colon after {name}"),
+            Self::HeaderName(name) => write!(f, "malformed header name: {name}"),
             Self::HeadTooLong { limit } => write!(f, "head longer than {limit} bytes"),
             Self::TooManyHeaders { limit } => write!(f, "more than {limit} headers"),
-            Self::ContentLength { value } => write!(f, "Content-Length is no number: {value}"),
-            Self::ContentLengthOverflow { value } => {
+            Self::ContentLength(value) => write!(f, "Content-Length is no number: {value}"),
+            Self::ContentLengthOverflow(value) => {
                 write!(f, "Content-Length exceeds 64 bits: {value}")
             }
             Self::ContentLengthRepeated { first, second } => {
                 write!(f, "Content-Length given twice: {first} and {second}")
             }
-            Self::TransferEncoding { value } => {
+            Self::TransferEncoding(value) => {
                 write!(f, "Transfer-Encoding other than chunked: {value}")
             }
             Self::TransferEncodingRepeated => f.write_str("Transfer-Encoding given twice"),
@@ -272,14 +223,14 @@ impl fmt::Display for WireError {
             Self::LengthAndChunked => f.write_str("both Transfer-Encoding and Content-Length"),
             Self::HostMissing => f.write_str("HTTP/1.1 request without Host"),
             Self::HostRepeated => f.write_str("Host given twice"),
-            Self::HostInvalid { value } => write!(f, "malformed Host: {value}"),
-            Self::ChunkSize { byte: b } => write!(f, "`{}` in a chunk size", byte(b)),
+            Self::HostInvalid(value) => write!(f, "malformed Host: {value}"),
+            Self::ChunkSize(b) => write!(f, "`{}` in a chunk size", byte(b)),
             Self::ChunkSizeOverflow => f.write_str("chunk size of more than 16 digits"),
             Self::ChunkExtensionTooLong => f.write_str("chunk extension longer than 256 bytes"),
-            Self::ChunkEnd { byte: b } => {
+            Self::ChunkEnd(b) => {
                 write!(f, "`{}` where a chunk should have ended", byte(b))
             }
-            Self::TrailerForbidden { name } => write!(f, "{name} not allowed as a trailer"),
+            Self::TrailerForbidden(name) => write!(f, "{name} not allowed as a trailer"),
             Self::TooManyInterim => f.write_str("more than 32 interim (1xx) responses"),
             Self::AfterError => f.write_str("the connection had already failed"),
         }

@@ -91,10 +91,10 @@ impl Facts {
     fn host(&mut self, section: Section, name: &[u8], value: &[u8]) -> Result<(), WireError> {
         match section {
             Section::Response => Ok(()),
-            Section::Trailers => Err(WireError::TrailerForbidden { name: Excerpt::of(name) }),
+            Section::Trailers => Err(WireError::TrailerForbidden(Excerpt::of(name))),
             Section::Request if self.host => Err(WireError::HostRepeated),
             Section::Request if !is_authority(value) => {
-                Err(WireError::HostInvalid { value: Excerpt::of(value) })
+                Err(WireError::HostInvalid(Excerpt::of(value)))
             }
             Section::Request => {
                 self.host = true;
@@ -121,7 +121,7 @@ impl Facts {
         value: &[u8],
     ) -> Result<(), WireError> {
         if section == Section::Trailers {
-            return Err(WireError::TrailerForbidden { name: Excerpt::of(name) });
+            return Err(WireError::TrailerForbidden(Excerpt::of(name)));
         }
         let second = decimal(value)?;
         match self.length {
@@ -142,10 +142,10 @@ impl Facts {
         value: &[u8],
     ) -> Result<(), WireError> {
         if section == Section::Trailers {
-            return Err(WireError::TrailerForbidden { name: Excerpt::of(name) });
+            return Err(WireError::TrailerForbidden(Excerpt::of(name)));
         }
         if !value.eq_ignore_ascii_case(b"chunked") {
-            return Err(WireError::TransferEncoding { value: Excerpt::of(value) });
+            return Err(WireError::TransferEncoding(Excerpt::of(value)));
         }
         if self.chunked {
             return Err(WireError::TransferEncodingRepeated);
@@ -213,12 +213,12 @@ fn media_type(value: &[u8]) -> u32 {
 
 fn decimal(value: &[u8]) -> Result<u64, WireError> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
-        return Err(WireError::ContentLength { value: Excerpt::of(value) });
+        return Err(WireError::ContentLength(Excerpt::of(value)));
     }
     value
         .iter()
         .try_fold(0u64, |sum, &digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
-        .ok_or(WireError::ContentLengthOverflow { value: Excerpt::of(value) })
+        .ok_or(WireError::ContentLengthOverflow(Excerpt::of(value)))
 }
 
 #[cfg(test)]
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(decimal(b"18446744073709551615"), Ok(u64::MAX));
         for overflow in ["18446744073709551616", "99999999999999999999", "1".repeat(400).as_str()] {
             let value = Excerpt::of(overflow.as_bytes());
-            let expected = Err(WireError::ContentLengthOverflow { value });
+            let expected = Err(WireError::ContentLengthOverflow(value));
             assert_eq!(decimal(overflow.as_bytes()), expected);
         }
         for bad in ["", "+1", "-1", "1 2", "1,1", "0x1", "1.0", "\u{0661}"] {

@@ -160,7 +160,7 @@ impl RequestParser {
             match (self.blank, byte) {
                 (Blank::Possible, b'\r') => self.blank = Blank::Cr,
                 (Blank::Cr, b'\n') => self.blank = Blank::Past,
-                (Blank::Cr, _) => return Err(WireError::BareCr { place: Excerpt::of(b"") }),
+                (Blank::Cr, _) => return Err(WireError::BareCr(Excerpt::of(b""))),
                 (Blank::Possible | Blank::Past, _) => {
                     self.blank = Blank::Past;
                     break;

@@ -25,7 +25,7 @@ pub(crate) fn check_protocol(bytes: &[u8]) -> Result<(), WireError> {
         return Ok(());
     }
     match PROTOCOL.iter().zip(bytes).position(|(expected, byte)| expected != byte) {
-        Some(at) => Err(WireError::NotHttp { seen: Excerpt::of(&bytes[..=at]) }),
+        Some(at) => Err(WireError::NotHttp(Excerpt::of(&bytes[..=at]))),
         None => Ok(()),
     }
 }
@@ -33,7 +33,7 @@ pub(crate) fn check_protocol(bytes: &[u8]) -> Result<(), WireError> {
 /// Reads a status line. Servers that omit the space after the code are tolerated.
 #[inline]
 pub(crate) fn status_line(line: &[u8]) -> Result<StartLine, WireError> {
-    let malformed = || WireError::StatusLine { line: Excerpt::of_start_line(line) };
+    let malformed = || WireError::StatusLine(Excerpt::of_start_line(line));
     let (version, rest) = line.split_first_chunk::<8>().ok_or_else(malformed)?;
     let version_minor = minor(version, line)?;
     match rest.split_first_chunk() {
@@ -49,7 +49,7 @@ pub(crate) fn status_line(line: &[u8]) -> Result<StartLine, WireError> {
 /// Reads a request line: single spaces, nothing after the version.
 #[inline]
 pub(crate) fn request_line(line: &[u8]) -> Result<StartLine, WireError> {
-    let malformed = || WireError::RequestLine { line: Excerpt::of_start_line(line) };
+    let malformed = || WireError::RequestLine(Excerpt::of_start_line(line));
     let (rest, version) = line.split_last_chunk::<8>().ok_or_else(malformed)?;
     let method_end = token_run(rest, 0);
     let (method, rest) = rest.split_at(method_end);
@@ -58,8 +58,7 @@ pub(crate) fn request_line(line: &[u8]) -> Result<StartLine, WireError> {
         return Err(malformed());
     }
     let version_minor = minor(version, line)?;
-    check_target(method, target)
-        .map_err(|()| WireError::Target { target: Excerpt::of_start_line(target) })?;
+    check_target(method, target).map_err(|()| WireError::Target(Excerpt::of_start_line(target)))?;
     Ok(StartLine {
         version_minor,
         status: 0,
@@ -72,7 +71,7 @@ fn minor(version: &[u8; 8], line: &[u8]) -> Result<u8, WireError> {
     match version {
         b"HTTP/1.1" => Ok(1),
         b"HTTP/1.0" => Ok(0),
-        _ => Err(WireError::Version { line: Excerpt::of_start_line(line) }),
+        _ => Err(WireError::Version(Excerpt::of_start_line(line))),
     }
 }
 

@@ -157,10 +157,10 @@ impl Walk {
         let name = Excerpt::of(&bytes[self.line..self.at]);
         match byte {
             b' ' | b'\t' if self.at == self.line => WireError::ObsFold,
-            b' ' | b'\t' => WireError::SpaceBeforeColon { name },
-            b'\n' => WireError::BareLf { place: name },
+            b' ' | b'\t' => WireError::SpaceBeforeColon(name),
+            b'\n' => WireError::BareLf(name),
             b'\r' | b':' | b'!'..=b'~' | 0x80.. => {
-                WireError::HeaderName { name: Excerpt::of(&bytes[self.line..=self.at]) }
+                WireError::HeaderName(Excerpt::of(&bytes[self.line..=self.at]))
             }
             _ => WireError::ControlByte { byte, place: name },
         }
@@ -188,8 +188,8 @@ impl Walk {
             colon => Excerpt::of(&bytes[self.line..colon]),
         };
         match byte {
-            b'\r' => WireError::BareCr { place },
-            b'\n' => WireError::BareLf { place },
+            b'\r' => WireError::BareCr(place),
+            b'\n' => WireError::BareLf(place),
             _ => WireError::ControlByte { byte, place },
         }
     }

@@ -21,8 +21,9 @@ use pico_args::Arguments;
 use serde_json::{Value, json};
 
 use crate::golang::Go;
-use crate::needs::{self, Need};
+use crate::needs::{self, AB, GO, NGINX, Need, OPENSSL, VALGRIND, WRK};
 use crate::{interrupt, repo};
+use cases::{closed, instructions, open, scale, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -41,91 +42,60 @@ struct Case {
     run: Measure,
 }
 
+const fn case(
+    name: &'static str,
+    about: &'static str,
+    needs: &'static [Need],
+    run: Measure,
+) -> Case {
+    Case { name, about, needs, run }
+}
+
 const CASES: &[Case] = &[
-    Case {
-        name: "noise",
-        about: "wrk against itself: what the method is good for here",
-        needs: &[needs::NGINX, needs::WRK],
-        run: cases::closed::noise,
-    },
-    Case {
-        name: "keep-alive",
-        about: "closed loop over io_uring and epoll against wrk, own server",
-        needs: &[needs::WRK],
-        run: cases::closed::keepalive,
-    },
-    Case {
-        name: "nginx",
-        about: "closed loop against wrk, nginx",
-        needs: &[needs::NGINX, needs::WRK],
-        run: cases::closed::nginx,
-    },
-    Case {
-        name: "tls",
-        about: "closed loop over TLS 1.3 against wrk, nginx",
-        needs: &[needs::NGINX, needs::WRK, needs::OPENSSL],
-        run: cases::closed::tls,
-    },
-    Case {
-        name: "scripts",
-        about: "the same wrk scripts against wrk, own server",
-        needs: &[needs::WRK],
-        run: cases::closed::scripts,
-    },
-    Case {
-        name: "endpoints",
-        about: "twenty weighted endpoints with two pool parameters each, against one URL, own server",
-        needs: &[],
-        run: cases::traffic::endpoints,
-    },
-    Case {
-        name: "token",
-        about: "a JWT signed for every request, against the same request without, own server",
-        needs: &[],
-        run: cases::traffic::token,
-    },
-    Case {
-        name: "k6",
-        about: "one URL with a random number in it, against k6, own server",
-        needs: &[needs::GO],
-        run: cases::traffic::k6,
-    },
-    Case {
-        name: "no-keep-alive",
-        about: "a connection for every request, against ab, nginx",
-        needs: &[needs::NGINX, needs::AB],
-        run: cases::closed::no_keepalive,
-    },
-    Case {
-        name: "open-loop",
-        about: "20,000 requests a second on schedule, sleeping and spinning",
-        needs: &[],
-        run: cases::open::open_loop,
-    },
-    Case {
-        name: "memory",
-        about: "resident memory, whole and per connection",
-        needs: &[],
-        run: cases::scale::memory,
-    },
-    Case {
-        name: "workers",
-        about: "two workers against one",
-        needs: &[],
-        run: cases::scale::workers,
-    },
-    Case {
-        name: "connections",
-        about: "50,000 connections at once",
-        needs: &[],
-        run: cases::scale::connections,
-    },
-    Case {
-        name: "parse",
-        about: "instructions to read an answer",
-        needs: &[needs::VALGRIND],
-        run: cases::instructions::parse,
-    },
+    case(
+        "noise",
+        "wrk against itself: what the method is good for here",
+        &[NGINX, WRK],
+        closed::noise,
+    ),
+    case(
+        "keep-alive",
+        "closed loop over io_uring and epoll against wrk, own server",
+        &[WRK],
+        closed::keepalive,
+    ),
+    case("nginx", "closed loop against wrk, nginx", &[NGINX, WRK], closed::nginx),
+    case("tls", "closed loop over TLS 1.3 against wrk, nginx", &[NGINX, WRK, OPENSSL], closed::tls),
+    case("scripts", "the same wrk scripts against wrk, own server", &[WRK], closed::scripts),
+    case(
+        "endpoints",
+        "twenty weighted endpoints with two pool parameters each, against one URL, own server",
+        &[],
+        traffic::endpoints,
+    ),
+    case(
+        "token",
+        "a JWT signed for every request, against the same request without, own server",
+        &[],
+        traffic::token,
+    ),
+    case("k6", "one URL with a random number in it, against k6, own server", &[GO], traffic::k6),
+    case(
+        "no-keep-alive",
+        "a connection for every request, against ab, nginx",
+        &[NGINX, AB],
+        closed::no_keepalive,
+    ),
+    case(
+        "open-loop",
+        "20,000 requests a second on schedule, sleeping and spinning",
+        &[],
+        open::open_loop,
+    ),
+    case("memory", "resident memory, whole and per connection", &[], scale::memory),
+    case("workers", "two workers against one", &[], scale::workers),
+    case("connections", "50,000 connections at once", &[], scale::connections),
+    case("parse", "instructions to read an answer", &[VALGRIND], instructions::parse),
 ];
 
 /// What the cases share: how long to measure, and the program itself.
@@ -185,7 +155,7 @@ impl Bench {
     }
 }
 
-fn help() -> String {
+pub fn help() -> String {
     let cases: Vec<String> =
         CASES.iter().map(|case| format!("  {:14} {}\n", case.name, case.about)).collect();
     format!(
@@ -210,10 +180,6 @@ not if a promise is missed.",
 }
 
 pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{}", help());
-        return Ok(());
-    }
     let (rounds, seconds) = if arguments.contains("--quick") { (2, 1) } else { (5, 2) };
     let rounds = arguments.opt_value_from_str("--rounds")?.unwrap_or(rounds);
     let seconds = arguments.opt_value_from_str("--seconds")?.unwrap_or(seconds);

@@ -166,16 +166,14 @@ impl Running {
         self.used.is_some()
     }
 
-    fn pause_unless_ended(&mut self) {
+    /// As [`Running::watch`], pausing it afterwards.
+    fn watch_and_pause(&mut self, turn: Duration, expected: Duration) -> Result<()> {
+        self.watch(turn, expected)?;
         if !self.ended() {
             kill_process(self.pid, Signal::STOP).ok();
             self.awake += self.awake_since.elapsed();
         }
-    }
-
-    fn go_on(&mut self) {
-        self.awake_since = Instant::now();
-        kill_process(self.pid, Signal::CONT).ok();
+        Ok(())
     }
 
     /// Waits until it ends, which it means to do after `expected`.
@@ -231,8 +229,7 @@ pub fn by_turns(
     let mut all: Vec<Running> = Vec::new();
     for command in commands {
         let mut running = Running::start(command)?;
-        running.watch(turn, expected)?;
-        running.pause_unless_ended();
+        running.watch_and_pause(turn, expected)?;
         all.push(running);
     }
     let mut forth = true;
@@ -241,9 +238,9 @@ pub fn by_turns(
             let index = if forth { position } else { all.len() - 1 - position };
             let running = &mut all[index];
             if !running.ended() {
-                running.go_on();
-                running.watch(turn, expected)?;
-                running.pause_unless_ended();
+                running.awake_since = Instant::now();
+                kill_process(running.pid, Signal::CONT).ok();
+                running.watch_and_pause(turn, expected)?;
             }
         }
         forth = !forth;

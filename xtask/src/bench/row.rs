@@ -94,11 +94,10 @@ impl Row {
     }
 }
 
-const HEADINGS: [&str; 6] = ["what", "median", "min .. max", "reach", "met", "made of"];
-
 /// The rows as aligned text.
 pub fn table(rows: &[Row]) -> String {
-    aligned(HEADINGS, rows.iter().map(Row::cells))
+    let headings = ["what", "median", "min .. max", "reach", "met", "made of"];
+    aligned(headings, rows.iter().map(Row::cells))
 }
 
 #[cfg(test)]

@@ -134,20 +134,9 @@ fn free_address() -> Result<SocketAddr> {
 
 fn write_certificate(folder: &Path) -> Result<()> {
     let mut openssl = repo::command(repo::require("openssl")?);
-    openssl.current_dir(folder).args(["req", "-x509", "-nodes", "-newkey", "ec"]).args([
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-subj",
-        "/CN=localhost",
-        "-addext",
-        "subjectAltName=DNS:localhost,IP:127.0.0.1",
-        "-days",
-        "2",
-        "-keyout",
-        "key.pem",
-        "-out",
-        "cert.pem",
-    ]);
+    let arguments = "req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=localhost \
+                     -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -days 2 -keyout key.pem -out cert.pem";
+    openssl.current_dir(folder).args(arguments.split_whitespace());
     repo::output(&mut openssl).map(drop)
 }
 

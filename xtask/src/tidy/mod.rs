@@ -11,11 +11,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pico_args::Arguments;
 
 use crate::repo;
 
-const HELP: &str = "\
+pub const HELP: &str = "\
 Checks the style rules that a program can check.
 
 Usage: cargo xtask tidy
@@ -24,28 +23,16 @@ Rules:
   unsafe          only in crates/net and where Lua states are made, each block argued for: two places to audit
   arrows          a crate depends only on those that docs/ARCHITECTURE.md allows it, so that boundaries stay real
   pure            pure crates carry the clippy.toml that bans clocks, files and sockets
-  long function   at most 70 lines: it can be read without much scrolling
   long file       at most 500 lines besides tests: it holds one subject
   module comment  every module opens with what it owns (`//!`)
-  allow           `#[expect(lint, reason)]` instead: an exception that is no longer needed is told
-  unfinished      no todo!, unimplemented! or dbg!
   printing        only crates/plimsoll/src/terminal/screen.rs writes to the two streams: what a terminal obeys is spelled there
   machine path    no tracked file names a folder of somebody's machine
   large seed      a fuzz seed is at most 4 KiB: small seeds mutate fast
 
+Long functions, `allow` attributes and unfinished code are clippy's to find (`Cargo.toml`, `clippy.toml`).
+
 Options:
   -h, --help  print this";
-
-pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{HELP}");
-        return Ok(());
-    }
-    if let Some(name) = crate::names(arguments)?.first() {
-        bail!("`{name}` is not expected here");
-    }
-    check()
-}
 
 /// A rule broken somewhere.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Rules about one Rust file: unsafe, lengths, the module's comment, allow, unfinished code.
+//! Rules about one Rust file: unsafe, printing, its length, the module's comment.
 
 use std::ops::Range;
 use std::path::Path;
@@ -6,7 +6,6 @@ use std::path::Path;
 use super::Complaint;
 use super::mask::code_only;
 
-const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 500;
 /// Sockets, and the one line that makes a LuaJIT state with all its libraries.
 const MAY_BE_UNSAFE: [&str; 2] = ["crates/net", "crates/script/src/lua_state.rs"];
@@ -14,17 +13,14 @@ const MAY_BE_UNSAFE: [&str; 2] = ["crates/net", "crates/script/src/lua_state.rs"
 const SCREEN: &str = "crates/plimsoll/src/terminal/screen.rs";
 /// Crates whose output is read by developers alone.
 const MAY_PRINT: [&str; 2] = ["crates/testkit", "xtask"];
-const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
 pub fn check(path: &Path, text: &str) -> Vec<Complaint> {
     let file = File::new(path, text);
-    let mut complaints = file.words_that_may_not_be();
-    complaints.extend(file.allow_attributes());
+    let mut complaints = file.unsafe_code();
     if !is_test(path) {
         complaints.extend(file.printing());
         complaints.extend(file.module_comment(text));
         complaints.extend(file.length());
-        complaints.extend(file.long_functions());
     }
     complaints
 }
@@ -59,21 +55,13 @@ impl<'a> File<'a> {
         Complaint { rule, place, what }
     }
 
-    fn words_that_may_not_be(&self) -> Vec<Complaint> {
-        let may_be_unsafe = MAY_BE_UNSAFE.iter().any(|place| self.path.starts_with(place));
-        let judge = |(at, word): (usize, &str)| {
-            let after = self.code[at + word.len()..].trim_start();
-            if word == "unsafe" && !may_be_unsafe {
-                return Some(self.complaint(
-                    "unsafe",
-                    at,
-                    "outside crates/net and the making of Lua states".into(),
-                ));
-            }
-            let unfinished = UNFINISHED.contains(&word) && after.starts_with('!');
-            unfinished.then(|| self.complaint("unfinished", at, format!("{word}!")))
-        };
-        words(&self.code).filter_map(judge).collect()
+    fn unsafe_code(&self) -> Vec<Complaint> {
+        if MAY_BE_UNSAFE.iter().any(|place| self.path.starts_with(place)) {
+            return Vec::new();
+        }
+        let what = "outside crates/net and the making of Lua states";
+        let found = words(&self.code).filter(|(_, word)| *word == "unsafe");
+        found.map(|(at, _)| self.complaint("unsafe", at, what.into())).collect()
     }
 
     /// `eprintln!` and `eprint!` are the program's own macros in crates/plimsoll, by way of [`SCREEN`].
@@ -102,24 +90,6 @@ impl<'a> File<'a> {
         words(&self.code).filter_map(judge).collect()
     }
 
-    fn allow_attributes(&self) -> Vec<Complaint> {
-        let attributes = self.code.match_indices('#').filter_map(|(at, _)| {
-            let open = at + 1 + self.code[at + 1..].find(|c| c != '!' && c != ' ')?;
-            let body = self.code[open..].starts_with('[').then(|| balanced(&self.code, open))?;
-            Some((at, &self.code[body]))
-        });
-        let allows = |body: &str| {
-            words(body)
-                .any(|(at, word)| word == "allow" && body[at + 5..].trim_start().starts_with('('))
-        };
-        attributes
-            .filter(|(_, body)| allows(body))
-            .map(|(at, _)| {
-                self.complaint("allow", at, "use #[expect(lint, reason = \"...\")]".into())
-            })
-            .collect()
-    }
-
     fn module_comment(&self, text: &str) -> Option<Complaint> {
         let module = self.path.iter().any(|part| part == "src");
         (module && !text.starts_with("//!")).then(|| {
@@ -133,19 +103,6 @@ impl<'a> File<'a> {
         let lines = self.code.lines().count() - in_tests;
         (lines > FILE_LINES)
             .then(|| self.complaint("long file", 0, format!("{lines} lines besides tests")))
-    }
-
-    fn long_functions(&self) -> Vec<Complaint> {
-        let functions = words(&self.code).filter(|(_, word)| *word == "fn");
-        functions
-            .filter(|(at, _)| !self.tests.iter().any(|item| item.contains(at)))
-            .filter_map(|(at, _)| {
-                let name = words(&self.code[at + 2..]).next()?.1;
-                let lines = lines_in(&self.code[at..item_end(&self.code, at)]) + 1;
-                (lines > FUNCTION_LINES)
-                    .then(|| self.complaint("long function", at, format!("{name}, {lines} lines")))
-            })
-            .collect()
     }
 }
 
@@ -210,10 +167,6 @@ mod tests {
         check(Path::new(path), text).iter().map(ToString::to_string).collect()
     }
 
-    fn function(name: &str, lines: usize) -> String {
-        format!("fn {name}(a: [u8; 2]) {{\n{}}}\n", "    ();\n".repeat(lines - 2))
-    }
-
     #[test]
     fn unsafe_is_for_net_only() {
         let text = "//! Doc.\nfn f() { unsafe { g() } }\n";
@@ -241,18 +194,6 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_code_and_bare_allows_are_found() {
-        let text = "//! Doc.\n#[cfg_attr(x, allow(dead_code))]\nfn f() { todo!() }\nfn todo() { a.allow(1); }\n";
-        assert_eq!(
-            rules("xtask/src/a.rs", text),
-            [
-                "xtask/src/a.rs:3: unfinished: todo!",
-                "xtask/src/a.rs:2: allow: use #[expect(lint, reason = \"...\")]"
-            ]
-        );
-    }
-
-    #[test]
     fn a_module_opens_with_its_comment() {
         assert_eq!(
             rules("crates/wire/src/a.rs", "fn f() {}\n"),
@@ -260,18 +201,6 @@ mod tests {
         );
         assert!(rules("crates/wire/examples/a.rs", "fn f() {}\n").is_empty());
         assert!(rules("crates/wire/src/tests.rs", "fn f() {}\n").is_empty());
-    }
-
-    #[test]
-    fn functions_are_measured_from_fn_to_brace() {
-        let text = format!("//! Doc.\n{}{}", function("fits", 70), function("long", 71));
-        assert_eq!(
-            rules("xtask/src/a.rs", &text),
-            ["xtask/src/a.rs:72: long function: long, 71 lines"]
-        );
-        let tested = format!("//! Doc.\n#[cfg(test)]\nmod tests {{\n{}}}\n", function("long", 90));
-        assert!(rules("xtask/src/a.rs", &tested).is_empty());
-        assert!(rules("crates/wire/tests/a.rs", &function("long", 90)).is_empty());
     }
 
     #[test]

@@ -43,15 +43,13 @@ fn one(line: &str) -> Claim {
     }
 }
 
-const HEADINGS: [&str; 4] = ["claim", "reach", "got", "met"];
-
 /// The claims as aligned text.
 pub fn table(claims: &[Claim]) -> String {
     let rows = claims.iter().map(|claim| {
         let met = claim.met.map_or("-", |met| if met { "yes" } else { "NO" });
         [claim.claim.clone(), claim.reach.clone(), claim.got.clone(), met.to_owned()]
     });
-    aligned(HEADINGS, rows)
+    aligned(["claim", "reach", "got", "met"], rows)
 }
 
 #[cfg(test)]

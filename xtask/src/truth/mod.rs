@@ -4,21 +4,22 @@
 //! them and reads the claims they print (see [`claim`]). To add a section, add an entry to [`SECTIONS`].
 
 mod claim;
-mod told;
+
+use std::process::Stdio;
 
 use anyhow::{Result, bail, ensure};
 use pico_args::Arguments;
 
-use crate::interrupt;
-use crate::needs::{self, Need};
+use crate::{interrupt, repo};
 
 use claim::Claim;
 
 struct Section {
     name: &'static str,
     about: &'static str,
-    needs: &'static [Need],
-    run: fn() -> Result<Vec<Claim>>,
+    /// Cargo's flags that choose test programs, and what the names of the tests hold.
+    programs: [&'static str; 3],
+    filter: &'static str,
 }
 
 // Of few dependencies. The other sections build with `--workspace`, which builds theirs with the features that everything
@@ -26,51 +27,55 @@ struct Section {
 const VERDICT: [&str; 3] = ["--package", "verdict", "--tests"];
 
 const SECTIONS: &[Section] = &[
-    Section {
-        name: "simulation",
-        about: "queues by the million in virtual time: Lindley's recursion and theory (minutes)",
-        needs: &[],
-        run: || told::by_tests(["--workspace", "--test", "simulated"], "theory::"),
-    },
-    Section {
-        name: "sockets",
-        about: "queues and a stalling server over real sockets: theory and closed form (15 minutes)",
-        needs: &[],
-        run: || told::by_tests(["--workspace", "--test", "run"], "theory::"),
-    },
-    Section {
-        name: "capacity",
-        about: "searches on simulated servers of known capacity",
-        needs: &[],
-        run: || told::by_tests(VERDICT, "capacity::tests::"),
-    },
-    Section {
-        name: "comparison",
-        about: "false alarms, coverage and power of comparisons, in simulation",
-        needs: &[],
-        run: || told::by_tests(VERDICT, "in_simulation"),
-    },
-    Section {
-        name: "dips",
-        about: "dips found to the second, none invented, in simulation",
-        needs: &[],
-        run: || told::by_tests(VERDICT, "dips::tests"),
-    },
-    Section {
-        name: "gallery",
-        about: "measurements spoilt on purpose, over real sockets: each told by its code",
-        needs: &[],
-        run: || told::by_tests(["--workspace", "--test", "gallery"], ""),
-    },
-    Section {
-        name: "scalability",
-        about: "the scalability law on its reference data",
-        needs: &[],
-        run: || told::by_tests(VERDICT, "usl::tests"),
-    },
+    section(
+        "simulation",
+        "queues by the million in virtual time: Lindley's recursion and theory (minutes)",
+        ["--workspace", "--test", "simulated"],
+        "theory::",
+    ),
+    section(
+        "sockets",
+        "queues and a stalling server over real sockets: theory and closed form (15 minutes)",
+        ["--workspace", "--test", "run"],
+        "theory::",
+    ),
+    section(
+        "capacity",
+        "searches on simulated servers of known capacity",
+        VERDICT,
+        "capacity::tests::",
+    ),
+    section(
+        "comparison",
+        "false alarms, coverage and power of comparisons, in simulation",
+        VERDICT,
+        "in_simulation",
+    ),
+    section(
+        "dips",
+        "dips found to the second, none invented, in simulation",
+        VERDICT,
+        "dips::tests",
+    ),
+    section(
+        "gallery",
+        "measurements spoilt on purpose, over real sockets: each told by its code",
+        ["--workspace", "--test", "gallery"],
+        "",
+    ),
+    section("scalability", "the scalability law on its reference data", VERDICT, "usl::tests"),
 ];
 
-fn help() -> String {
+const fn section(
+    name: &'static str,
+    about: &'static str,
+    programs: [&'static str; 3],
+    filter: &'static str,
+) -> Section {
+    Section { name, about, programs, filter }
+}
+
+pub fn help() -> String {
     let sections: Vec<String> =
         SECTIONS.iter().map(|s| format!("  {:14} {}\n", s.name, s.about)).collect();
     format!(
@@ -91,21 +96,13 @@ not be looked into.",
 }
 
 pub fn main(mut arguments: Arguments) -> Result<()> {
-    if arguments.contains(["-h", "--help"]) {
-        println!("{}", help());
-        return Ok(());
-    }
-    if let Some(profile) = arguments.opt_value_from_str("--profile")? {
-        told::PROFILE.get_or_init(|| profile);
-    }
+    let profile = arguments.opt_value_from_str("--profile")?.unwrap_or("release".to_owned());
     let sections = crate::pick(SECTIONS, &crate::names(arguments)?, |section| section.name)?;
-    let needs: Vec<Need> = sections.iter().flat_map(|section| section.needs).copied().collect();
-    needs::install(needs)?;
     let mut claims = Vec::new();
     let mut failed = Vec::new();
     for section in sections {
         println!("\n== {}: {}", section.name, section.about);
-        match (section.run)() {
+        match section.claims(&profile) {
             Ok(found) => claims.extend(found),
             Err(error) => {
                 interrupt::check()?;
@@ -124,6 +121,29 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     }
     ensure!(met == all, "{} of {all} claims are not met", all - met);
     Ok(())
+}
+
+impl Section {
+    /// The claims that its tests print, those marked as slow included. The tests assert them too: here they are shown. A
+    /// test that fails after having told its claims has told them all the same.
+    fn claims(&self, profile: &str) -> Result<Vec<Claim>> {
+        let Section { programs, filter, .. } = self;
+        let mut cargo = repo::cargo("test");
+        cargo.args(["--profile", profile]).args(programs).args([filter, "--"]);
+        cargo.args(["--include-ignored", "--nocapture", "--test-threads=1"]);
+        println!("$ {}", repo::shown(&cargo));
+        let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+        interrupt::check()?;
+        let told = String::from_utf8_lossy(&output.stdout);
+        let claims = claim::read(&told);
+        let missed = claims.iter().any(|claim| claim.met == Some(false));
+        ensure!(
+            output.status.success() || missed,
+            "the tests failed before they told why:\n{told}"
+        );
+        ensure!(!claims.is_empty(), "no test of {programs:?} named like `{filter}` told a claim");
+        Ok(claims)
+    }
 }
 
 #[cfg(test)]

@@ -233,17 +233,7 @@ impl Worker {
 
 /// The name of an error that says that something on this side ran out.
 fn exhausted(errno: i32) -> Option<&'static str> {
-    const EMFILE: i32 = 24;
-    const ENFILE: i32 = 23;
-    const ENOMEM: i32 = 12;
-    const EADDRNOTAVAIL: i32 = 99;
-    const ENOBUFS: i32 = 105;
-    match errno {
-        EMFILE => Some("EMFILE"),
-        ENFILE => Some("ENFILE"),
-        ENOMEM => Some("ENOMEM"),
-        EADDRNOTAVAIL => Some("EADDRNOTAVAIL"),
-        ENOBUFS => Some("ENOBUFS"),
-        _ => None,
-    }
+    const NAMES: [(i32, &str); 5] =
+        [(12, "ENOMEM"), (23, "ENFILE"), (24, "EMFILE"), (99, "EADDRNOTAVAIL"), (105, "ENOBUFS")];
+    NAMES.iter().find(|(number, _)| *number == errno).map(|(_, name)| *name)
 }

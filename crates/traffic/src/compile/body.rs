@@ -5,7 +5,7 @@ use model::workload::{Body, Literal, Part};
 
 use crate::draw::mixed;
 use crate::escape::Escape;
-use crate::finding::{Findings, inside};
+use crate::finding::inside;
 use crate::value::Value;
 use model::quote::quote;
 
@@ -15,34 +15,29 @@ use super::resolver::{Resolver, TemplatePiece};
 
 impl Resolver<'_> {
     /// Writes the body; gives the media type that it sets unless the headers have one.
-    pub(super) fn body(
-        &self,
-        asked: &Asked<'_>,
-        ops: &mut Ops,
-        findings: &mut Findings,
-    ) -> Option<String> {
+    pub(super) fn body(&self, asked: &Asked<'_>, ops: &mut Ops) -> Option<String> {
         let path = inside(&asked.place, "body");
         match asked.body? {
             Body::Text(text) => {
-                self.plain(text, &inside(&path, "text"), asked, ops, findings);
+                self.plain(text, &inside(&path, "text"), asked, ops);
                 Some("text/plain".into())
             }
             Body::File(name) => {
-                self.file_body(name, &inside(&path, "file"), ops, findings);
+                self.file_body(name, &inside(&path, "file"), ops);
                 None
             }
             Body::Json(Literal::Text(text)) => {
-                self.json_text(text, &inside(&path, "json"), asked, ops, findings);
+                self.json_text(text, &inside(&path, "json"), asked, ops);
                 Some("application/json".into())
             }
             Body::Json(literal) => {
-                self.json(literal, "", &inside(&path, "json"), asked, ops, findings);
+                self.json(literal, "", &inside(&path, "json"), asked, ops);
                 Some("application/json".into())
             }
             Body::Form(fields) => {
                 let mut first = true;
                 let (path, place) = (inside(&path, "form"), Escape::Form);
-                self.fields(fields, &path, asked.extracted, place, findings, |part| match part {
+                self.fields(fields, &path, asked.extracted, place, |part| match part {
                     FieldPart::Name(name) => {
                         ops.text(if std::mem::take(&mut first) { b"" } else { b"&" });
                         ops.escaped(name, place);
@@ -57,21 +52,14 @@ impl Resolver<'_> {
                 // The same for all requests, and in no file by chance.
                 let number = mixed(self.inputs.seed ^ 0x6d75_6c74_6970_6172);
                 let boundary = format!("plimsoll-{number:016x}{:016x}", mixed(number));
-                self.multipart(parts, &boundary, &inside(&path, "multipart"), asked, ops, findings);
+                self.multipart(parts, &boundary, &inside(&path, "multipart"), asked, ops);
                 Some(format!("multipart/form-data; boundary={boundary}"))
             }
         }
     }
 
-    fn plain(
-        &self,
-        text: &str,
-        path: &str,
-        asked: &Asked<'_>,
-        ops: &mut Ops,
-        findings: &mut Findings,
-    ) {
-        for stretch in self.template(text, path, asked.extracted, findings).unwrap_or_default() {
+    fn plain(&self, text: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
+        for stretch in self.template(text, path, asked.extracted).unwrap_or_default() {
             match stretch {
                 TemplatePiece::Text(text, _) => ops.text(text.as_bytes()),
                 TemplatePiece::Value(value, _) => ops.push(value, Escape::Raw),
@@ -79,25 +67,18 @@ impl Resolver<'_> {
         }
     }
 
-    fn file_body(&self, name: &str, path: &str, ops: &mut Ops, findings: &mut Findings) {
+    fn file_body(&self, name: &str, path: &str, ops: &mut Ops) {
         match (self.inputs.file)(name) {
             Ok(bytes) => ops.text(&bytes),
-            Err(what) => findings.add(path, format!("{}: {what}", quote(name))),
+            Err(what) => self.findings.add(path, format!("{}: {what}", quote(name))),
         }
     }
 
     /// Text that is JSON once its placeholders are filled in: inside of quotes what comes in is
     /// escaped, outside it stands as it is.
-    fn json_text(
-        &self,
-        text: &str,
-        path: &str,
-        asked: &Asked<'_>,
-        ops: &mut Ops,
-        findings: &mut Findings,
-    ) {
+    fn json_text(&self, text: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
         let (mut quoted, mut escaped) = (false, false);
-        for stretch in self.template(text, path, asked.extracted, findings).unwrap_or_default() {
+        for stretch in self.template(text, path, asked.extracted).unwrap_or_default() {
             match stretch {
                 TemplatePiece::Text(text, _) => {
                     for byte in text.bytes() {
@@ -117,29 +98,21 @@ impl Resolver<'_> {
         }
     }
 
-    fn json(
-        &self,
-        literal: &Literal,
-        name: &str,
-        path: &str,
-        asked: &Asked<'_>,
-        ops: &mut Ops,
-        findings: &mut Findings,
-    ) {
+    fn json(&self, literal: &Literal, name: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
         match literal {
             Literal::Text(_) if self.masking && is_secret_name(name, false) => {
                 ops.text(b"\"***\"");
             }
-            Literal::Text(text) => self.json_string(text, path, asked, ops, findings),
+            Literal::Text(text) => self.json_string(text, path, asked, ops),
             Literal::Float(number) if number.fract() == 0.0 && number.abs() >= 2f64.powi(63) => {
                 let what = "this number can not be kept exactly: write the body as text";
-                findings.add(path, what);
+                self.findings.add(path, what);
             }
             Literal::List(items) => {
                 ops.text(b"[");
                 for (at, item) in items.iter().enumerate() {
                     ops.text(if at > 0 { b"," } else { b"" });
-                    self.json(item, name, &inside(path, &at.to_string()), asked, ops, findings);
+                    self.json(item, name, &inside(path, &at.to_string()), asked, ops);
                 }
                 ops.text(b"]");
             }
@@ -148,12 +121,12 @@ impl Resolver<'_> {
                 for (at, (name, value)) in members.iter().enumerate() {
                     let path = inside(path, name);
                     if name.contains("${") {
-                        findings.add(&path, "a member's name can hold no placeholder");
+                        self.findings.add(&path, "a member's name can hold no placeholder");
                     }
                     ops.text(if at > 0 { b"," } else { b"" });
                     ops.escaped(name, Escape::JsonValue);
                     ops.text(b":");
-                    self.json(value, name, &path, asked, ops, findings);
+                    self.json(value, name, &path, asked, ops);
                 }
                 ops.text(b"}");
             }
@@ -162,15 +135,8 @@ impl Resolver<'_> {
     }
 
     /// A string of a structure: one that is a single placeholder takes its value's own type.
-    fn json_string(
-        &self,
-        text: &str,
-        path: &str,
-        asked: &Asked<'_>,
-        ops: &mut Ops,
-        findings: &mut Findings,
-    ) {
-        let Some(stretches) = self.template(text, path, asked.extracted, findings) else { return };
+    fn json_string(&self, text: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
+        let Some(stretches) = self.template(text, path, asked.extracted) else { return };
         if let [TemplatePiece::Value(value, _)] = &stretches[..] {
             ops.push(value.clone(), Escape::JsonValue);
             return;
@@ -192,28 +158,27 @@ impl Resolver<'_> {
         path: &str,
         asked: &Asked<'_>,
         ops: &mut Ops,
-        findings: &mut Findings,
     ) {
         for (at, part) in parts.iter().enumerate() {
             let path = inside(path, &at.to_string());
             ops.text(format!("--{boundary}\r\n").as_bytes());
-            self.part_head(part, &path, ops, findings);
+            self.part_head(part, &path, ops);
             match (&part.text, &part.file) {
                 (Some(_), None) if self.masking && is_secret_name(&part.name, false) => {
                     ops.text(b"***");
                 }
                 (Some(text), None) => {
-                    self.plain(text, &inside(&path, "text"), asked, ops, findings);
+                    self.plain(text, &inside(&path, "text"), asked, ops);
                 }
-                (None, Some(file)) => self.file_body(file, &inside(&path, "file"), ops, findings),
-                _ => findings.add(&path, "has to have `text` or `file`, and not both"),
+                (None, Some(file)) => self.file_body(file, &inside(&path, "file"), ops),
+                _ => self.findings.add(&path, "has to have `text` or `file`, and not both"),
             }
             ops.text(b"\r\n");
         }
         ops.text(format!("--{boundary}--\r\n").as_bytes());
     }
 
-    fn part_head(&self, part: &Part, path: &str, ops: &mut Ops, findings: &mut Findings) {
+    fn part_head(&self, part: &Part, path: &str, ops: &mut Ops) {
         ops.text(
             format!("Content-Disposition: form-data; name=\"{}\"", named(&part.name)).as_bytes(),
         );
@@ -226,7 +191,7 @@ impl Resolver<'_> {
         if let Some(media) = part.content_type.as_deref().or(otherwise) {
             ops.text(b"Content-Type: ");
             let path = inside(path, "content_type");
-            ops.value(Value::text(media.as_bytes()), Escape::Header, &path, None, findings);
+            ops.value(Value::text(media.as_bytes()), Escape::Header, &path, None, self.findings);
             ops.text(b"\r\n");
         }
         ops.text(b"\r\n");

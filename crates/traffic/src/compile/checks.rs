@@ -1,7 +1,7 @@
 //! Checks: what is compared is looked up, and what is the same for every request is made ready.
 
 use model::workload::{self, Literal};
-use regex::bytes::RegexBuilder;
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::check::{Check, Pointer, Wanted};
 use crate::finding::{Findings, inside};
@@ -13,19 +13,15 @@ use super::resolver::{Resolver, TemplatePiece};
 use super::variables::joined;
 
 /// Memory that a compiled regular expression may take.
-pub(crate) const LARGEST_REGEX: usize = 1 << 20;
+const LARGEST_REGEX: usize = 1 << 20;
 
 impl Resolver<'_> {
     /// The checks, and the values that some of them compare with.
-    pub(super) fn checks(
-        &self,
-        asked: &Asked<'_>,
-        findings: &mut Findings,
-    ) -> (Vec<Check>, Vec<Value>) {
+    pub(super) fn checks(&self, asked: &Asked<'_>) -> (Vec<Check>, Vec<Value>) {
         let (mut checks, mut wanted) = (Vec::new(), Vec::new());
         for (at, check) in asked.checks.iter().enumerate() {
             let path = inside(&inside(&asked.place, "checks"), &at.to_string());
-            if let Some(check) = self.check(check, &path, asked, &mut wanted, findings) {
+            if let Some(check) = self.check(check, &path, asked, &mut wanted) {
                 checks.push(check);
             }
         }
@@ -38,29 +34,24 @@ impl Resolver<'_> {
         path: &str,
         asked: &Asked<'_>,
         wanted: &mut Vec<Value>,
-        findings: &mut Findings,
     ) -> Option<Check> {
-        let mut text = |text: &str, path: &str, findings: &mut Findings| {
-            self.wanted(text, path, asked, wanted, findings)
-        };
+        let mut text = |text: &str, path: &str| self.wanted(text, path, asked, wanted);
         match check {
             workload::Check::Status(ranges) => Some(Check::Status(ranges.clone())),
             workload::Check::Header { name, equals } => {
                 let path = inside(&inside(path, "header"), "equals");
                 let equals = match equals {
-                    Some(equals) => Some(text(equals, &path, findings)?),
+                    Some(equals) => Some(text(equals, &path)?),
                     None => None,
                 };
                 Some(Check::Header { name: name.clone(), equals })
             }
             workload::Check::Json { pointer, equals } => {
                 let path = inside(path, "json");
-                let pointer = pointer_at(pointer, &inside(&path, "pointer"), findings)?;
+                let pointer = pointer_at(pointer, &inside(&path, "pointer"), self.findings)?;
                 let equals = match equals {
                     None => None,
-                    Some(Literal::Text(equals)) => {
-                        Some(text(equals, &inside(&path, "equals"), findings)?)
-                    }
+                    Some(Literal::Text(equals)) => Some(text(equals, &inside(&path, "equals"))?),
                     Some(other) => {
                         Some(Wanted::Json(serde_json::from_str(&other.to_string()).ok()?))
                     }
@@ -68,22 +59,10 @@ impl Resolver<'_> {
                 Some(Check::Json { pointer, equals })
             }
             workload::Check::Contains(part) => {
-                Some(Check::Contains(text(part, &inside(path, "contains"), findings)?))
+                Some(Check::Contains(text(part, &inside(path, "contains"))?))
             }
             workload::Check::Regex(pattern) => {
-                let built = RegexBuilder::new(pattern).size_limit(LARGEST_REGEX).build();
-                match built {
-                    Ok(regex) => Some(Check::Regex(Box::new(regex))),
-                    Err(why) => {
-                        let why = why.to_string();
-                        let why = why.lines().last().unwrap_or_default().to_owned();
-                        findings.add(
-                            &inside(path, "regex"),
-                            format!("is no regular expression: {why}"),
-                        );
-                        None
-                    }
-                }
+                regex_at(pattern, &inside(path, "regex"), self.findings).map(Check::Regex)
             }
         }
     }
@@ -94,9 +73,8 @@ impl Resolver<'_> {
         path: &str,
         asked: &Asked<'_>,
         wanted: &mut Vec<Value>,
-        findings: &mut Findings,
     ) -> Option<Wanted> {
-        let stretches: Vec<TemplatePiece> = self.template(text, path, asked.extracted, findings)?;
+        let stretches: Vec<TemplatePiece> = self.template(text, path, asked.extracted)?;
         Some(match joined(stretches) {
             Value::Const { bytes, .. } => Wanted::Text(bytes),
             value => {
@@ -108,7 +86,7 @@ impl Resolver<'_> {
 }
 
 /// A JSON pointer.
-pub(super) fn pointer_at(text: &str, path: &str, findings: &mut Findings) -> Option<Pointer> {
+pub(super) fn pointer_at(text: &str, path: &str, findings: &Findings) -> Option<Pointer> {
     let pointer = Pointer::parse(text);
     if pointer.is_none() {
         let what =
@@ -116,6 +94,18 @@ pub(super) fn pointer_at(text: &str, path: &str, findings: &mut Findings) -> Opt
         findings.add(path, what);
     }
     pointer
+}
+
+/// A regular expression.
+pub(super) fn regex_at(pattern: &str, path: &str, findings: &Findings) -> Option<Box<Regex>> {
+    let regex = regex(pattern);
+    regex.map_err(|why| findings.add(path, format!("is no regular expression: {why}"))).ok()
+}
+
+/// A regular expression of bounded size, or why it is none.
+pub(crate) fn regex(pattern: &str) -> Result<Box<Regex>, String> {
+    let built = RegexBuilder::new(pattern).size_limit(LARGEST_REGEX).build();
+    built.map(Box::new).map_err(|why| why.to_string().lines().last().unwrap_or_default().to_owned())
 }
 
 /// A check in words.

@@ -1,7 +1,6 @@
 //! Flows: steps in order, with what they take from responses and when they are taken.
 
 use model::workload::{Condition, Extractor, Step};
-use regex::bytes::RegexBuilder;
 
 use crate::finding::{Findings, inside};
 use crate::program::{Extract, Flow, From, Request, StepOf, When};
@@ -9,7 +8,7 @@ use crate::source::{Fixed, Wants};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::checks::{LARGEST_REGEX, pointer_at};
+use super::checks::{pointer_at, regex_at};
 use super::request::Asked;
 use super::resolver::{Resolver, nearest};
 use super::server::Server;
@@ -28,31 +27,30 @@ impl Resolver<'_> {
         server: &Server,
         requests: &mut Vec<Request>,
         fixed: &mut Vec<Fixed>,
-        findings: &mut Findings,
     ) -> Flow {
         let flow = &self.workload.flows[index];
         let place = format!("flows/{index}");
         let mut names: Vec<String> = Vec::new();
         let (mut steps, mut pools) = (Vec::new(), Vec::new());
         if flow.steps.is_empty() {
-            findings.add(&inside(&place, "steps"), "the flow has no step");
+            self.findings.add(&inside(&place, "steps"), "the flow has no step");
         }
         if flow.steps.len() > MOST_STEPS {
-            findings.add(&inside(&place, "steps"), format!("more than {MOST_STEPS} steps"));
+            self.findings.add(&inside(&place, "steps"), format!("more than {MOST_STEPS} steps"));
         }
         for (number, step) in flow.steps.iter().enumerate().take(MOST_STEPS) {
             let at = format!("{place}/steps/{number}");
             let asked = Asked::step(flow, step, &at, &names);
-            let mut request = self.asked(&asked, server, fixed, findings);
+            let mut request = self.asked(&asked, server, fixed);
             let when = step.when.as_ref().and_then(|when| {
                 let at = inside(&at, "when");
                 if number == 0 {
                     let what = "the first step is always taken: give flows weights instead";
-                    findings.add(&at, what);
+                    self.findings.add(&at, what);
                 }
-                self.when(when, &at, &names, findings)
+                self.when(when, &at, &names)
             });
-            let extract = self.extract(step, &at, &mut names, findings);
+            let extract = self.extract(step, &at, &mut names);
             let needs_body =
                 extract.iter().any(|e| matches!(e.from, From::Json(_) | From::Regex(_)));
             request.wants = request.wants.max(if needs_body { Wants::Whole } else { Wants::Head });
@@ -75,13 +73,7 @@ impl Resolver<'_> {
         Flow { steps, pools, extracted: names }
     }
 
-    fn extract(
-        &self,
-        step: &Step,
-        at: &str,
-        names: &mut Vec<String>,
-        findings: &mut Findings,
-    ) -> Vec<Extract> {
+    fn extract(&self, step: &Step, at: &str, names: &mut Vec<String>) -> Vec<Extract> {
         let mut extract = Vec::new();
         for (name, extractor) in &step.extract {
             let path = inside(&inside(at, "extract"), name);
@@ -95,15 +87,16 @@ impl Resolver<'_> {
                 None
             };
             if let Some(taken) = taken {
-                findings.add(&path, format!("{} names {taken} too", quote(name)));
+                self.findings.add(&path, format!("{} names {taken} too", quote(name)));
             }
-            let Some(from) = from(extractor, &path, findings) else { continue };
+            let Some(from) = from(extractor, &path, self.findings) else { continue };
             let index = names.iter().position(|known| known == name).unwrap_or(names.len());
             if index == names.len() {
                 names.push(name.clone());
             }
             if names.len() > MOST_EXTRACTED {
-                findings.add(at, format!("the flow extracts more than {MOST_EXTRACTED} values"));
+                self.findings
+                    .add(at, format!("the flow extracts more than {MOST_EXTRACTED} values"));
                 return extract;
             }
             extract.push(Extract { index: index as u16, from });
@@ -111,19 +104,13 @@ impl Resolver<'_> {
         extract
     }
 
-    fn when(
-        &self,
-        when: &Condition,
-        at: &str,
-        names: &[String],
-        findings: &mut Findings,
-    ) -> Option<When> {
-        let mut index = |name: &String, key: &str| {
+    fn when(&self, when: &Condition, at: &str, names: &[String]) -> Option<When> {
+        let index = |name: &String, key: &str| {
             let index = names.iter().position(|known| known == name);
             if index.is_none() {
                 let near = nearest(name, names.iter().map(String::as_str));
                 let what = format!("no step before extracts {}{near}", quote(name));
-                findings.add(&inside(at, key), what);
+                self.findings.add(&inside(at, key), what);
             }
             index.map(|index| index as u16)
         };
@@ -132,13 +119,13 @@ impl Resolver<'_> {
             Condition::Lacks(name) => index(name, "lacks").map(When::Lacks),
             Condition::Chance(share) if (0.0..=1.0).contains(share) => Some(When::Chance(*share)),
             Condition::Chance(share) => {
-                findings.add(&inside(at, "chance"), format!("{share} is not from 0 to 1"));
+                self.findings.add(&inside(at, "chance"), format!("{share} is not from 0 to 1"));
                 None
             }
             Condition::Equal(sides) => {
-                let mut side = |number: usize| {
+                let side = |number: usize| {
                     let path = inside(&inside(at, "equal"), &number.to_string());
-                    let stretches = self.template(&sides[number], &path, names, findings)?;
+                    let stretches = self.template(&sides[number], &path, names)?;
                     Some(self.inlined(&joined(stretches)))
                 };
                 let (first, second) = (side(0), side(1));
@@ -159,7 +146,7 @@ impl Resolver<'_> {
     }
 }
 
-fn from(extractor: &Extractor, path: &str, findings: &mut Findings) -> Option<From> {
+fn from(extractor: &Extractor, path: &str, findings: &Findings) -> Option<From> {
     match extractor {
         Extractor::Json(pointer) => {
             pointer_at(pointer, &inside(path, "json"), findings).map(From::Json)
@@ -167,16 +154,7 @@ fn from(extractor: &Extractor, path: &str, findings: &mut Findings) -> Option<Fr
         Extractor::Header(name) => Some(From::Header(name.clone())),
         Extractor::Cookie(name) => Some(From::Cookie(name.clone())),
         Extractor::Regex(pattern) => {
-            match RegexBuilder::new(pattern).size_limit(LARGEST_REGEX).build() {
-                Ok(regex) => Some(From::Regex(Box::new(regex))),
-                Err(why) => {
-                    let why = why.to_string();
-                    let why = why.lines().last().unwrap_or_default();
-                    let what = format!("is no regular expression: {why}");
-                    findings.add(&inside(path, "regex"), what);
-                    None
-                }
-            }
+            regex_at(pattern, &inside(path, "regex"), findings).map(From::Regex)
         }
     }
 }

@@ -120,7 +120,7 @@ fn changes(said: Option<bool>, given: Option<&str>, body: Option<&Body>) -> bool
 }
 
 impl Wanted {
-    pub(super) fn of(workload: &Workload, inputs: &Inputs<'_>, findings: &mut Findings) -> Self {
+    pub(super) fn of(workload: &Workload, inputs: &Inputs<'_>, findings: &Findings) -> Self {
         let mut wanted = Self {
             units: Vec::new(),
             items: Vec::new(),
@@ -164,7 +164,7 @@ impl Wanted {
     }
 
     /// What the parts are given in: the same for all units.
-    fn kind(&self, workload: &Workload, findings: &mut Findings) -> Kind {
+    fn kind(&self, workload: &Workload, findings: &Findings) -> Kind {
         let mut kind: Option<Kind> = None;
         let said: Vec<Said> = self.units.iter().map(|unit| unit.said(workload)).collect();
         for unit in &said {
@@ -201,7 +201,7 @@ impl Wanted {
         kind
     }
 
-    fn share_out(&mut self, workload: &Workload, kind: Kind, scale: f64, findings: &mut Findings) {
+    fn share_out(&mut self, workload: &Workload, kind: Kind, scale: f64, findings: &Findings) {
         let scaled_users = |users: u64| ((users as f64 * scale).round() as u64).max(1);
         for &unit in &self.units {
             let said = unit.said(workload);
@@ -293,7 +293,7 @@ fn items(units: &[Unit], workload: &Workload) -> Vec<Item> {
 }
 
 /// Names that are given are all different.
-fn names(workload: &Workload, findings: &mut Findings) {
+fn names(workload: &Workload, findings: &Findings) {
     let mut seen = HashMap::new();
     let endpoints = workload.endpoints.iter().enumerate();
     let endpoints = endpoints.filter_map(|(index, endpoint)| {

@@ -4,7 +4,7 @@ use model::secret::is_secret_name;
 use model::workload::Fields;
 
 use crate::escape::{Escape, escape};
-use crate::finding::{Findings, inside};
+use crate::finding::inside;
 
 use super::request::{Asked, Ops};
 use super::resolver::{Resolver, TemplatePiece};
@@ -14,16 +14,10 @@ const LONGEST: usize = 64 << 10;
 
 impl Resolver<'_> {
     /// Writes path and query.
-    pub(super) fn path(
-        &self,
-        asked: &Asked<'_>,
-        base: &str,
-        ops: &mut Ops,
-        findings: &mut Findings,
-    ) {
+    pub(super) fn path(&self, asked: &Asked<'_>, base: &str, ops: &mut Ops) {
         let at = inside(&asked.place, "path");
         if asked.path.len() > LONGEST {
-            findings.add(&at, format!("a path of more than {LONGEST} bytes"));
+            self.findings.add(&at, format!("a path of more than {LONGEST} bytes"));
             return;
         }
         if !asked.path.starts_with('/') {
@@ -32,11 +26,11 @@ impl Resolver<'_> {
             } else {
                 "a path begins with `/`"
             };
-            findings.add(&at, what);
+            self.findings.add(&at, what);
             return;
         }
         ops.text(base.as_bytes());
-        let Some(stretches) = self.template(asked.path, &at, asked.extracted, findings) else {
+        let Some(stretches) = self.template(asked.path, &at, asked.extracted) else {
             return;
         };
         let mut mask = self.masking.then(QueryMask::default);
@@ -46,7 +40,7 @@ impl Resolver<'_> {
                 TemplatePiece::Text(text, from) => {
                     if let Some(hash) = text.find('#') {
                         let what = "what follows `#` is never sent; a `#` is written `%23`";
-                        findings.add_at(&at, Some(from + hash..from + hash + 1), what);
+                        self.findings.add_at(&at, Some(from + hash..from + hash + 1), what);
                     }
                     query |= text.contains('?');
                     let text = match &mut mask {
@@ -60,36 +54,29 @@ impl Resolver<'_> {
                     ops.text(b"***");
                 }
                 TemplatePiece::Value(value, part) => {
-                    ops.value(value, Escape::Url, &at, Some(part), findings);
+                    ops.value(value, Escape::Url, &at, Some(part), self.findings);
                 }
             }
         }
-        self.query(asked, query, ops, findings);
+        self.query(asked, query, ops);
     }
 
-    fn query(&self, asked: &Asked<'_>, begun: bool, ops: &mut Ops, findings: &mut Findings) {
+    fn query(&self, asked: &Asked<'_>, begun: bool, ops: &mut Ops) {
         let path = inside(&asked.place, "query");
         let mut separator: &[u8] = if begun { b"&" } else { b"?" };
         if asked.path.ends_with(['?', '&']) {
             separator = b"";
         }
-        self.fields(
-            asked.query,
-            &path,
-            asked.extracted,
-            Escape::Url,
-            findings,
-            |part| match part {
-                FieldPart::Name(name) => {
-                    ops.text(separator);
-                    separator = b"&";
-                    ops.escaped(name, Escape::Url);
-                    ops.text(b"=");
-                }
-                FieldPart::Text(text) => ops.escaped(text, Escape::Url),
-                FieldPart::Value(value) => ops.push(value, Escape::Url),
-            },
-        );
+        self.fields(asked.query, &path, asked.extracted, Escape::Url, |part| match part {
+            FieldPart::Name(name) => {
+                ops.text(separator);
+                separator = b"&";
+                ops.escaped(name, Escape::Url);
+                ops.text(b"=");
+            }
+            FieldPart::Text(text) => ops.escaped(text, Escape::Url),
+            FieldPart::Value(value) => ops.push(value, Escape::Url),
+        });
     }
 
     /// Fields of a query or a form, part by part.
@@ -99,13 +86,12 @@ impl Resolver<'_> {
         path: &str,
         extracted: &[String],
         place: Escape,
-        findings: &mut Findings,
         mut each: impl FnMut(FieldPart<'_>),
     ) {
         for (name, value) in fields.iter() {
             let at = inside(path, name);
             if name.contains("${") {
-                findings.add(&at, "a name can hold no placeholder");
+                self.findings.add(&at, "a name can hold no placeholder");
                 continue;
             }
             each(FieldPart::Name(name));
@@ -113,7 +99,7 @@ impl Resolver<'_> {
                 each(FieldPart::Text("***"));
                 continue;
             }
-            for stretch in self.template(value, &at, extracted, findings).unwrap_or_default() {
+            for stretch in self.template(value, &at, extracted).unwrap_or_default() {
                 match stretch {
                     TemplatePiece::Text(text, _) => each(FieldPart::Text(&text)),
                     TemplatePiece::Value(value, _) => each(FieldPart::Value(value)),

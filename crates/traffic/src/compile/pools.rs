@@ -52,7 +52,7 @@ impl Pools {
 }
 
 /// Reads all pools.
-pub(super) fn read(workload: &Workload, inputs: &Inputs<'_>, findings: &mut Findings) -> Pools {
+pub(super) fn read(workload: &Workload, inputs: &Inputs<'_>, findings: &Findings) -> Pools {
     let (mut all, mut names) = (Vec::new(), BTreeMap::new());
     if workload.pools.len() > MOST {
         findings.add("pools", format!("more than {MOST} pools"));
@@ -79,7 +79,7 @@ fn pool(
     seed: u64,
     inputs: &Inputs<'_>,
     path: &str,
-    findings: &mut Findings,
+    findings: &Findings,
 ) -> Option<Pool> {
     let rows = rows(written, inputs, path, findings)?;
     let table = match rows {
@@ -99,7 +99,7 @@ fn large(
     csv: CsvFile,
     inputs: &Inputs<'_>,
     path: &str,
-    findings: &mut Findings,
+    findings: &Findings,
 ) -> Option<Pool> {
     let weight = weight_column(written, &csv.columns, path, findings)?;
     if matches!(written.order, Order::Sequential | Order::Unique) {
@@ -125,7 +125,7 @@ enum Found {
     Large(CsvFile),
 }
 
-fn rows(pool: &Written, inputs: &Inputs<'_>, path: &str, findings: &mut Findings) -> Option<Found> {
+fn rows(pool: &Written, inputs: &Inputs<'_>, path: &str, findings: &Findings) -> Option<Found> {
     let (read, at) = match (&pool.file, &pool.values) {
         (Some(_), Some(_)) => {
             findings.add(path, "has `file` and `values`: one of them is wanted");
@@ -164,7 +164,7 @@ fn rows_of(
     file: &str,
     inputs: &Inputs<'_>,
     path: &str,
-    findings: &mut Findings,
+    findings: &Findings,
 ) -> Option<Result<Found, BadRow>> {
     let at = inside(path, "file");
     let ending = file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
@@ -201,12 +201,7 @@ fn rows_of(
     })
 }
 
-fn separator(
-    pool: &Written,
-    format: FileFormat,
-    path: &str,
-    findings: &mut Findings,
-) -> Option<u8> {
+fn separator(pool: &Written, format: FileFormat, path: &str, findings: &Findings) -> Option<u8> {
     match (pool.separator.as_deref().map(str::as_bytes), format) {
         (_, FileFormat::Jsonl) => Some(b','),
         (Some(&[byte]), _) if !matches!(byte, b'"' | b'\r' | b'\n') => Some(byte),
@@ -224,7 +219,7 @@ fn weight_column(
     pool: &Written,
     columns: &[String],
     path: &str,
-    findings: &mut Findings,
+    findings: &Findings,
 ) -> Option<Option<usize>> {
     let at = inside(path, "weight");
     match (&pool.weight, pool.order) {
@@ -254,7 +249,7 @@ fn weights(
     pool: &Written,
     table: &Table,
     path: &str,
-    findings: &mut Findings,
+    findings: &Findings,
 ) -> Option<Option<Choice>> {
     let Some(column) = weight_column(pool, table.columns(), path, findings)? else {
         return Some(None);

@@ -115,7 +115,7 @@ impl Ops {
         place: Escape,
         path: &str,
         part: Option<Range<usize>>,
-        findings: &mut Findings,
+        findings: &Findings,
     ) {
         if let Some(bytes) = value.constant()
             && let Err(control) = escape(bytes, false, place, &mut Vec::new())
@@ -138,15 +138,9 @@ impl Ops {
 
 impl Resolver<'_> {
     /// Compiles the endpoint of an index.
-    pub(super) fn request(
-        &self,
-        index: usize,
-        server: &Server,
-        fixed: &mut Vec<Fixed>,
-        findings: &mut Findings,
-    ) -> Request {
+    pub(super) fn request(&self, index: usize, server: &Server, fixed: &mut Vec<Fixed>) -> Request {
         let asked = Asked::endpoint(&self.workload.endpoints[index], index);
-        self.asked(&asked, server, fixed, findings)
+        self.asked(&asked, server, fixed)
     }
 
     /// Compiles a request.
@@ -155,20 +149,19 @@ impl Resolver<'_> {
         asked: &Asked<'_>,
         server: &Server,
         fixed: &mut Vec<Fixed>,
-        findings: &mut Findings,
     ) -> Request {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         let method = asked.method;
         if method.is_empty() || !method.chars().all(token) || method == "CONNECT" {
             let what = format!("{} is no method that can be sent", quote(method));
-            findings.add(&inside(&asked.place, "method"), what);
+            self.findings.add(&inside(&asked.place, "method"), what);
         }
         let (mut head, mut body) = (Ops::default(), Ops::default());
         head.text(format!("{method} ").as_bytes());
-        self.path(asked, &server.base, &mut head, findings);
+        self.path(asked, &server.base, &mut head);
         head.text(b" HTTP/1.1\r\n");
-        let media = self.body(asked, &mut body, findings);
-        self.headers(asked, server, media.as_deref(), &mut head, findings);
+        let media = self.body(asked, &mut body);
+        self.headers(asked, server, media.as_deref(), &mut head);
         if asked.body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
             head.text(b"Content-Length: ");
             match body.length() {
@@ -178,7 +171,7 @@ impl Resolver<'_> {
             head.text(b"\r\n");
         }
         head.text(b"\r\n");
-        let (checks, wanted) = self.checks(asked, findings);
+        let (checks, wanted) = self.checks(asked);
         let wants = match checks.iter().any(crate::check::Check::needs_body) {
             true => Wants::Whole,
             false if !checks.is_empty() => Wants::Head,
@@ -190,14 +183,7 @@ impl Resolver<'_> {
         Request { name, head: method == "HEAD", wants, form, pools, variables, checks, wanted }
     }
 
-    fn headers(
-        &self,
-        asked: &Asked<'_>,
-        server: &Server,
-        media: Option<&str>,
-        head: &mut Ops,
-        findings: &mut Findings,
-    ) {
+    fn headers(&self, asked: &Asked<'_>, server: &Server, media: Option<&str>, head: &mut Ops) {
         let own = |name: &str| asked.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
         let all = self.workload.headers.iter().filter(|(name, _)| !own(name));
         let all = all.map(|field| ("headers".to_owned(), field));
@@ -208,7 +194,7 @@ impl Resolver<'_> {
             head.text(format!("Host: {}\r\n", server.host).as_bytes());
         }
         for (path, (name, value)) in &fields {
-            self.header(&inside(path, name), name, value, asked.extracted, head, findings);
+            self.header(&inside(path, name), name, value, asked.extracted, head);
         }
         if let Some(media) = media.filter(|_| !has("content-type")) {
             head.text(format!("Content-Type: {media}\r\n").as_bytes());
@@ -221,29 +207,21 @@ impl Resolver<'_> {
         }
     }
 
-    fn header(
-        &self,
-        path: &str,
-        name: &str,
-        value: &str,
-        extracted: &[String],
-        head: &mut Ops,
-        findings: &mut Findings,
-    ) {
+    fn header(&self, path: &str, name: &str, value: &str, extracted: &[String], head: &mut Ops) {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if name.is_empty() || !name.chars().all(token) {
-            findings.add(path, format!("{} is no name of a header field", quote(name)));
+            self.findings.add(path, format!("{} is no name of a header field", quote(name)));
             return;
         }
         let lower = name.to_ascii_lowercase();
         if matches!(lower.as_str(), "content-length" | "transfer-encoding") {
-            findings.add(path, "follows from the body: leave it out");
+            self.findings.add(path, "follows from the body: leave it out");
             return;
         }
         head.text(format!("{name}: ").as_bytes());
         let credential =
             matches!(lower.as_str(), "authorization" | "proxy-authorization" | "cookie");
-        let Some(stretches) = self.template(value.trim(), path, extracted, findings) else {
+        let Some(stretches) = self.template(value.trim(), path, extracted) else {
             return;
         };
         if self.masking && (credential || is_secret_name(name, false)) {
@@ -256,17 +234,12 @@ impl Resolver<'_> {
             match stretch {
                 TemplatePiece::Text(text, at) => {
                     let part = Some(at + cut..at + cut + text.len());
-                    head.value(
-                        Value::text(text.into_bytes()),
-                        Escape::Header,
-                        path,
-                        part,
-                        findings,
-                    );
+                    let value = Value::text(text.into_bytes());
+                    head.value(value, Escape::Header, path, part, self.findings);
                 }
                 TemplatePiece::Value(value, at) => {
                     let part = Some(at.start + cut..at.end + cut);
-                    head.value(value, Escape::Header, path, part, findings);
+                    head.value(value, Escape::Header, path, part, self.findings);
                 }
             }
         }
@@ -317,7 +290,7 @@ fn formed(head: Ops, body: Ops, fixed: &mut Vec<Fixed>) -> Form {
 }
 
 /// Judges the bytes of a request: whether they are one request, and whether JSON is JSON.
-pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &mut Findings) {
+pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &Findings) {
     let mut parser = RequestParser::new(Limits { head_bytes: 1 << 20, headers: 1_000 });
     let (mut rest, mut body, mut json, mut whole) = (bytes, Vec::new(), false, false);
     loop {

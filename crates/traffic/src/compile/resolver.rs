@@ -27,6 +27,8 @@ pub(super) struct Resolver<'a> {
     pub(super) variable_parts: Vec<u64>,
     /// Write `***` instead of secrets.
     pub(super) masking: bool,
+    /// Where what is wrong is told.
+    pub(super) findings: &'a Findings,
 }
 
 /// A piece of a template, and where it was in the template.
@@ -43,6 +45,7 @@ impl<'a> Resolver<'a> {
         pools: &'a BTreeMap<String, Option<u16>>,
         stock: &'a [Pool],
         masking: bool,
+        findings: &'a Findings,
     ) -> Self {
         Self {
             workload,
@@ -52,6 +55,7 @@ impl<'a> Resolver<'a> {
             variables: Vec::new(),
             variable_parts: Vec::new(),
             masking,
+            findings,
         }
     }
 
@@ -71,7 +75,6 @@ impl<'a> Resolver<'a> {
         text: &str,
         path: &str,
         extracted: &[String],
-        findings: &mut Findings,
     ) -> Option<Vec<TemplatePiece>> {
         let mut stretches = Vec::new();
         let mut sound = true;
@@ -81,7 +84,7 @@ impl<'a> Resolver<'a> {
                 Piece::Unclosed(rest) => {
                     let what = "this placeholder is never closed; a plain `${` is written `$${`";
                     let shown = rest.chars().take(20).map(char::len_utf8).sum::<usize>();
-                    findings.add_at(path, Some(at..at + shown), what);
+                    self.findings.add_at(path, Some(at..at + shown), what);
                     sound = false;
                 }
                 Piece::Hole(hole) => match self.hole(hole, at, extracted) {
@@ -90,7 +93,7 @@ impl<'a> Resolver<'a> {
                         stretches.push(TemplatePiece::Value(value, at..at + hole.len()));
                     }
                     Err(wrong) => {
-                        findings.add_at(path, Some(wrong.at), wrong.what);
+                        self.findings.add_at(path, Some(wrong.at), wrong.what);
                         sound = false;
                     }
                 },

@@ -2,8 +2,6 @@
 
 use url::Url;
 
-use crate::finding::Findings;
-
 use super::resolver::{Resolver, TemplatePiece};
 
 /// Where requests go.
@@ -19,18 +17,18 @@ pub(super) struct Server {
 
 impl Resolver<'_> {
     /// Reads the target. Its placeholders are of what never changes: the environment.
-    pub(super) fn server(&self, findings: &mut Findings) -> Option<Server> {
+    pub(super) fn server(&self) -> Option<Server> {
         const PATH: &str = "target";
         let mut text = String::new();
         let target = &self.workload.target;
-        for stretch in self.template(target, PATH, &[], findings)? {
+        for stretch in self.template(target, PATH, &[])? {
             match stretch {
                 TemplatePiece::Text(plain, _) => text += &plain,
                 TemplatePiece::Value(value, at) => match value.constant() {
                     Some(bytes) => text += &String::from_utf8_lossy(bytes),
                     None => {
                         let what = "the server has to be the same for every request";
-                        findings.add_at(PATH, Some(at), what);
+                        self.findings.add_at(PATH, Some(at), what);
                         return None;
                     }
                 },
@@ -39,7 +37,7 @@ impl Resolver<'_> {
         match read(&text) {
             Ok(server) => Some(server),
             Err(what) => {
-                findings.add(PATH, what);
+                self.findings.add(PATH, what);
                 None
             }
         }

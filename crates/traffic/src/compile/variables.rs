@@ -3,7 +3,7 @@
 use model::workload::template::{Piece, pieces};
 
 use crate::expression::{Expression, parse};
-use crate::finding::{Findings, inside};
+use crate::finding::inside;
 use crate::value::Value;
 use model::quote::quote;
 
@@ -18,26 +18,20 @@ const LONGEST: usize = 1 << 20;
 
 impl Resolver<'_> {
     /// Defines all variables. One that is wrong is defined as empty, so that what uses it is not blamed.
-    pub(super) fn define_variables(&mut self, findings: &mut Findings) {
+    pub(super) fn define_variables(&mut self) {
         let names: Vec<&String> = self.workload.variables.keys().collect();
         if names.len() > MOST {
-            findings.add("variables", format!("more than {MOST} variables"));
+            self.findings.add("variables", format!("more than {MOST} variables"));
             return;
         }
         let mut marks = vec![Mark::New; names.len()];
         for start in 0..names.len() {
-            self.define(start, &names, &mut marks, findings);
+            self.define(start, &names, &mut marks);
         }
     }
 
     /// Defines one after those that it needs; without recursion, since a chain may be long.
-    fn define(
-        &mut self,
-        start: usize,
-        names: &[&String],
-        marks: &mut [Mark],
-        findings: &mut Findings,
-    ) {
+    fn define(&mut self, start: usize, names: &[&String], marks: &mut [Mark]) {
         let mut open = vec![start];
         while let Some(&at) = open.last() {
             if marks[at] == Mark::Defined {
@@ -53,7 +47,7 @@ impl Resolver<'_> {
                 let chain: Vec<&str> =
                     open[from..].iter().chain([&again]).map(|at| names[*at].as_str()).collect();
                 let what = format!("this variable is made of itself: {}", chain.join(" -> "));
-                findings.add(&inside("variables", names[again]), what);
+                self.findings.add(&inside("variables", names[again]), what);
                 for at in open.drain(from..) {
                     self.add_variable(names[at], Value::text(*b""));
                     marks[at] = Mark::Defined;
@@ -64,27 +58,28 @@ impl Resolver<'_> {
                 open.extend(missing);
                 continue;
             }
-            let value = self.variable(names[at], text, findings);
+            let value = self.variable(names[at], text);
             self.add_variable(names[at], value);
             marks[at] = Mark::Defined;
             open.pop();
         }
     }
 
-    fn variable(&self, name: &str, text: &str, findings: &mut Findings) -> Value {
+    fn variable(&self, name: &str, text: &str) -> Value {
         let path = inside("variables", name);
         if name == "env" {
-            findings.add(&path, "`env` names the environment: call the variable something else");
+            self.findings
+                .add(&path, "`env` names the environment: call the variable something else");
         } else if self.workload.pools.contains_key(name) {
-            findings.add(&path, format!("a pool is called {} too", quote(name)));
+            self.findings.add(&path, format!("a pool is called {} too", quote(name)));
         }
-        let Some(stretches) = self.template(text, &path, &[], findings) else {
+        let Some(stretches) = self.template(text, &path, &[]) else {
             return Value::text(*b"");
         };
         let value = joined(stretches);
         let long = value.constant().is_some_and(|bytes| bytes.len() > LONGEST);
         if long || self.parts(&value) > MOST_PARTS {
-            findings
+            self.findings
                 .add(&path, "this variable is made of too many others, or is longer than 1 MiB");
             return Value::text(*b"");
         }

@@ -31,7 +31,7 @@ impl VaryingLoad {
         load: &mut LoadSpec,
         own: bool,
         inputs: &Inputs<'_>,
-        findings: &mut Findings,
+        findings: &Findings,
     ) -> Self {
         let mut varying = Self::default();
         let by_stages = !load.stages.is_empty();
@@ -61,7 +61,7 @@ impl VaryingLoad {
         varying
     }
 
-    fn stages(&mut self, load: &mut LoadSpec, scale: f64, findings: &mut Findings) {
+    fn stages(&mut self, load: &mut LoadSpec, scale: f64, findings: &Findings) {
         load.stages.iter_mut().for_each(|stage| scaled(stage, scale));
         let stages = match Stages::new(&load.stages) {
             Ok(stages) => stages,
@@ -76,7 +76,7 @@ impl VaryingLoad {
         }
     }
 
-    fn trace(&mut self, load: &mut LoadSpec, inputs: &Inputs<'_>, findings: &mut Findings) {
+    fn trace(&mut self, load: &mut LoadSpec, inputs: &Inputs<'_>, findings: &Findings) {
         let name = load.trace.clone().unwrap_or_default();
         let read = (inputs.file)(&name).map_err(|what| format!("{}: {what}", quote(&name)));
         let dues = read.and_then(|bytes| {
