@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
+use testkit::needs;
 
 /// The program under test.
 pub const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
@@ -89,6 +90,11 @@ impl Folder {
             assert!(about.is_ok_and(|about| about.len() > 0), "{name} is missing or empty");
         }
     }
+}
+
+/// wrk itself, to be compared with; where it is missing that is said.
+pub fn real_wrk() -> Option<PathBuf> {
+    needs::has("wrk").then(|| needs::path("wrk")).flatten()
 }
 
 /// Runs a command to its end.

@@ -1,10 +1,10 @@
 //! wrk scripts: what scripts of every hook do is what they do under Debian's wrk, by what the server
 //! received and what was printed; and what wrk leaves open: errors, endless loops, machine output.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use crate::harness::{Ended, Folder, PLIMSOLL};
+use crate::harness::{Ended, Folder, PLIMSOLL, real_wrk};
 use crate::recorder::{Came, Recorder};
 
 /// What a script did under one of the programs.
@@ -36,11 +36,6 @@ fn same<T: PartialEq + std::fmt::Debug>(
         None => eprintln!("wrk is not installed: ours was not compared"),
     }
     ours
-}
-
-fn real_wrk() -> Option<PathBuf> {
-    let found = ["/usr/bin/wrk", "/usr/local/bin/wrk"].map(PathBuf::from);
-    found.into_iter().find(|path| path.exists())
 }
 
 /// What was printed, with every number made `N`.

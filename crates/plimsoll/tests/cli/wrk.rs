@@ -1,13 +1,13 @@
 //! The link by wrk's name: its block, its exit codes, and a script that was written for it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use testkit::needs;
 use testkit::servers::{Nginx, NginxOptions};
 
-use crate::harness::{Ended, Folder, Target};
+use crate::harness::{Ended, Folder, Target, real_wrk};
 use crate::recorder::Recorder;
 
 /// The block's lines with every number, and the unit it has, made `N`.
@@ -51,11 +51,6 @@ fn the_block_has_wrks_shape() {
         let theirs = folder.run(&theirs, &format!("-t2 -c4 -d1s --latency {url}")).ok();
         assert_eq!(shape(&ours.stdout), shape(&theirs.stdout), "{}", theirs.stdout);
     }
-}
-
-fn real_wrk() -> Option<PathBuf> {
-    let found = ["/usr/bin/wrk", "/usr/local/bin/wrk"].map(PathBuf::from);
-    found.into_iter().find(|path| path.exists())
 }
 
 #[test]
