@@ -75,8 +75,9 @@ pub struct WorkerUse {
     pub paused_max_ns: Nanos,
     /// How many there were.
     pub pauses: u32,
-    /// Answers the worker took in.
-    pub answers: u64,
-    /// Throughput in answers per second over steps of 100 ms, as wrk samples its `Req/Sec`.
+    /// Responses the worker took in.
+    #[serde(rename = "answers")]
+    pub responses: u64,
+    /// Throughput in responses per second over steps of 100 ms, as wrk samples its `Req/Sec`.
     pub steps: Vec<u32>,
 }

@@ -43,12 +43,12 @@ impl Silence {
 pub struct Presence {
     /// Users x window, in a closed loop; 0 in an open one, whose arrivals tell.
     pub user_ns: Nanos,
-    /// Of it, the time that users were down: from the beginning of an attempt that failed without an
-    /// answer to the beginning of the next that was answered.
+    /// Of it, the time that users were down: from the beginning of an attempt that failed without a
+    /// response to the beginning of the next that was answered.
     pub down_ns: Nanos,
     /// Of that, what was ended by the server and not by a time-out: refused, reset, cut off.
     pub cut_ns: Nanos,
-    /// Time that users spent on answers that failed.
+    /// Time that users spent on responses that failed.
     pub failing_ns: Nanos,
     /// The longest stretches in which nobody was served though somebody waited, 16 at most, in order.
     pub silences: Vec<Silence>,

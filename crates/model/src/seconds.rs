@@ -27,8 +27,8 @@ pub struct Second {
     pub duration_ns: Nanos,
     /// Arrivals due by the schedule; 0 in a closed loop.
     pub due: u32,
-    /// Answers done.
-    pub answers: u32,
+    /// Responses done.
+    pub responses: u32,
     /// Failed attempts, unsent ones included.
     pub failed: u32,
     /// Median response time of the attempts that ended here; 0 without any.
@@ -79,7 +79,7 @@ impl Seconds {
             start_ns: interval.start_ns,
             duration_ns: interval.end_ns.saturating_sub(interval.start_ns),
             due: count(interval.due),
-            answers: count(tally.answers_done),
+            responses: count(tally.responses_done),
             failed: count(tally.attempts().saturating_sub(tally.succeeded)),
             p50_ns: quantile(0.50),
             p99_ns: quantile(0.99),
@@ -95,7 +95,7 @@ pub struct Dip {
     pub start_ns: Nanos,
     /// Length.
     pub duration_ns: Nanos,
-    /// Answers per second, where they fell.
+    /// Responses per second, where they fell.
     pub throughput: Option<Departure>,
     /// Median response time in nanoseconds, where it rose.
     pub p50_ns: Option<Departure>,
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn seconds_are_kept_as_they_come_and_their_number_is_bounded() {
-        let mut tally = Tally { answers_done: 7, unsent: 2, ..Tally::default() };
+        let mut tally = Tally { responses_done: 7, unsent: 2, ..Tally::default() };
         tally.response.record_n(3_000_000, 9);
         let interval = Interval {
             index: 0,
@@ -152,7 +152,7 @@ mod tests {
         let mut course = Seconds::default();
         course.add(&interval);
         let second = course.seconds()[0];
-        assert_eq!((second.due, second.answers, second.failed), (9, 7, 2));
+        assert_eq!((second.due, second.responses, second.failed), (9, 7, 2));
         assert!((second.p50_ns as f64 / 3e6 - 1.0).abs() < 1e-3);
         (0..MOST_SECONDS + 10).for_each(|_| course.add(&interval));
         assert_eq!(course.seconds().len(), MOST_SECONDS);

@@ -207,7 +207,7 @@ pub struct DiffArgs {
     /// Changes up to this share count as none when runs are judged
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
     pub margin: f64,
-    /// Judge even where environments, answers or loads differ, or a run is not VALID
+    /// Judge even where environments, responses or loads differ, or a run is not VALID
     #[arg(long)]
     pub anyway: bool,
     /// Folder for charts and report [default: the first file's folder]
@@ -294,7 +294,7 @@ pub struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Bounds: a request's head has 30 s to arrive. A connection on which no request has begun and \
-nothing of an answer was sent or read for 5 minutes is closed (a body, too, has to arrive within that time); \
+nothing of a response was sent or read for 5 minutes is closed (a body, too, has to arrive within that time); \
 /delay and /queue answer when they are due. /cpu takes 1s at most, /delay 1h, /echo 1 MiB, /bytes 10 GiB. \
 Each thread takes 1,048,576 connections at most, and further ones are closed as they come. It is made for \
 measurements, not for the internet."
@@ -322,10 +322,10 @@ pub struct TargetArgs {
     /// ... for this long
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, requires = "stall_every")]
     pub stall_for: Option<Nanos>,
-    /// Close a connection after this many answers
+    /// Close a connection after this many responses
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests_per_connection: Option<u64>,
-    /// Close every connection after its answer
+    /// Close every connection after its response
     #[arg(long)]
     pub close: bool,
     /// Seed of whatever is drawn

@@ -51,7 +51,7 @@ pub struct Line {
 pub struct Writes {
     /// Their part of all requests, 0 to 1.
     pub share: f64,
-    /// How many of them the run would make; absent where answers decide how many are sent.
+    /// How many of them the run would make; absent where responses decide how many are sent.
     pub requests: Option<u64>,
     /// Endpoints and flows that `--reads-only` leaves out.
     pub left_out: Vec<String>,

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_run_without_answers() {
+    fn the_text_of_a_run_without_responses() {
         insta::assert_snapshot!(run(&sample::hostile(), Style::default()));
     }
 

@@ -113,7 +113,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "mean_outside_percentiles",
-        condition: "of 1,000 answers or more, the mean is lower or higher than any distribution with \
+        condition: "of 1,000 responses or more, the mean is lower or higher than any distribution with \
                     these percentiles can have, by more than 5 % and rounding",
         consequence: "IMPOSSIBLE: mean and percentiles are not of the same samples",
         advice: "Quote neither before you know what each was computed from.",
@@ -136,7 +136,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "nothing_measured",
-        condition: "no answer came, or none was timed",
+        condition: "no response came, or none was timed",
         consequence: "doubtful: there is nothing to judge",
         advice: "Check that the URL answers one request at all.",
         check: outcome::nothing,
@@ -144,7 +144,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "mostly_errors",
         condition: "fewer than nine in ten succeeded, by what the file counts as success",
-        consequence: "doubtful: errors are often faster than answers, and QPS counts them",
+        consequence: "doubtful: errors are often faster than responses, and QPS counts them",
         advice: "Read QPS x success as what was carried.",
         check: outcome::failing,
     },
@@ -202,7 +202,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "few_requests",
-        condition: "p99 or higher is quoted of fewer than 1,000 answers",
+        condition: "p99 or higher is quoted of fewer than 1,000 responses",
         consequence: "a note: fewer than ten of them are above it",
         advice: "Measure longer before quoting percentiles.",
         check: outcome::few,

@@ -176,12 +176,12 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     }
     let knee = knee(curve).and_then(|knee| curve.rows.iter().find(|row| row.level == knee.level));
     let knee = knee.unwrap_or(top);
-    let (answers, mean) = (qps(knee), show_duration(knee.mean_ns));
+    let (responses, mean) = (qps(knee), show_duration(knee.mean_ns));
     let sentence = if knee.level == top.level {
-        format!("The most is {answers} at {}, in {mean} on average", at(top))
+        format!("The most is {responses} at {}, in {mean} on average", at(top))
     } else {
         format!(
-            "At {} the server answers {answers} in {mean} on average and needs no more: its best, \
+            "At {} the server answers {responses} in {mean} on average and needs no more: its best, \
              {} at {}, is {} more at {:.1} times the mean",
             at(knee),
             qps(top),

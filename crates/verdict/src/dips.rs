@@ -111,7 +111,7 @@ impl Signals {
         Self {
             throughput: Signal::throughput(seconds),
             p50: Signal::latency(seconds, |second| second.p50_ns, 1),
-            // A 99th percentile of few answers is their maximum: it must stay high to count.
+            // A 99th percentile of few responses is their maximum: it must stay high to count.
             p99: Signal::latency(seconds, |second| second.p99_ns, 3),
         }
     }
@@ -120,14 +120,14 @@ impl Signals {
 impl Signal {
     fn throughput(seconds: &[Second]) -> Self {
         let per_s = |second: &Second| {
-            f64::from(second.answers) * SECOND as f64 / second.duration_ns.max(1) as f64
+            f64::from(second.responses) * SECOND as f64 / second.duration_ns.max(1) as f64
         };
         let value: Vec<f64> = seconds.iter().map(per_s).collect();
         let course = trend::of(&value);
         let off = value.iter().zip(&course).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
         let off: Vec<f64> = off.collect();
         // Counts vary by their square root even where nothing else does.
-        let typical = median(seconds.iter().map(|s| f64::from(s.answers)).collect());
+        let typical = median(seconds.iter().map(|s| f64::from(s.responses)).collect());
         let floor = 1.0 / typical.max(1.0).sqrt();
         let told = span::RARE * floor < span::OUTAGE;
         let noise = span::Noise {
@@ -141,7 +141,7 @@ impl Signal {
 
     fn latency(seconds: &[Second], of: fn(&Second) -> Nanos, shortest: usize) -> Self {
         let mut last = seconds.iter().map(of).find(|&ns| ns > 0).unwrap_or(1);
-        // A second without answers says nothing of latency; throughput tells of it.
+        // A second without responses says nothing of latency; throughput tells of it.
         let logs: Vec<f64> = seconds
             .iter()
             .map(|second| {

@@ -103,7 +103,7 @@ impl Gone {
         let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
         match errors.max_by_key(|&(_, count)| count) {
             Some((ErrorClass::Protocol, _)) => {
-                format!("a part of what the server sent were no answers to be used: {words}")
+                format!("a part of what the server sent were no responses to be used: {words}")
             }
             _ => format!("the server cut off a part of its users: {words}"),
         }
@@ -167,7 +167,7 @@ fn away(run: &Run, silence: &Silence) -> bool {
     failing(run, silence) || silent(run, silence) || stalled(run, silence)
 }
 
-/// Attempt after attempt failed, for longer than answers take here, and too many in a row to be the
+/// Attempt after attempt failed, for longer than responses take here, and too many in a row to be the
 /// failures that the run has anyway.
 fn failing(run: &Run, silence: &Silence) -> bool {
     let Some(last) = silence.last_failed_ns else { return false };

@@ -90,7 +90,7 @@ pub enum Metric {
     Errors(Option<ErrorClass>),
     /// Users (connections) that had a response / users that wanted one.
     Served,
-    /// Answers per second.
+    /// Responses per second.
     Qps,
     /// Rate sent / rate wanted; for abort rules alone.
     Achieved,

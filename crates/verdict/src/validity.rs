@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
-mod answers;
 mod generator;
 mod machine;
 mod observed;
 mod pauses;
 mod presence;
+mod responses;
 mod steady;
 mod thresholds;
 mod users;
@@ -55,11 +55,11 @@ impl Rule {
 /// Every rule, in the order the documentation lists them.
 pub const RULES: &[Rule] = &[
     Rule {
-        code: ReasonCode::NoAnswers,
-        condition: "no whole answer came in the window",
+        code: ReasonCode::NoResponses,
+        condition: "no whole response came in the window",
         consequence: "INVALID: nothing was measured",
         advice: "Check that the URL answers one request at all, then look at the errors by class.",
-        check: answers::none,
+        check: responses::none,
     },
     Rule {
         code: ReasonCode::ServerGone,
@@ -96,15 +96,15 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::FastErrors,
-        condition: "more than {FAILING} of the answers were failures by status or check",
+        condition: "more than {FAILING} of the responses were failures by status or check",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path; and where \
                       they began in the middle, {FAILING} of the attempts more than before, and stayed, \
-                      without slower answers first: something broke. \
+                      without slower responses first: something broke. \
                       Else a note: a server that sheds load is a result, but its QPS is not what \
                       it carries",
         advice: "Look at the status codes; read QPS x success rate as what was carried; where these \
-                 answers are wanted, say so with --success.",
-        check: answers::failing,
+                 responses are wanted, say so with --success.",
+        check: responses::failing,
     },
     Rule {
         code: ReasonCode::WorkersSaturated,
@@ -132,7 +132,7 @@ pub const RULES: &[Rule] = &[
         condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window, with every \
                     connection in use; or --max-inflight held users of a closed loop back",
         consequence: "LOWER_BOUND: more connections might have carried more. A note when the \
-                      server was evidently saturated: {SHEDDING} of the answers were 429 or 503, \
+                      server was evidently saturated: {SHEDDING} of the responses were 429 or 503, \
                       {TIMING_OUT} of the attempts timed out, or service times show a queue (mean \
                       {QUEUED} times the least, with little spread)",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
@@ -176,33 +176,33 @@ pub const RULES: &[Rule] = &[
         check: users::starved,
     },
     Rule {
-        code: ReasonCode::AnswersChanged,
-        condition: "from some instant on {SUBSTANTIAL} or more of an endpoint's successful answers, to the end, \
+        code: ReasonCode::ResponsesChanged,
+        condition: "from some instant on {SUBSTANTIAL} or more of an endpoint's successful responses, to the end, \
                     were of a status, media type or beginning that did not come before; or, where one \
                     request is sent again and again, all were of another length, or {FASTER_SHARE} or \
                     more were of the same status, of another type or beginning, and {FASTER} times \
                     faster than the rest",
         consequence: "INVALID: figures of two different things, one of which may be a page of errors \
                       with a good status",
-        advice: "Look at both answers; say what is expected with --expect-body-like, or by a check in a \
+        advice: "Look at both responses; say what is expected with --expect-body-like, or by a check in a \
                  workload file, so that others count as failures.",
-        check: answers::changed,
+        check: responses::changed,
     },
     Rule {
         code: ReasonCode::Redirected,
-        condition: "{REDIRECTED} of the answers or more were redirects, of which 304 is none",
+        condition: "{REDIRECTED} of the responses or more were redirects, of which 304 is none",
         consequence: "a note: the redirect was measured, not what it leads to",
         advice: "Name the address that it leads to, or let --follow find it before the run.",
-        check: answers::redirected,
+        check: responses::redirected,
     },
     Rule {
         code: ReasonCode::KeepaliveRefused,
         condition: "keep-alive was asked and the server closed a connection on more than \
-                    {REFUSING} of the answers",
+                    {REFUSING} of the responses",
         consequence: "a note: connecting is part of what was measured",
         advice: "Raise the server's requests per connection, or measure with --no-keepalive \
                  knowingly.",
-        check: answers::keepalive_refused,
+        check: responses::keepalive_refused,
     },
     Rule {
         code: ReasonCode::BusyNeighbour,
@@ -286,7 +286,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::SingleSource,
-        condition: "every connection came from one local address, and {LIMITED} of the answers \
+        condition: "every connection came from one local address, and {LIMITED} of the responses \
                     were 429, or the run took {PORTS} of that address's local ports",
         consequence: "a note, with what it cost: limits per address see a single client, and past \
                       {PORTS} of the ports connecting slows down",

@@ -167,7 +167,7 @@ fn hey_says_no_connections() {
 }
 
 #[test]
-fn what_the_end_of_an_oha_run_cut_off_is_no_answer() {
+fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
     let oha = row(OHA);
     close(Some(oha.qps), 11_482.0 / 2.045_838_8);
     assert_eq!((oha.mean_ns, oha.latency), (Some(8_723_800), Latency::Either));
@@ -203,9 +203,9 @@ fn both_shapes_of_k6() {
 }
 
 #[test]
-fn vegetas_answers_are_over_the_time_to_the_last_one() {
+fn vegetas_responses_are_over_the_time_to_the_last_one() {
     let vegeta = row(VEGETA);
-    // 1,000 answers in the 4,994,807,390 ns of the attack and the 218,435 ns of the last wait.
+    // 1,000 responses in the 4,994,807,390 ns of the attack and the 218,435 ns of the last wait.
     close(Some(vegeta.qps), 1000.0 / 4.995_025_825);
     assert_eq!((vegeta.loop_kind, vegeta.duration_ns), (LoopKind::Open, Some(4_995_025_825)));
     assert_eq!((vegeta.mean_ns, vegeta.success), (Some(2_332_671), Some(0.95)));
@@ -374,12 +374,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_an_answer_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_a_response_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = claims(&bytes);
     }
 
     #[test]
-    fn every_cut_is_an_answer_or_an_error(
+    fn every_cut_is_a_response_or_an_error(
         (text, _) in prop::sample::select(ALL.to_vec()),
         at in any::<prop::sample::Index>(),
     ) {

@@ -90,7 +90,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
         rows,
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     })
 }
 

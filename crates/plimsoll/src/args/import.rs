@@ -10,7 +10,7 @@ use import::requests::Format;
 #[command(after_help = "\
 curl: pasted commands, one after another; browsers copy them. vegeta: targets, as HTTP text or JSON. \
 har: a recording out of a browser's network tab; static files are dropped, tokens and ids that one \
-answer gave and a later request used become extractions, pauses become think time. openapi: 3.0 and \
+response gave and a later request used become extractions, pauses become think time. openapi: 3.0 and \
 3.1, YAML or JSON; examples become values, schemas make bodies. postman: a collection, 2.1.
 What could not be carried over goes to standard error, a line each, and into the file as comments. \
 Nothing is sent, fetched or executed.\nExit codes: 0 a workload was written; 1 it could not be; 2 \

@@ -12,7 +12,7 @@ pub struct LoadArgs {
     /// Worker threads [default: processors allowed, at most the connections]
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub threads: Option<u64>,
-    /// An attempt without a whole answer after this time has failed
+    /// An attempt without a whole response after this time has failed
     /// [default: 30s]
     #[arg(short = 'T', long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub timeout: Option<Nanos>,
@@ -37,8 +37,8 @@ pub struct LoadArgs {
     /// Statuses that count as success [default: 100-399]
     #[arg(long, value_name = "RANGES", help_heading = "Request")]
     pub success: Option<StatusRanges>,
-    /// What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor
-    /// of two, length of the first answer), a TEXT that it holds, or a regular expression between
+    /// What a body must be like, or its response fails: FIRST (status, type, beginning and, within a factor
+    /// of two, length of the first response), a TEXT that it holds, or a regular expression between
     /// slashes: '/"status": *"ok"/'. gzip and deflate are decoded
     #[arg(long, value_name = "FIRST|TEXT|/REGEX/", help_heading = "Request")]
     pub expect_body_like: Option<String>,
@@ -55,7 +55,7 @@ pub struct LoadArgs {
     /// Closed loop: fixed step between the sends of one connection, such as 110ms
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub pace: Option<Nanos>,
-    /// Closed loop: wait of a connection after each answer
+    /// Closed loop: wait of a connection after each response
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub think: Option<Nanos>,
     /// Send for this long before the measured window [default: 0s]
@@ -67,7 +67,7 @@ pub struct LoadArgs {
     /// Open a new connection for each request
     #[arg(long, help_heading = "Load")]
     pub no_keepalive: bool,
-    /// Requests sent on a connection before an answer is awaited
+    /// Requests sent on a connection before a response is awaited
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1", help_heading = "Load")]
     pub pipeline: u64,
     /// Requests unanswered at once at most [default: connections x pipeline]

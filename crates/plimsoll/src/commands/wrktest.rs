@@ -1,7 +1,7 @@
 //! `plimsoll wrktest`: wrktest.sh's command line, levels and files, carried out as a sweep; also
 //! through a link named `wrktest.sh`.
 //!
-//! The fourth column of its `.dat` is our success rate: answers with an error status are failures,
+//! The fourth column of its `.dat` is our success rate: responses with an error status are failures,
 //! where the script counted them as successes. `diff` says so when it joins the two.
 
 use std::path::Path;

@@ -285,7 +285,7 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What sends the request, and checks the answers where it was asked for.
+/// What sends the request, and checks the responses where it was asked for.
 fn supply(request: &[u8], method: &str, args: &LoadArgs) -> Result<Arc<dyn Supply>, Failure> {
     let always = Always::new(request, method == "HEAD");
     let Some(like) = args.expect_body_like.as_deref().filter(|like| *like != EXPECT_FIRST) else {

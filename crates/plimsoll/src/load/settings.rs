@@ -78,7 +78,7 @@ pub struct Settings {
     pub arrivals: Setting<Arrivals>,
     /// Fixed step between the sends of one closed-loop user.
     pub pace_ns: Setting<Option<Nanos>>,
-    /// Wait of a closed-loop user after an answer.
+    /// Wait of a closed-loop user after a response.
     pub think_ns: Setting<Option<Nanos>>,
     /// Seed of every draw.
     pub seed: Setting<u64>,

@@ -31,7 +31,7 @@ pub fn deliver(
             return cannot_run(format!("{}: {}", run.plan.url, engine::SPEAKS_TLS));
         }
         eprintln!(
-            "plimsoll: every answer was 400: if the server speaks TLS on this port, use https://"
+            "plimsoll: every response was 400: if the server speaks TLS on this port, use https://"
         );
     }
     if let Some(why) = &run.halted {

@@ -74,7 +74,7 @@ fn refuse(input: &LoadInput, args: &LoadArgs, hops: u64) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Asks once: the status of a redirect, and where it leads; none of any other answer.
+/// Asks once: the status of a redirect, and where it leads; none of any other response.
 fn asked_once(
     input: &LoadInput,
     args: &LoadArgs,

@@ -108,7 +108,7 @@ fn results_of_ours_are_judged_too_by_file_and_by_folder() {
     folder.plimsoll(&format!("run {url} -c 4 -d 500ms -q --out one"));
     folder.plimsoll(&format!("sweep {url} --levels 2,4 -d 300ms --rest 0 -q --out two"));
     let (code, document) = json(&folder, &["one", "two/sweep.json", "two/apiserver.dat"], &[]);
-    // What a table of levels of 300 ms says may be impossible: the last answers come after so short a window.
+    // What a table of levels of 300 ms says may be impossible: the last responses come after so short a window.
     assert!([0, 98].contains(&code), "{document:#}");
     let tools: Vec<&Value> =
         document["files"].as_array().unwrap().iter().map(|file| &file["tool"]).collect();

@@ -42,7 +42,7 @@ fn a_slower_server_is_told_and_ends_with_99() {
 }
 
 #[test]
-fn different_answers_are_shown_and_not_judged() {
+fn different_responses_are_shown_and_not_judged() {
     let (folder, target) = (Folder::new(), Target::start());
     let (a, b) = (target.url("/bytes/100"), target.url("/bytes/200"));
     let line = format!("compare {SHORT} --out cmp {a} {b} --format json");

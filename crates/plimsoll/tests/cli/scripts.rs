@@ -290,7 +290,7 @@ fn a_hook_that_never_returns_ends_the_run_with_what_there_is() {
     }
 }
 
-/// What the worker that is stuck had counted is kept to the last answer, whatever the others did.
+/// What the worker that is stuck had counted is kept to the last response, whatever the others did.
 #[test]
 fn the_last_interval_of_a_worker_that_is_stuck_is_kept() {
     let script = "local n = 0\nfunction response()\n  n = n + 1\n  \

@@ -17,7 +17,7 @@ fn interval(run: &Run) -> (f64, f64) {
     (mean.low / 1e9, mean.high / 1e9)
 }
 
-/// What an answer takes beside the queue at a rate: the network, and the server's timer. From a queue
+/// What a response takes beside the queue at a rate: the network, and the server's timer. From a queue
 /// with so many servers that nobody ever waits.
 fn way(server: &target::Server, rate: f64) -> f64 {
     let path = "/queue?servers=1000&mean=5ms&dist=det&seed=77";

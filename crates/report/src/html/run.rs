@@ -132,16 +132,16 @@ fn details(run: &Run) -> Vec<(String, String)> {
         facts.push(fact("Generator", line));
         facts.extend(ceiling(run).map(|used| fact("Ceiling", used)));
     }
-    if let Some(answer) = &run.answer {
-        let answer = format!(
+    if let Some(response) = &run.commonest_response {
+        let response = format!(
             "status {}, {} bytes, sha256 {} ({} of {} sampled)",
-            answer.status,
-            count(answer.bytes),
-            clean(&answer.body_sha256, 16),
-            count(answer.seen),
-            count(answer.sampled)
+            response.status,
+            count(response.bytes),
+            clean(&response.body_sha256, 16),
+            count(response.seen),
+            count(response.sampled)
         );
-        facts.push(fact("Commonest answer", answer));
+        facts.push(fact("Commonest response", response));
     }
     facts
 }
@@ -199,7 +199,7 @@ fn errors(run: &Run) -> Markup {
     let outcomes = [("Unsent", totals.unsent), ("Unfinished", totals.unfinished)];
     html! {
         @if totals.statuses.is_empty() { p { "Nothing was answered." } }
-        @else { (parts::rows(&["status", "answers", "share"], statuses)) }
+        @else { (parts::rows(&["status", "responses", "share"], statuses)) }
         @if totals.errors.total() == 0 { p { "No attempt failed." } }
         @else { (parts::rows(&["error", "attempts", "share", "sample"], classes)) }
         @for (name, n) in outcomes { @if n > 0 { p { (name) ": " (count(n)) "." } } }

@@ -295,11 +295,11 @@ fn generator(run: &Run, style: Style) -> Option<String> {
     Some(named(style, "Generator", &lines))
 }
 
-/// What the generator spent: for each answer, or in all where none came to share it.
+/// What the generator spent: for each response, or in all where none came to share it.
 pub(crate) fn processor_time(run: &Run) -> String {
     let spent = &run.generator;
     if run.totals.requests == 0 {
-        return format!("{} of processor time, and no answer", show_duration(spent.cpu_ns));
+        return format!("{} of processor time, and no response", show_duration(spent.cpu_ns));
     }
     let cost = show_duration(spent.cpu_ns_per_request.round() as Nanos);
     format!("{cost} of processor time per request")

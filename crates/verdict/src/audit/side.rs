@@ -1,7 +1,7 @@
 //! Several files of the same target and concurrency side by side: which disagree, by how much, and
 //! who likely delivered too little. Tools have limits of their own; a second one shows them.
 //!
-//! A generator cannot get more answers out of a server than it carries, but it can fail to ask: so
+//! A generator cannot get more responses out of a server than it carries, but it can fail to ask: so
 //! the highest QPS that mostly succeeded is nearest to the truth, and a lower one is explained from
 //! the tool's own figures. Loads of an open loop are not compared: their rate was chosen.
 

@@ -126,7 +126,7 @@ fn alike(blocks: &[BlockFigures]) -> f64 {
         let ratio = if whole > 0.0 { part / whole } else { 0.0 };
         pairs.iter().map(|(y, x)| y - ratio * x).collect::<Vec<f64>>()
     };
-    let throughput = neighbours(&deviations(|b| (b.answers_done, b.seconds)));
+    let throughput = neighbours(&deviations(|b| (b.responses_done, b.seconds)));
     throughput.max(neighbours(&deviations(|b| (b.response.sum, b.response.count))))
 }
 
@@ -173,7 +173,7 @@ impl<'a> Table<'a> {
         let count = sum(|b| b.response.count);
         let mut percentiles = self.percentiles(weights, count).into_iter();
         let figure = |measure| match measure {
-            Measure::Qps => sum(|b| b.answers_done) / sum(|b| b.seconds),
+            Measure::Qps => sum(|b| b.responses_done) / sum(|b| b.seconds),
             Measure::Mean => sum(|b| b.response.sum) / count,
             Measure::Percentile(_) => percentiles.next().unwrap_or(f64::NAN),
         };

@@ -40,14 +40,14 @@ fn standard_error(run: &Run, measure: Measure) -> Option<f64> {
     }
     let unseen = if logs.len() < FEWEST { UNSEEN } else { 0.0 };
     let spread = (most - least).max(unseen) / WORTH.sqrt();
-    let requests: f64 = blocks.iter().map(|block| block.answers_done).sum();
+    let requests: f64 = blocks.iter().map(|block| block.responses_done).sum();
     Some((spread.powi(2) + DISPERSION / requests.max(1.0)).sqrt())
 }
 
 /// The logarithm of a block's figure; none where nothing ended in it.
 fn figure(block: &BlockFigures, measure: Measure) -> Option<f64> {
     let figure = match measure.figure() {
-        Figure::Qps => block.answers_done / block.seconds,
+        Figure::Qps => block.responses_done / block.seconds,
         Figure::Quantile(_, quantile) => block.response.at_quantile(quantile)? as f64,
         _ => block.response.sum / block.response.count,
     };

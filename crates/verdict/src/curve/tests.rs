@@ -26,7 +26,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
         rows: rows.iter().map(row).collect(),
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     }
 }
 

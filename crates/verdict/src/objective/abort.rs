@@ -104,7 +104,7 @@ fn figure(metric: Metric, limit: Limit, interval: &Interval) -> Option<f64> {
         }
         Metric::Qps => {
             let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
-            (length_ns > 0).then(|| tally.answers_done as f64 * SECOND as f64 / length_ns as f64)
+            (length_ns > 0).then(|| tally.responses_done as f64 * SECOND as f64 / length_ns as f64)
         }
         Metric::Achieved => share(tally.sent, interval.due),
         // Users are counted when the run is over.
@@ -135,7 +135,7 @@ mod tests {
         let mut tally = Tally {
             sent,
             succeeded: answered - failed,
-            answers_done: answered,
+            responses_done: answered,
             ..Tally::default()
         };
         tally.errors.add(model::ErrorClass::Status, failed);

@@ -50,7 +50,7 @@ fn invalid(run: &Run, metric: Metric, met: bool) -> Option<String> {
         return None;
     }
     let counts = matches!(metric, Metric::Success | Metric::Available | Metric::Errors(_));
-    let servers_own = [ReasonCode::FastErrors, ReasonCode::NoAnswers, ReasonCode::ServerGone];
+    let servers_own = [ReasonCode::FastErrors, ReasonCode::NoResponses, ReasonCode::ServerGone];
     let by_server = codes(run, Verdict::Invalid).all(|code| servers_own.contains(&code));
     if metric == Metric::Available && by_server {
         return None;
@@ -107,8 +107,8 @@ fn service_misses(figures: &Figures, bound: Bound, statistic: Statistic) -> bool
 }
 
 /// Whether the objective is missed by failures alone that are the server's whatever the generator did:
-/// answers with a status or content of failure; where only connections were short, also time-outs and
-/// broken answers.
+/// responses with a status or content of failure; where only connections were short, also time-outs and
+/// broken responses.
 fn servers_failures_miss(figures: &Figures, bound: Bound, connections_alone: bool) -> bool {
     let servers = |class: &ErrorClass| match class {
         ErrorClass::Status | ErrorClass::Check => true,

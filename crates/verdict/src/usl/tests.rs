@@ -29,7 +29,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         rows: points.into_iter().map(row).collect(),
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     }
 }
 

@@ -155,7 +155,7 @@ fn curves() -> impl Strategy<Value = Curve> {
             .collect(),
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     })
 }
 
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_an_answer_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_a_response_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = parse("x", &bytes);
     }
 

@@ -11,7 +11,7 @@ use fixture::sound::closed;
 /// What a second of a run brings.
 #[derive(Debug, Clone, Copy)]
 struct Second {
-    /// (Response in ms, service in ms, answers).
+    /// (Response in ms, service in ms, responses).
     latencies: &'static [(u64, u64, u32)],
     failed: u64,
     class: ErrorClass,
@@ -21,7 +21,7 @@ const fn quick(latencies: &'static [(u64, u64, u32)]) -> Second {
     Second { latencies, failed: 0, class: ErrorClass::Status }
 }
 
-/// 1,000 answers with a p99 that varies between 30 and 40 ms, around a mean near 10 ms.
+/// 1,000 responses with a p99 that varies between 30 and 40 ms, around a mean near 10 ms.
 const EVEN: Second = quick(&[(9, 9, 985), (30, 30, 15)]);
 const ODD: Second = quick(&[(11, 11, 985), (40, 40, 15)]);
 
@@ -30,11 +30,11 @@ fn interval(index: u32, second: Second) -> Interval {
     for &(response_ms, service_ms, n) in second.latencies {
         tally.response.record_n(response_ms * MILLISECOND, n);
         tally.service.record_n(service_ms * MILLISECOND, n);
-        tally.answers_done += u64::from(n);
+        tally.responses_done += u64::from(n);
     }
-    tally.sent = tally.answers_done;
+    tally.sent = tally.responses_done;
     tally.errors.add(second.class, second.failed);
-    tally.succeeded = tally.answers_done - second.failed;
+    tally.succeeded = tally.responses_done - second.failed;
     let start_ns = u64::from(index) * SECOND;
     Interval {
         index,

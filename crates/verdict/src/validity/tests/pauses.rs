@@ -34,7 +34,7 @@ fn a_quota_that_bites_is_named_in_either_loop() {
                 "for 2.00 % of the window",
             ),
             (
-                "seldom, and longer than any answer",
+                "seldom, and longer than any response",
                 run,
                 |run| held_back(run, 0.006, 60),
                 Verdict::LowerBound,
@@ -65,7 +65,7 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
                 "for 15.00 % of the window, 1.50s at a stretch",
             ),
             (
-                "stopped once, longer than any answer takes",
+                "stopped once, longer than any response takes",
                 run.clone(),
                 |run| away(run, 0.02, 200, 1),
                 Verdict::LowerBound,
