@@ -1,6 +1,6 @@
 //! The measured window in at most 64 blocks of equal length: what intervals of confidence are made
 //! from. Successive requests depend on one another, so how far a figure can be off is read from how
-//! it differs between stretches of time, never from the number of requests.
+//! it differs between periods of time, never from the number of requests.
 //!
 //! Not here: the intervals themselves (`verdict::blocks`), and the points, second by second, that
 //! reports draw ([`crate::timeline`]).
@@ -16,7 +16,7 @@ use crate::units::Nanos;
 /// Blocks kept at most.
 pub const MOST_BLOCKS: usize = 64;
 
-/// One stretch of the measured window, made of whole intervals. All blocks of a run are equally
+/// One period of the measured window, made of whole intervals. All blocks of a run are equally
 /// long, but for the last, which may be from half as long to half as long again. Attempts that
 /// ended in the drain are in the last block: they were due in the window, and the slowest among them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

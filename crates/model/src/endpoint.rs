@@ -73,7 +73,7 @@ pub struct EndpointRun {
     /// The first response that failed, in words and as much of its body as is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<String>,
-    /// The window in stretches of equal length, at most 64, or 16 where there are over 100 endpoints.
+    /// The window in periods of equal length, at most 64, or 16 where there are over 100 endpoints.
     pub blocks: Vec<Block>,
 }
 

@@ -1,4 +1,4 @@
-//! What one stretch of a run brought, about a second long. A worker fills a [`Tally`] and swaps it
+//! What one period of a run brought, about a second long. A worker fills a [`Tally`] and swaps it
 //! for an empty one; the collector merges the workers' tallies into an [`Interval`]. The live line,
 //! the journal, abort rules and the timeline all read the stream of intervals.
 
@@ -34,7 +34,7 @@ pub enum Phase {
     Drain,
 }
 
-/// One stretch of the run over all workers. Instants are nanoseconds since the run's start.
+/// One period of the run over all workers. Instants are nanoseconds since the run's start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Counts from 0 without gaps.
@@ -45,7 +45,7 @@ pub struct Interval {
     pub start_ns: Nanos,
     /// End, exclusive.
     pub end_ns: Nanos,
-    /// Attempts that were due in the stretch by the schedule; 0 in a closed loop.
+    /// Attempts that were due in the period by the schedule; 0 in a closed loop.
     pub due: u64,
     /// What was counted.
     pub tally: Tally,

@@ -79,7 +79,7 @@ pub struct Plan {
     /// What is sent where that is more than one request; empty for a plain URL.
     #[serde(default, skip_serializing_if = "Mix::is_empty")]
     pub mix: Mix,
-    /// The course of the load; empty where it is steady. In an open loop `rate_per_s` is its mean; in a
+    /// The profile of the load; empty where it is steady. In an open loop `rate_per_s` is its mean; in a
     /// closed one `connections` is its peak.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,

@@ -1,5 +1,5 @@
 //! Whether the server was there: the time that users of a closed loop were without it, and the
-//! stretches in which nobody was served though somebody waited.
+//! periods in which nobody was served though somebody waited.
 //!
 //! A worker fills a [`PresenceTally`] for each interval; `PresenceSums` makes the run's
 //! [`Presence`] of them. What it means for the figures is `verdict`'s to say.
@@ -13,7 +13,7 @@ use crate::units::Nanos;
 /// Silences kept: the longest.
 const MOST_SILENCES: usize = 16;
 
-/// A stretch in which nobody was served though somebody waited.
+/// A period in which nobody was served though somebody waited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Silence {
     /// When it began, since the run's start, to 17 ms.
@@ -50,7 +50,7 @@ pub struct Presence {
     pub cut_ns: Nanos,
     /// Time that users spent on responses that failed.
     pub failing_ns: Nanos,
-    /// The longest stretches in which nobody was served though somebody waited, 16 at most, in order.
+    /// The longest periods in which nobody was served though somebody waited, 16 at most, in order.
     pub silences: Vec<Silence>,
 }
 

@@ -94,12 +94,12 @@ pub struct Run {
     pub redirected_to: Option<String>,
     /// What generating the load cost.
     pub generator: Generator,
-    /// Stretches in which the server left its own course, in order.
+    /// Periods in which the server departed from its trend, in order.
     #[serde(default)]
     pub dips: Vec<Dip>,
     /// Second by second.
     pub timeline: Vec<Point>,
-    /// The measured window in at most 64 stretches of equal length, to tell how far the figures can
+    /// The measured window in at most 64 periods of equal length, to tell how far the figures can
     /// be off; empty in runs measured before blocks were kept.
     #[serde(default)]
     pub blocks: Vec<Block>,

@@ -87,7 +87,7 @@ impl Seconds {
     }
 }
 
-/// A stretch in which the server left its own course: a result, not invalidity.
+/// A period in which the server departed from its trend: a result, not invalidity.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dip {
@@ -103,7 +103,7 @@ pub struct Dip {
     pub p99_ns: Option<Departure>,
     /// Failed attempts that ended inside it.
     pub failed: u64,
-    /// From its deepest second until the server was back on its course; absent when it was not by
+    /// From its deepest second until the server was back on its trend; absent when it was not by
     /// the window's end.
     pub recovery_ns: Option<Nanos>,
     /// Endpoints that it hit, in the order of the plan, where a run has more than one: their response
@@ -111,21 +111,22 @@ pub struct Dip {
     pub endpoints: Vec<String>,
 }
 
-/// How far a figure went from its own course.
+/// How far a figure went from its own trend.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Departure {
-    /// Where the figure would have been: its course around the stretch.
-    pub course: f64,
-    /// Where it was: its median inside the stretch.
+    /// Where the figure would have been: its trend around the period.
+    #[serde(rename = "course")]
+    pub trend: f64,
+    /// Where it was: its median inside the period.
     pub typical: f64,
     /// The farthest it went.
     pub worst: f64,
 }
 
 impl Departure {
-    /// What the figure was of its course: 0.4 when 60 % were lost, 5 when it rose fivefold.
+    /// What the figure was of its trend: 0.4 when 60 % were lost, 5 when it rose fivefold.
     pub fn ratio(&self) -> f64 {
-        if self.course > 0.0 { self.typical / self.course } else { 1.0 }
+        if self.trend > 0.0 { self.typical / self.trend } else { 1.0 }
     }
 }
 
@@ -159,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn a_departure_is_read_against_its_course() {
-        let halved = Departure { course: 200.0, typical: 100.0, worst: 10.0 };
+    fn a_departure_is_read_against_its_trend() {
+        let halved = Departure { trend: 200.0, typical: 100.0, worst: 10.0 };
         assert_eq!(halved.ratio(), 0.5);
         assert_eq!(Departure::default().ratio(), 1.0);
     }

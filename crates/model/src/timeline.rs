@@ -16,7 +16,7 @@ pub const MOST_POINTS: usize = 7200;
 /// thousands of buckets is folded sooner.
 const MOST_BUCKETS: usize = 16 << 20;
 
-/// One stretch of a run, a second long unless the run was long.
+/// One period of a run, a second long unless the run was long.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// Start, since the run's start.

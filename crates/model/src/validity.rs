@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
-    /// The figures are the server's.
+    /// The figures describe the server.
     Valid,
     /// The generator or something on its side was the limit: the server carries at least this QPS, and
     /// what it was sent took it at most these latencies.
@@ -37,7 +37,7 @@ impl Verdict {
 pub enum ReasonCode {
     /// The result was not judged.
     NotJudged,
-    /// Nothing was answered.
+    /// There were no responses.
     #[serde(rename = "no_answers")]
     NoResponses,
     /// The server went away while it was measured.
@@ -68,7 +68,7 @@ pub enum ReasonCode {
     WindowTooShort,
     /// Warm-up inside the window, or a level that never settled.
     NotSteady,
-    /// The server left its own course for a while.
+    /// The server departed from its trend for a while.
     Dips,
     /// The wall clock was set, or the machine slept, while measuring.
     ClockJumped,

@@ -1,7 +1,7 @@
 //! What a run would do, before it does: values with where they come from, the mix, and the first
 //! requests as they would be sent.
 //!
-//! Owns the form. What the values are comes from whoever resolved them, secrets masked already.
+//! Owns the form. What the values are comes from those who resolved them, secrets masked already.
 
 use model::Mix;
 use model::plan::{EndpointPlan, FlowPlan};

@@ -123,7 +123,7 @@ pub(crate) fn why(none: NoInterval) -> String {
     match none {
         NoInterval::NoBlocks => "the result holds no blocks: measure again".to_owned(),
         NoInterval::TooFew { effective_blocks } => format!(
-            "the run is worth {effective_blocks:.1} independent stretches, and {FEWEST_EFFECTIVE:.0} are \
+            "the run is worth {effective_blocks:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are \
              needed"
         ),
         NoInterval::NoSamples => "nothing was counted that the figure is made of".to_owned(),

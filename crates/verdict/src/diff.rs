@@ -54,7 +54,7 @@ pub enum DiffError {
 impl fmt::Display for DiffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFew => f.write_str("a comparison takes two results or more"),
+            Self::TooFew => f.write_str("a comparison needs two results or more"),
             Self::Empty { name } => write!(f, "{name} holds no levels to compare"),
             Self::MixedKinds { rates, concurrencies } => write!(
                 f,
@@ -243,7 +243,7 @@ fn unknown(curves: &[Curve]) -> Vec<String> {
     };
     [
         lacking("the environment", |curve| curve.environment.is_some()),
-        lacking("what was answered", |curve| curve.commonest_response.is_some()),
+        lacking("the response", |curve| curve.commonest_response.is_some()),
     ]
     .into_iter()
     .flatten()

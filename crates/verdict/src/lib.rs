@@ -3,7 +3,7 @@
 //! - [`mod@audit`]: can results that others made be believed? Another table of rules.
 //! - [`validity`]: may a run's figures be believed? One table of rules.
 //! - [`changes`]: responses that change for good while they are measured.
-//! - [`dips`]: stretches in which the server left its own course.
+//! - [`dips`]: periods in which the server departed from its trend.
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`capacity`]: the next step of a search for capacity, and what it found.

@@ -24,8 +24,8 @@ pub fn refused(sweep: &Sweep) -> Option<String> {
     let (status, n) = statuses.into_iter().max_by_key(|&(_, n)| n)?;
     let responses = runs().map(|run| run.totals.requests).fold(0, u64::saturating_add);
     Some(format!(
-        "{} of {} responses had status {status}, at every level: check the URL, or say with --success that \
-         they are wanted",
+        "{} of {} responses had status {status}, at every level: check the URL, or accept them with \
+         --success",
         grouped(n as f64, 0),
         grouped(responses as f64, 0)
     ))

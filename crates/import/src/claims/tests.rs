@@ -259,13 +259,13 @@ fn tables_keep_their_levels_and_rates_are_open() {
 fn an_unknown_format_lists_the_known_ones() {
     for text in ["hello", "{\"a\": 1}", "<html></html>", "[]", "\u{1b}[2Jx", "-- 5"] {
         let error = refusal(text);
-        assert!(error.starts_with("in no known format; what is read: "), "{error}");
+        assert!(error.starts_with("in an unknown format; supported are: "), "{error}");
         for tool in Tool::ALL {
             assert!(error.contains(tool.form()), "{error}");
         }
     }
     let junk: Vec<u8> = (0..=255).cycle().take(5000).collect();
-    assert!(refusal(&junk).starts_with("in no known format"));
+    assert!(refusal(&junk).starts_with("in an unknown format"));
     assert!(refusal(b"").starts_with("empty"));
     assert!(refusal(b" \n\n").starts_with("empty"));
     assert!(refusal(b"\xff\xfeR\0u\0").contains("UTF-16"));
@@ -333,7 +333,7 @@ fn the_highest_counts_are_no_overflow() {
 #[test]
 fn a_printout_beyond_bounds_is_refused() {
     let long = format!("{WRK}{}", " \n".repeat(LARGEST_TEXT / 2));
-    assert!(refusal(&long).contains("more than a printout has"));
+    assert!(refusal(&long).contains("too many for a tool's output"));
     let nested = format!("<testResults>{}", "<sample t=\"1\" ts=\"1\">".repeat(100_000));
     assert!(refusal(&nested).contains("nested too deep"));
     let deep = format!("{{\"metrics\":{{\"http_reqs\":{}", "[".repeat(100_000));

@@ -43,7 +43,7 @@ pub struct LoadSpec {
     /// Wait of a closed-loop user after a response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Time>,
-    /// The course of the load, one stage after another, instead of `duration` and `ramp`.
+    /// The profile of the load, one stage after another, instead of `duration` and `ramp`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
     /// Seed of every draw.
@@ -54,7 +54,7 @@ pub struct LoadSpec {
 /// A height of load: arrivals per second (`45/s`, `0.5/s`) in an open loop, users in a closed one.
 pub type Level = Rate;
 
-/// A stretch of a load's course.
+/// A period of a load's profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Stage {

@@ -113,7 +113,9 @@ impl Settings {
     pub fn check(&self, shape: Shape) -> Result<(), Failure> {
         let open = shape.rate_per_s.is_some();
         if open && (self.pace_ns.value.is_some() || self.think_ns.value.is_some()) {
-            return usage("--pace and --think belong to a closed loop: leave -R out, or them");
+            return usage(
+                "--pace and --think belong to a closed loop: leave out either them or -R",
+            );
         }
         if !open && self.arrivals.origin != Origin::Default {
             return usage("--arrivals belongs to an open loop: give its rate with -R");

@@ -19,7 +19,9 @@ const SMALL_BYTES: f64 = 4096.0;
 /// When the state folder is not known or cannot be written to.
 pub fn save(calibration: &Calibration) -> Result<PathBuf, Failure> {
     let Some(path) = path(&calibration.environment, calibration.io) else {
-        return cannot_run("neither XDG_STATE_HOME nor HOME says where to keep a calibration");
+        return cannot_run(
+            "neither XDG_STATE_HOME nor HOME is set, so a calibration cannot be kept",
+        );
     };
     if let Some(dir) = path.parent() {
         output::make_folder(dir)?;

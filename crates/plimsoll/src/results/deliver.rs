@@ -35,7 +35,7 @@ pub fn deliver(
         );
     }
     if let Some(why) = &run.halted {
-        eprintln!("plimsoll: {why}; the result is that of the run so far");
+        eprintln!("plimsoll: {why}; the result covers the run so far");
     }
     let code = verdict::exit_code(run);
     Ok(if printed && written || code != 0 { code } else { 1 })

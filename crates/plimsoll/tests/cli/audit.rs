@@ -129,9 +129,9 @@ fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
     for (name, needle) in [
         (
             "story.txt",
-            "story.txt: in no known format; what is read: the .dat of wrktest.sh; text of",
+            "story.txt: in an unknown format; supported are: the .dat of wrktest.sh; text of",
         ),
-        ("junk.bin", "in no known format"),
+        ("junk.bin", "in an unknown format"),
         ("empty.txt", "empty"),
         ("cut.json", "cut.json: line 1: the file ends in the middle of its JSON"),
         ("nowhere.txt", "nowhere.txt: No such file"),
@@ -140,7 +140,7 @@ fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
         audit(&folder, &[name], &[]).refuses(1, needle);
     }
     let mixed = audit(&folder, &["wrk_503.txt", "story.txt"], &[]);
-    assert!(mixed.stderr.contains("story.txt: in no known format"), "{mixed:#?}");
+    assert!(mixed.stderr.contains("story.txt: in an unknown format"), "{mixed:#?}");
     assert!(mixed.stdout.contains("mostly_errors"), "{mixed:#?}");
     audit(&folder, &["ab_503.txt", "story.txt"], &[]).ends(1);
     audit(&folder, &["wrk_s1.txt", "story.txt"], &[]).ends(98);

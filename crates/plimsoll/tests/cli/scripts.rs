@@ -330,7 +330,7 @@ fn what_ends_a_run_before_its_time_ends_a_series() {
         let line = |line: &str| folder.plimsoll(&format!("{line} -q -s x.lua -t1")).ends(1);
         let sweep = line(&format!("sweep {url} --levels 1,2 -d 5s --rest 0s --out sweep"));
         assert!(sweep.stderr.contains(told), "{sweep:#?}");
-        assert!(sweep.stdout.contains("1 connection ended before its time"), "{sweep:#?}");
+        assert!(sweep.stdout.contains("1 connection ended early"), "{sweep:#?}");
         let kept: serde_json::Value =
             serde_json::from_str(&folder.text("sweep/sweep.json")).unwrap();
         assert_eq!(kept["levels"].as_array().map(Vec::len), Some(1), "{kept}");

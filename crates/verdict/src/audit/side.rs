@@ -118,7 +118,7 @@ fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
     }
     if own.success.is_some_and(|success| success < SOUND) {
         let success = share(own.success.unwrap_or(0.0));
-        return format!("only {success} of its requests succeeded, and failing took its time");
+        return format!("only {success} of its requests succeeded, and the failures took time");
     }
     match in_flight {
         Some((n, cap)) if n < BUSY_ELSEWHERE * cap => format!(
@@ -129,11 +129,11 @@ fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
         ),
         _ => match mean_ratio {
             Some(ratio) if ratio >= SLOWER => format!(
-                "its requests took {ratio:.2} times as long on average ({}): the server was slower \
-                 for it, or the wait in the tool's own queue counts",
+                "its requests took {ratio:.2} times as long on average ({}): the server was slower for \
+                 this tool, or the figure includes waiting in the tool's own queue",
                 own.mean_ns.map_or_else(String::new, show_duration)
             ),
-            _ => "it did not ask for more, and its latencies do not say why".to_owned(),
+            _ => "it did not send more, and its latencies do not show why".to_owned(),
         },
     }
 }

@@ -252,8 +252,8 @@ fn files_of_the_same_load_are_set_side_by_side() {
             (
                 "slow.txt",
                 "50.00 % of wrk.txt: likely delivered 20,000/s too little, since its requests took \
-                 2.08 times as long on average (5.00ms): the server was slower for it, or the wait \
-                 in the tool's own queue counts"
+                 2.08 times as long on average (5.00ms): the server was slower for this tool, or the \
+                 figure includes waiting in the tool's own queue"
             ),
             (
                 "ab.txt",

@@ -18,8 +18,8 @@ pub const FEWEST_EFFECTIVE: f64 = 6.0;
 
 /// Judges B's run against A's.
 pub fn judge(names: [String; 2], runs: [&Run; 2], margin: f64) -> Comparison {
-    let within = "judged within the runs: what changes from one run to the next is not in the \
-                  intervals; `plimsoll compare` measures that"
+    let within = "judged within single runs: the intervals leave out variation from run to run, \
+                  which `plimsoll compare` measures"
         .to_owned();
     let found = measures(runs.into_iter());
     match Pair::of(runs) {
@@ -32,7 +32,8 @@ pub fn judge(names: [String; 2], runs: [&Run; 2], margin: f64) -> Comparison {
         Err(why) => {
             let effects = effects(runs, &found, margin, |measure| few::log_ratio(runs, measure));
             let by = "the spread of the few blocks inside the runs".to_owned();
-            let far = "only a difference far beyond the spread of the blocks is told".to_owned();
+            let far =
+                "only a difference far beyond the spread of the blocks is reported".to_owned();
             let told = if effects.is_empty() { vec![why] } else { vec![why, far, within] };
             Comparison::new(names, margin, by, effects, told)
         }
@@ -101,7 +102,7 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
     let worth = effective(blocks.len(), rho);
     if worth < FEWEST_EFFECTIVE {
         return Err(format!(
-            "a run is worth {worth:.1} independent stretches, and {FEWEST_EFFECTIVE:.0} are needed \
+            "a run is worth {worth:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are needed \
              to judge by: measure longer"
         ));
     }

@@ -1,8 +1,8 @@
-//! Judging two runs that are worth too few independent stretches for a bootstrap ([`super::blocks`]).
+//! Judging two runs that are worth too few independent periods for a bootstrap ([`super::blocks`]).
 //!
 //! What dependence does to so few blocks cannot be estimated, so the worst is taken: the largest
 //! difference between any two blocks of a run stands where the standard deviation of three independent
-//! stretches would, and Student's interval has the two degrees of freedom of three. A slow wave over the
+//! periods would, and Student's interval has the two degrees of freedom of three. A slow wave over the
 //! whole run is in that difference; three thirds of the run never differ by more than its blocks do. So
 //! a difference far beyond the spread is told, and a small one is not.
 
@@ -12,7 +12,7 @@ use super::LogRatio;
 use super::measure::{Measure, reading};
 use crate::blocks::{BlockFigures, Figure, blocks};
 
-/// Independent stretches that a run is taken for.
+/// Independent periods that a run is taken for.
 const WORTH: f64 = 3.0;
 /// Fewer blocks than this do not show how they spread,
 const FEWEST: usize = 3;

@@ -32,7 +32,7 @@ fn verdict(run: &Run) -> String {
 
 fn responses(a: &Run, b: &Run) -> Option<String> {
     let (Some(a), Some(b)) = (&a.commonest_response, &b.commonest_response) else {
-        return Some("what was answered is not known of both".to_owned());
+        return Some("the responses are not known for both".to_owned());
     };
     if (a.status, a.bytes, &a.body_sha256) == (b.status, b.bytes, &b.body_sha256) {
         return None;
@@ -41,8 +41,8 @@ fn responses(a: &Run, b: &Run) -> Option<String> {
         format!("status {}, {} bytes", response.status, grouped(response.bytes as f64, 0))
     };
     let what =
-        if (a.status, a.bytes) == (b.status, b.bytes) { ", but of other content" } else { "" };
-    Some(format!("they answered differently ({} against {}{what})", shown(a), shown(b)))
+        if (a.status, a.bytes) == (b.status, b.bytes) { ", but different content" } else { "" };
+    Some(format!("their responses differ ({} against {}{what})", shown(a), shown(b)))
 }
 
 fn loads(a: &Run, b: &Run) -> Option<String> {
@@ -50,6 +50,5 @@ fn loads(a: &Run, b: &Run) -> Option<String> {
         Some(rate) => format!("{rate}/s over {} connections", run.plan.connections),
         None => format!("{} connections", run.plan.connections),
     };
-    (load(a) != load(b))
-        .then(|| format!("they were loaded differently ({} against {})", load(a), load(b)))
+    (load(a) != load(b)).then(|| format!("their loads differ ({} against {})", load(a), load(b)))
 }

@@ -264,7 +264,7 @@ fn rounds_of_runs_are_judged_over_all_figures() {
     );
     let unknown = rounds::judge(names(), &pairs(1.0)[..2], 0.02);
     assert_eq!(unknown.word, Word::CannotTell);
-    assert!(unknown.notes[0].contains("fewest"), "{:?}", unknown.notes);
+    assert!(unknown.notes[0].contains("at least 3"), "{:?}", unknown.notes);
     // Each run made 300 responses a second, so its throughput is the same.
     assert_eq!((slower.effects[0].measure, slower.effects[0].word), (Measure::Qps, Word::Same));
     // 1,500 responses have 15 beyond p99 and 1.5 beyond p99.9.

@@ -81,7 +81,7 @@ fn differences_are_told() {
             "a and b ran in different environments: processors: 7 against 0",
         ),
         (|a| a.environment = None, "the environment is not known of a"),
-        (|a| a.commonest_response = None, "what was answered is not known of a"),
+        (|a| a.commonest_response = None, "the response is not known of a"),
         (
             |a| a.success_means = SuccessMeaning::Unstated,
             "success counts whatever its tool counted (wrktest.sh: every response, 5xx included) in \

@@ -39,7 +39,7 @@ impl<'a> Usual<'a> {
         Self { cells, endpoints: (0..cells.names().len()).map(endpoint).collect() }
     }
 
-    /// The names of those that a stretch of seconds hit.
+    /// The names of those that a period of seconds hit.
     pub(super) fn hit(&self, span: Span) -> Vec<String> {
         let grain = self.cells.grain();
         let (from, to) = (span.from / grain, span.to.div_ceil(grain));

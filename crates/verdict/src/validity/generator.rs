@@ -187,7 +187,7 @@ pub(crate) fn connections_for(run: &Run) -> String {
     let in_flight = (run.rates.offered_per_s * mean_s).ceil();
     let per_connection = f64::from(run.plan.pipeline.max(1));
     format!(
-        "at a mean service time of {} the rate takes -c {} or more",
+        "at a mean service time of {} the rate needs -c {} or more",
         show_duration(run.service_ns.mean),
         grouped((in_flight / per_connection).ceil().max(1.0), 0)
     )

@@ -33,8 +33,8 @@ fn looked_late(run: &Run) -> Option<Finding> {
     let figures: [Figure; 3] = [("p50", |s| s.p50), ("mean", |s| s.mean), ("p99", |s| s.p99)];
     let (name, waited, service, share) = worst(&run.observed_late_ns, &run.service_ns, &figures)?;
     let evidence = format!(
-        "responses may have waited up to {} ({name}) for the generator to look, of a service time of {}: \
-         latencies are at most what is shown",
+        "responses may have waited up to {} ({name}) for the generator to read them, of a service time of {}: \
+         true latencies are no higher than shown",
         show_duration(waited),
         show_duration(service)
     );

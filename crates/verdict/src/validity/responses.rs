@@ -163,7 +163,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
         Changed::ForGood if first.since_ns > 0 => {
             let (at, share) = (show_duration(first.since_ns), share(first.share));
             format!(
-                "the responses{of} changed {at} after the start, and {share} are the new ones since"
+                "the responses{of} changed {at} after the start, and {share} are of the new kind since then"
             )
         }
         Changed::ForGood => format!("the responses{of} changed for good in the window"),
@@ -176,7 +176,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     };
     let more = match others.len() {
         0 => String::new(),
-        n => format!("; so it is with {n} more endpoints"),
+        n => format!("; the same holds for {n} more endpoints"),
     };
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {

@@ -141,13 +141,13 @@ fn a_limit_on_the_figure_itself_is_not_told_by_any_length() {
     let mean_ns = run.response_ns.mean + 1;
     let judgement = judged(&run, &format!("mean<{mean_ns}ns"));
     assert_eq!((judgement.ruling, judgement.longer_ns), (Ruling::Inconclusive, None));
-    assert!(judgement.reason.contains("no longer run"), "{judgement:#?}");
+    assert!(judgement.reason.contains("a longer run would not decide"), "{judgement:#?}");
 }
 
 #[test]
 fn a_run_of_a_second_decides_nothing_but_what_it_counted() {
     let run = run_of(&[EVEN]);
-    let judgement = rules(&run, "p99<500ms", Ruling::Inconclusive, "independent stretches");
+    let judgement = rules(&run, "p99<500ms", Ruling::Inconclusive, "independent blocks");
     assert_eq!(judgement.longer_ns, Some(4 * SECOND));
     rules(&run, "max<31ms", Ruling::Pass, "");
     rules(&run, "errors.timeout<=0", Ruling::Pass, "");
@@ -295,15 +295,15 @@ fn a_throughput_that_was_not_asked_for_is_not_missed() {
 }
 
 #[test]
-fn a_server_is_stable_when_it_keeps_its_course() {
-    rules(&sound(20), "valid", Ruling::Pass, "are the server's");
-    rules(&sound(20), "stable", Ruling::Pass, "kept its course");
-    let short = rules(&sound(4), "stable", Ruling::Inconclusive, "too short for a course");
+fn a_server_is_stable_when_it_has_no_dips() {
+    rules(&sound(20), "valid", Ruling::Pass, "describe the server");
+    rules(&sound(20), "stable", Ruling::Pass, "There were no dips.");
+    let short = rules(&sound(4), "stable", Ruling::Inconclusive, "too short to find dips");
     assert_eq!(short.longer_ns, Some(7 * SECOND));
     let mut dipped = sound(20);
-    let lost = model::Departure { course: 1000.0, typical: 100.0, worst: 0.0 };
+    let lost = model::Departure { trend: 1000.0, typical: 100.0, worst: 0.0 };
     dipped.dips = vec![model::Dip { throughput: Some(lost), ..model::Dip::default() }];
-    rules(&dipped, "stable", Ruling::Fail, "left its course once");
+    rules(&dipped, "stable", Ruling::Fail, "departed from its trend once");
     let mut old = sound(20);
     old.blocks.clear();
     rules(&old, "stable", Ruling::Inconclusive, "measure again");

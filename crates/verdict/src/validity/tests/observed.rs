@@ -20,7 +20,7 @@ fn a_tenth_of_any_figure_is_too_much() {
             |run| waited(run, 200 * MICROSECOND, 0, 0),
             Verdict::LowerBound,
             ReasonCode::ObservedLate,
-            "up to 200us (p50) for the generator to look, of a service time of 2.00ms",
+            "up to 200us (p50) for the generator to read them, of a service time of 2.00ms",
         ),
         (
             "nearly all of the mean, closed loop",

@@ -45,7 +45,7 @@ fn a_quota_that_bites_is_named_in_either_loop() {
     }
 }
 
-/// One worker that was away for so long in all, and at a stretch, in so many pieces.
+/// One worker that was away for so long in all, and at a time, in so many pieces.
 fn away(run: &mut Run, share: f64, longest_ms: u64, pauses: u64) {
     let worker = &mut run.generator.workers[1];
     (worker.paused_ratio, worker.paused_max_ns) = (share, longest_ms * MILLISECOND);
@@ -62,7 +62,7 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
                 |run| away(run, 0.15, 1500, 1),
                 Verdict::Invalid,
                 ReasonCode::GeneratorPaused,
-                "for 15.00 % of the window, 1.50s at a stretch",
+                "for 15.00 % of the window, 1.50s at a time",
             ),
             (
                 "stopped once, longer than any response takes",
@@ -70,7 +70,7 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
                 |run| away(run, 0.02, 200, 1),
                 Verdict::LowerBound,
                 ReasonCode::GeneratorPaused,
-                "200ms at a stretch",
+                "200ms at a time",
             ),
             (
                 "seldom, but so that p99 is made of it",
@@ -82,7 +82,7 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
                 },
                 Verdict::Invalid,
                 ReasonCode::GeneratorPaused,
-                "60.0ms at a stretch",
+                "60.0ms at a time",
             ),
             (
                 "many short ones",

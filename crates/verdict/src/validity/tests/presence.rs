@@ -53,7 +53,7 @@ fn a_server_that_went_away() {
             },
             Verdict::Invalid,
             ReasonCode::ServerGone,
-            "cut off a part of its users: Connection refused",
+            "cut off some of its users: Connection refused",
         ),
     ]);
 }
