@@ -144,7 +144,7 @@ fn same(dir: &Path, was: &Head, now: &Head) -> Result<(), Failure> {
     match other {
         None => Ok(()),
         Some(what) => usage(format!(
-            "{what} has changed since {} was written: which of its rows are used up cannot be told; \
+            "{what} has changed since {} was written: which of its rows are used up is unknown; \
              start again in another folder",
             dir.display()
         )),
@@ -208,7 +208,7 @@ fn load(path: &Path) -> Result<(Head, Vec<Lots>), Failure> {
 
 fn damaged<T>(path: &Path) -> Result<T, Failure> {
     cannot_run(format!(
-        "{} is damaged: which rows are used up cannot be told; start again in another folder",
+        "{} is damaged: which rows are used up is unknown; start again in another folder",
         path.display()
     ))
 }

@@ -104,7 +104,7 @@ fn idle_cause(tool: Tool, pauses: bool) -> Option<String> {
         }
         Tool::Plimsoll => "connections that never opened or hung without a response",
         _ => {
-            "the tool was the limit and spent the rest of the time itself, it was told to keep a \
+            "the tool was the limit and used the rest of the time itself, it kept a fixed \
              rate, or connections never opened"
         }
     };

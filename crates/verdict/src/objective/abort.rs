@@ -169,37 +169,37 @@ mod tests {
     #[test]
     fn a_breach_must_last() {
         let (well, slow) = ((0, 100, 100, 10, 0), (0, 100, 100, 900, 0));
-        let told = seconds(&[well, slow, slow, well, slow, slow, slow, well]);
-        assert_eq!(ends_in("p99>500ms for 3s", &told), Some(7));
-        assert_eq!(ends_in("p99>500ms for 1s", &told), Some(2));
-        assert_eq!(ends_in("p99>500ms for 4s", &told), None);
-        assert_eq!(ends_in("mean>1s for 1s", &told), None);
-        assert_eq!(ends_in("max>=500ms for 2500ms", &told), Some(7));
+        let intervals = seconds(&[well, slow, slow, well, slow, slow, slow, well]);
+        assert_eq!(ends_in("p99>500ms for 3s", &intervals), Some(7));
+        assert_eq!(ends_in("p99>500ms for 1s", &intervals), Some(2));
+        assert_eq!(ends_in("p99>500ms for 4s", &intervals), None);
+        assert_eq!(ends_in("mean>1s for 1s", &intervals), None);
+        assert_eq!(ends_in("max>=500ms for 2500ms", &intervals), Some(7));
     }
 
     #[test]
     fn a_second_in_which_nothing_ended_says_nothing() {
         let (slow, silent) = ((0, 100, 100, 900, 0), (0, 0, 0, 0, 0));
-        let told = seconds(&[slow, silent, slow]);
-        assert_eq!(ends_in("p99>500ms for 3s", &told), Some(3));
-        assert_eq!(ends_in("errors>1% for 1s", &told), None);
-        assert_eq!(ends_in("qps<50 for 1s", &told), Some(2));
+        let intervals = seconds(&[slow, silent, slow]);
+        assert_eq!(ends_in("p99>500ms for 3s", &intervals), Some(3));
+        assert_eq!(ends_in("errors>1% for 1s", &intervals), None);
+        assert_eq!(ends_in("qps<50 for 1s", &intervals), Some(2));
     }
 
     #[test]
     fn rates_and_errors() {
-        let told = seconds(&[(100, 100, 100, 1, 0), (100, 80, 80, 1, 8), (100, 80, 80, 1, 8)]);
-        assert_eq!(ends_in("achieved<95% for 2s", &told), Some(3));
-        assert_eq!(ends_in("errors>=10% for 2s", &told), Some(3));
-        assert_eq!(ends_in("errors.status>=8 for 2s", &told), Some(3));
-        assert_eq!(ends_in("errors.timeout>0 for 1s", &told), None);
-        assert_eq!(ends_in("success<100% for 1s", &told), Some(2));
+        let intervals = seconds(&[(100, 100, 100, 1, 0), (100, 80, 80, 1, 8), (100, 80, 80, 1, 8)]);
+        assert_eq!(ends_in("achieved<95% for 2s", &intervals), Some(3));
+        assert_eq!(ends_in("errors>=10% for 2s", &intervals), Some(3));
+        assert_eq!(ends_in("errors.status>=8 for 2s", &intervals), Some(3));
+        assert_eq!(ends_in("errors.timeout>0 for 1s", &intervals), None);
+        assert_eq!(ends_in("success<100% for 1s", &intervals), Some(2));
     }
 
     #[test]
     fn a_closed_loop_has_no_rate_to_reach() {
-        let told = seconds(&[(0, 5, 5, 1, 0); 3]);
-        assert_eq!(ends_in("achieved<95% for 1s", &told), None);
+        let intervals = seconds(&[(0, 5, 5, 1, 0); 3]);
+        assert_eq!(ends_in("achieved<95% for 1s", &intervals), None);
     }
 
     #[test]
