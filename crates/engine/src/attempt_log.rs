@@ -154,13 +154,13 @@ impl LogReader {
                     *tally.failed_checks.entry(check).or_default() += 1;
                 }
                 *tally.statuses.entry(status).or_default() += 1;
-                tally.answers_done += u64::from(done);
+                tally.responses_done += u64::from(done);
                 draft.responses.push(response);
                 draft.services.push(service);
             }
             LogEntry::Done { endpoint } => {
                 let Some(draft) = self.endpoint(endpoint) else { return };
-                draft.tally.answers_done += 1;
+                draft.tally.responses_done += 1;
             }
             LogEntry::TimedOut { endpoint, response, service } => {
                 let Some(draft) = self.endpoint(endpoint) else { return };

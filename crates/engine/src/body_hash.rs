@@ -1,7 +1,7 @@
 //! Hashing some responses' bodies, so that a run can tell what was answered. Every response is hashed at
 //! first, then one in 64; at most one at a time a worker.
 
-use model::AnswerTally;
+use model::ResponseTally;
 use sha2::{Digest, Sha256};
 
 const ALL_OF_THE_FIRST: u64 = 64;
@@ -37,7 +37,7 @@ impl BodyHasher {
 
     /// The response on `conn` is whole.
     #[inline]
-    pub(crate) fn end(&mut self, conn: u32, status: u16, bytes: u64, tally: &mut AnswerTally) {
+    pub(crate) fn end(&mut self, conn: u32, status: u16, bytes: u64, tally: &mut ResponseTally) {
         if let Some((_, hash)) = self.current.take_if(|(sampled, _)| *sampled == conn) {
             tally.record(status, bytes, hash.finalize().into());
         }
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn hashes_as_sha256sum_does() {
         let mut body_hasher = BodyHasher::default();
-        let mut tally = AnswerTally::default();
+        let mut tally = ResponseTally::default();
         body_hasher.begin(3);
         body_hasher.body(3, b"{\"status\":");
         body_hasher.body(9, b"another connection's");

@@ -209,7 +209,7 @@ impl Recorder {
         let WholeResponse { first, status, failure, check } = response;
         self.answers += 1;
         let done = self.in_phase(now);
-        self.tally.answers_done += u64::from(done);
+        self.tally.responses_done += u64::from(done);
         let endpoint = endpoint_number(flight.endpoint);
         if !self.counts(flight.due) {
             if done {
@@ -380,7 +380,7 @@ impl Recorder {
             paused_ns: pauses.sum_ns,
             paused_max_ns: pauses.max_ns,
             pauses: pauses.count,
-            answers: std::mem::take(&mut self.answers),
+            responses: std::mem::take(&mut self.answers),
             steps: std::mem::take(&mut self.steps),
         };
         let part = WorkerInterval {
@@ -393,7 +393,7 @@ impl Recorder {
             used,
         };
         // The count starts again at 0 in the middle of a sample, so its start becomes negative (it wraps).
-        self.answers_at_step = self.answers_at_step.wrapping_sub(part.used.answers);
+        self.answers_at_step = self.answers_at_step.wrapping_sub(part.used.responses);
         self.index += 1;
         (self.start, self.spent_at_start) = (end, spent);
         self.phase = match end {

@@ -193,7 +193,7 @@ impl ResponseKinds {
     /// What an interval brought, appended to `into`; the counts begin again.
     pub(crate) fn hand_over(&mut self, into: &mut Vec<KindTally>) {
         self.settle();
-        for entry in self.endpoints.iter_mut().flatten().filter(|entry| entry.tally.answers > 0) {
+        for entry in self.endpoints.iter_mut().flatten().filter(|entry| entry.tally.responses > 0) {
             let KindTally { endpoint, look, length, .. } = entry.tally;
             let fresh = KindTally { endpoint, look, length, ..KindTally::default() };
             into.push(std::mem::replace(&mut entry.tally, fresh));
@@ -213,10 +213,10 @@ impl Entry {
     fn add(&mut self, alike: &RepeatedResponse) {
         let RepeatedResponse { bytes, answers, first_ns, last_ns, service_sum_ns, .. } = *alike;
         let tally = &mut self.tally;
-        if tally.answers == 0 {
+        if tally.responses == 0 {
             (tally.first_ns, tally.least_bytes, tally.most_bytes) = (first_ns, bytes, bytes);
         }
-        tally.answers += answers;
+        tally.responses += answers;
         tally.last_ns = last_ns;
         tally.least_bytes = tally.least_bytes.min(bytes);
         tally.most_bytes = tally.most_bytes.max(bytes);
@@ -280,7 +280,7 @@ mod tests {
         let mut page = Vec::new();
         kinds.hand_over(&mut page);
         let [json, text] = &page[..] else { panic!("{page:?}") };
-        assert_eq!((json.answers, json.last_ns, json.service_sum_ns), (2, 1, 10));
+        assert_eq!((json.responses, json.last_ns, json.service_sum_ns), (2, 1, 10));
         assert_eq!(json.beginning.as_deref(), Some("{\"a\":1}"));
         assert_eq!(json.media_type.as_deref(), Some("text/plain"));
         assert_eq!(text.beginning.as_deref(), Some("down\\u{1b}[2J"));

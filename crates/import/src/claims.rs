@@ -97,7 +97,7 @@ fn form(bytes: &[u8]) -> Result<Form, BadFile> {
         _ => text_form(head),
     };
     found.ok_or_else(|| {
-        BadFile::whole(format!("in no known format; what is read: {}", known_formats()))
+        BadFile::whole(format!("in an unknown format; supported are: {}", known_formats()))
     })
 }
 
@@ -153,7 +153,10 @@ fn has(bytes: &[u8], mark: &str) -> bool {
 
 fn text(bytes: &[u8]) -> Result<&str, BadFile> {
     if bytes.len() > LARGEST_TEXT {
-        return Err(BadFile::whole(format!("{} bytes are more than a printout has", bytes.len())));
+        return Err(BadFile::whole(format!(
+            "{} bytes are too many for a tool's output",
+            bytes.len()
+        )));
     }
     utf8(bytes)
 }

@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_where_it_stands() {
         for (text, at, needle) in [
-            ("a: 1\nb: [", (2, 5), "no YAML"),
+            ("a: 1\nb: [", (2, 5), "not YAML"),
             ("a: 1\n? [x]\n: 2", (2, 3), "a key must"),
             ("a: &x\n  - *x", (2, 5), "alias"),
             ("{\"a\": 1,\n \"b\" 2}", (2, 6), "`:`"),

@@ -76,7 +76,7 @@ impl fmt::Display for ResultError {
             }
             Self::Other { schema: None, readable } => write!(
                 f,
-                "JSON without a `schema`: not a result of plimsoll; wanted {readable}, \
+                "JSON without a `schema`: not a result of plimsoll; expected {readable}, \
                  as `plimsoll run --out DIR` and `plimsoll sweep` write it"
             ),
             Self::Malformed { line, column, what } => {
@@ -134,7 +134,7 @@ pub fn load_search(bytes: &[u8]) -> Result<CapacitySearch, ResultError> {
 fn load<T: DeserializeOwned>(bytes: &[u8], readable: &'static str) -> Result<T, ResultError> {
     let bytes = without_bom(bytes);
     if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
-        let what = format!("not a JSON object; wanted {readable}");
+        let what = format!("not a JSON object; expected {readable}");
         return Err(ResultError::Malformed { line: 1, column: 1, what });
     }
     let schema = schema_of(bytes)?;

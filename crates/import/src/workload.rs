@@ -87,7 +87,7 @@ impl Document {
     /// Where a value stands: `path` are names and, in lists, positions from 0 (`endpoints/2/path`), with
     /// `~1` for `/` and `~0` for `~` in a name. Of a path that leads further than the file, the last
     /// value on the way is taken. `part` is a range of bytes in a text value; its place is found as long
-    /// as the file has that stretch without escapes, and the value's beginning is told otherwise.
+    /// as the file has that period without escapes, and the value's beginning is told otherwise.
     pub fn locate(&self, path: &str, part: Option<Range<usize>>) -> Place {
         let mut node = &self.tree.root;
         let mut at = node.mark;
@@ -134,7 +134,7 @@ fn text(bytes: &[u8]) -> Result<&str, Fault> {
             let before = str::from_utf8(before).unwrap_or_default();
             let what = match (before.is_empty(), rest) {
                 (true, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) => "is UTF-16: save it as UTF-8".into(),
-                (_, rest) => format!("byte 0x{:02x} is no UTF-8", rest.first().unwrap_or(&0)),
+                (_, rest) => format!("byte 0x{:02x} is not UTF-8", rest.first().unwrap_or(&0)),
             };
             let before = before.strip_prefix('\u{feff}').unwrap_or(before);
             Err(Fault { place: place(before, before.len()), what })
@@ -209,9 +209,9 @@ mod tests {
                 "6:5: unknown key `wieght`; did you mean `weight`?",
                 "7:12: `jsn` is not known here; did you mean `json`?",
                 "8:5: unknown key `pth`; did you mean `path`?",
-                "9:11: text is wanted here, not a list",
+                "9:11: text is expected here, not a list",
                 "10:5: `path` is missing here",
-                "11:26: a list is wanted here, not `7`",
+                "11:26: a list is expected here, not `7`",
             ]
         );
     }
@@ -219,12 +219,12 @@ mod tests {
     #[test]
     fn what_stands_where_names_belong_is_told_as_written() {
         for (text, fault) in [
-            ("- a\n", "1:1: names with values is wanted here, not a list"),
-            ("[]", "1:1: names with values is wanted here, not a list"),
-            ("target: h\nload: [5]\n", "2:7: names with values is wanted here, not a list"),
+            ("- a\n", "1:1: names with values is expected here, not a list"),
+            ("[]", "1:1: names with values is expected here, not a list"),
+            ("target: h\nload: [5]\n", "2:7: names with values is expected here, not a list"),
             (
                 "target: h\nendpoints: [{path: /, weight: .nan}]\n",
-                "2:31: a number is wanted here, not `.nan`",
+                "2:31: a number is expected here, not `.nan`",
             ),
         ] {
             assert_eq!(faults_of(text), [fault], "{text}");
@@ -255,7 +255,7 @@ mod tests {
         let crlf = "\u{feff}target: http://h\r\nendpoints:\r\n  - path: /a\r\n    x: 1\r\n";
         assert!(faults_of(crlf)[0].starts_with("4:5: unknown key `x`"), "{:?}", faults_of(crlf));
         let bad = Document::read(b"target: http://h\nname: \xe9\n").unwrap_err();
-        assert_eq!(bad[0].to_string(), "2:7: byte 0xe9 is no UTF-8");
+        assert_eq!(bad[0].to_string(), "2:7: byte 0xe9 is not UTF-8");
         assert!(Document::read(b"\xff\xfet\0").unwrap_err()[0].what.contains("UTF-16"));
         assert!(faults_of("target: a\n---\ntarget: b\n")[0].starts_with("2:1: a second document"));
         assert!(faults_of("")[0].contains("empty"));

@@ -58,7 +58,7 @@ impl fmt::Display for JournalError {
         match &self.kind {
             ErrorKind::Unreadable(why) => write!(f, "cannot read {path}: {why}"),
             ErrorKind::BeginsOtherwise(why) => {
-                write!(f, "{path} does not begin as a journal does: {why}")
+                write!(f, "{path} does not begin like a journal: {why}")
             }
             ErrorKind::Empty => write!(f, "{path} is empty: nothing was measured yet"),
         }
@@ -112,7 +112,7 @@ pub fn command(path: &Path) -> Result<Vec<String>, JournalError> {
 /// follow, that is said.
 ///
 /// # Errors
-/// When the file cannot be read or does not begin as a journal does.
+/// When the file cannot be read or does not begin like a journal.
 pub fn replay(path: &Path) -> Result<Replayed, JournalError> {
     let (Head { run: head, objectives }, mut lines) = open(path)?;
     let (mut builder, mut damage) = (RunBuilder::new(head), None);

@@ -1,6 +1,6 @@
 //! The measured window in at most 64 blocks of equal length: what intervals of confidence are made
 //! from. Successive requests depend on one another, so how far a figure can be off is read from how
-//! it differs between stretches of time, never from the number of requests.
+//! it differs between periods of time, never from the number of requests.
 //!
 //! Not here: the intervals themselves (`verdict::blocks`), and the points, second by second, that
 //! reports draw ([`crate::timeline`]).
@@ -16,7 +16,7 @@ use crate::units::Nanos;
 /// Blocks kept at most.
 pub const MOST_BLOCKS: usize = 64;
 
-/// One stretch of the measured window, made of whole intervals. All blocks of a run are equally
+/// One period of the measured window, made of whole intervals. All blocks of a run are equally
 /// long, but for the last, which may be from half as long to half as long again. Attempts that
 /// ended in the drain are in the last block: they were due in the window, and the slowest among them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,9 +25,9 @@ pub struct Block {
     pub start_ns: Nanos,
     /// Length; the drain is not in it.
     pub duration_ns: Nanos,
-    /// Answers done inside the block, whenever they were due: throughput.
-    #[serde(alias = "requests")]
-    pub answers_done: u64,
+    /// Responses done inside the block, whenever they were due: throughput.
+    #[serde(rename = "answers_done", alias = "requests")]
+    pub responses_done: u64,
     /// Attempts that ended in the block, whatever became of them.
     pub attempts: u64,
     /// Attempts that succeeded.
@@ -110,7 +110,7 @@ impl Span {
 pub(crate) struct BlockSum {
     start_ns: Nanos,
     end_ns: Nanos,
-    answers_done: u64,
+    responses_done: u64,
     attempts: u64,
     succeeded: u64,
     errors: ErrorCounts,
@@ -176,7 +176,7 @@ impl BlockSum {
         Self {
             start_ns: span.start_ns,
             end_ns: span.end_ns,
-            answers_done: tally.answers_done,
+            responses_done: tally.responses_done,
             attempts: tally.attempts(),
             succeeded: tally.succeeded,
             errors: tally.errors,
@@ -190,7 +190,7 @@ impl BlockSum {
         Self {
             start_ns: span.start_ns,
             end_ns: span.end_ns,
-            answers_done: tally.answers_done,
+            responses_done: tally.responses_done,
             attempts: tally.attempts(),
             succeeded: tally.succeeded,
             errors: tally.errors,
@@ -205,7 +205,7 @@ impl BlockSum {
 
     fn append(&mut self, later: &Self) {
         self.end_ns = later.end_ns;
-        self.answers_done = self.answers_done.saturating_add(later.answers_done);
+        self.responses_done = self.responses_done.saturating_add(later.responses_done);
         self.append_attempts(later);
     }
 
@@ -225,7 +225,7 @@ impl BlockSum {
         Block {
             start_ns: self.start_ns,
             duration_ns: self.duration_ns(),
-            answers_done: self.answers_done,
+            responses_done: self.responses_done,
             attempts: self.attempts,
             succeeded: self.succeeded,
             errors: self.errors,
@@ -243,7 +243,7 @@ mod tests {
     use crate::units::SECOND;
 
     fn interval(index: u32, phase: Phase) -> Interval {
-        let mut tally = Tally { answers_done: 10, succeeded: 10, ..Tally::default() };
+        let mut tally = Tally { responses_done: 10, succeeded: 10, ..Tally::default() };
         let response_ns = u64::from(index % 100 + 1) * 1_000_000;
         tally.response.record_n(response_ns, 10);
         tally.service.record_n(response_ns, 10);
@@ -279,7 +279,7 @@ mod tests {
             assert!((0.5..1.5).contains(&ratio) || blocks == 1, "{seconds} s ends in {ratio}");
             let whole: u64 = made.iter().map(|block| block.duration_ns).sum();
             assert_eq!(whole, u64::from(seconds) * SECOND);
-            assert_eq!(made.iter().map(|b| b.answers_done).sum::<u64>(), u64::from(seconds) * 10);
+            assert_eq!(made.iter().map(|b| b.responses_done).sum::<u64>(), u64::from(seconds) * 10);
             for pair in made.windows(2) {
                 assert_eq!(pair[0].start_ns + pair[0].duration_ns, pair[1].start_ns);
             }
@@ -306,7 +306,7 @@ mod tests {
         let blocks = sums.finish();
         assert_eq!(blocks.len(), 2);
         let last = &blocks[1];
-        assert_eq!((last.answers_done, last.attempts, last.duration_ns), (10, 20, SECOND));
+        assert_eq!((last.responses_done, last.attempts, last.duration_ns), (10, 20, SECOND));
         assert_eq!(last.response_max_ns, 100_000_000);
         assert_eq!(last.response_mean_ns, (3_000_000 + 100_000_000) / 2);
     }

@@ -87,28 +87,28 @@ impl Tool {
     pub const fn success(self) -> &'static str {
         match self {
             Self::Wrktest => {
-                "requests less socket errors and time-outs, over requests: 5xx answers succeed"
+                "requests less socket errors and time-outs, over requests: 5xx responses succeed"
             }
             Self::Wrk | Self::Wrk2 => {
-                "answers with status 2xx or 3xx, over answers, socket errors and time-outs"
+                "responses with status 2xx or 3xx, over responses, socket errors and time-outs"
             }
             Self::Ab => {
-                "answers with status 2xx but those that were cut short, over all; an answer of \
+                "responses with status 2xx but those that were cut short, over all; a response of \
                  another length, which ab counts as failed, succeeds here"
             }
-            Self::Hey => "answers with a status below 400, over answers and errors",
+            Self::Hey => "responses with a status below 400, over responses and errors",
             Self::Oha => {
-                "answers with a status below 400, over answers and errors but those cut off by \
-                 the end of the run (oha's own rate counts every answer, 5xx too)"
+                "responses with a status below 400, over responses and errors but those cut off by \
+                 the end of the run (oha's own rate counts every response, 5xx too)"
             }
             Self::K6 => {
                 "requests that http_req_failed does not count: status 200 to 399 by default"
             }
-            Self::Vegeta => "answers with status 200 to 399, over requests",
+            Self::Vegeta => "responses with status 200 to 399, over requests",
             Self::Jmeter => {
                 "samples that JMeter marks successful: status below 400 and assertions held"
             }
-            Self::Plimsoll => "whole answers in time with a status that counts as success",
+            Self::Plimsoll => "whole responses in time with a status that counts as success",
         }
     }
 
@@ -135,7 +135,7 @@ impl Tool {
 /// What drove a load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LoopKind {
-    /// Each connection awaits its answer: no more can be in flight than there are connections.
+    /// Each connection awaits its response: no more can be in flight than there are connections.
     #[default]
     Closed,
     /// Users who may send several requests at once, or pause: the number of users is a guide.
@@ -180,7 +180,7 @@ pub struct Claim {
     pub most_in_flight: Option<f64>,
     /// Arrivals wanted per second, in an open loop that says so.
     pub rate_per_s: Option<f64>,
-    /// Answers per second.
+    /// Responses per second.
     pub qps: f64,
     /// Mean latency; absent when nothing was timed.
     pub mean_ns: Option<Nanos>,
@@ -194,7 +194,7 @@ pub struct Claim {
     pub max_ns: Option<Nanos>,
     /// Percentiles: share of samples, 0..=1, and the latency it does not exceed; ascending by share.
     pub quantiles: Vec<(f64, Nanos)>,
-    /// Whole answers.
+    /// Whole responses.
     pub requests: Option<u64>,
     /// The time they took.
     pub duration_ns: Option<Nanos>,
@@ -329,7 +329,7 @@ impl Claims {
         let rows = runs.map(Claim::of_run).collect();
         let success_means = statuses.map_or_else(
             || Tool::Plimsoll.success().to_owned(),
-            |statuses| format!("whole answers in time with a status in {statuses}"),
+            |statuses| format!("whole responses in time with a status in {statuses}"),
         );
         Self { tool: Tool::Plimsoll, success_means, rows }
     }

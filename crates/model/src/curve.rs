@@ -6,9 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Answer;
 use crate::environment::Environment;
 use crate::percentile::LevelPercentiles;
+use crate::response::CommonestResponse;
 use crate::run::{Run, SessionPace};
 use crate::success::StatusRanges;
 use crate::sweep::{LevelKind, Sweep};
@@ -28,8 +28,9 @@ pub struct Curve {
     pub success_means: SuccessMeaning,
     /// The generator's machine, where known.
     pub environment: Option<Environment>,
-    /// The commonest answer, where known.
-    pub answer: Option<Answer>,
+    /// The commonest response, where known.
+    #[serde(rename = "answer")]
+    pub commonest_response: Option<CommonestResponse>,
 }
 
 /// The figures of one level.
@@ -61,9 +62,9 @@ pub struct CurveRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SuccessMeaning {
-    /// Whole answers in time with one of these statuses.
+    /// Whole responses in time with one of these statuses.
     Statuses(StatusRanges),
-    /// A `.dat` does not say: wrktest.sh counts every answer, 5xx included; Plimsoll's counts
+    /// A `.dat` does not say: wrktest.sh counts every response, 5xx included; Plimsoll's counts
     /// statuses.
     Unstated,
 }
@@ -73,7 +74,7 @@ pub enum SuccessMeaning {
 pub struct DoubledLevel(pub f64);
 
 impl Curve {
-    /// The curve of a sweep, under the sweep's name. Environment and answer are those of the
+    /// The curve of a sweep, under the sweep's name. Environment and response are those of the
     /// lowest level that has them.
     ///
     /// # Errors
@@ -88,7 +89,10 @@ impl Curve {
                 SuccessMeaning::Statuses(run.plan.success.clone())
             }),
             environment: first.map(|run| run.environment.clone()),
-            answer: sweep.levels.iter().find_map(|held| held.run.answer.clone()),
+            commonest_response: sweep
+                .levels
+                .iter()
+                .find_map(|held| held.run.commonest_response.clone()),
         };
         curve.sorted()
     }
@@ -105,7 +109,7 @@ impl Curve {
             rows: vec![CurveRow::of(level, run)],
             success_means: SuccessMeaning::Statuses(run.plan.success.clone()),
             environment: Some(run.environment.clone()),
-            answer: run.answer.clone(),
+            commonest_response: run.commonest_response.clone(),
         }
     }
 
@@ -167,7 +171,7 @@ mod tests {
             rows: levels.iter().copied().map(row).collect(),
             success_means: SuccessMeaning::Unstated,
             environment: None,
-            answer: None,
+            commonest_response: None,
         }
     }
 

@@ -29,9 +29,9 @@ pub struct EndpointRun {
     pub name: String,
     /// Attempts due in the window, whatever became of them.
     pub attempts: u64,
-    /// Whole answers.
+    /// Whole responses.
     pub requests: u64,
-    /// Answers that count as success.
+    /// Responses that count as success.
     pub succeeded: u64,
     /// Dropped before sending.
     pub unsent: u64,
@@ -39,12 +39,12 @@ pub struct EndpointRun {
     pub unfinished: u64,
     /// Failures by class.
     pub errors: ErrorCounts,
-    /// Answers by status.
+    /// Responses by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Answers that failed a check, by the check in words.
+    /// Responses that failed a check, by the check in words.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_checks: BTreeMap<String, u64>,
-    /// Answers done inside the window / window.
+    /// Responses done inside the window / window.
     pub requests_per_s: f64,
     /// Its part of all requests asked for, 0..=1; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,10 +70,10 @@ pub struct EndpointRun {
     /// Service times likewise; absent where they are the response times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
-    /// The first answer that failed, in words and as much of its body as is kept.
+    /// The first response that failed, in words and as much of its body as is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<String>,
-    /// The window in stretches of equal length, at most 64, or 16 where there are over 100 endpoints.
+    /// The window in periods of equal length, at most 64, or 16 where there are over 100 endpoints.
     pub blocks: Vec<Block>,
 }
 
@@ -108,7 +108,7 @@ pub struct FlowRun {
     /// Connections planned, where it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// From when a whole session was due to its last answer, pauses included.
+    /// From when a whole session was due to its last response, pauses included.
     pub session_ns: Summary,
 }
 
@@ -215,7 +215,7 @@ impl EndpointSum {
             errors: tally.errors,
             statuses: tally.statuses,
             failed_checks: tally.failed_checks.iter().map(|(&i, &n)| (check(i), n)).collect(),
-            requests_per_s: over.per_second(tally.answers_done as f64),
+            requests_per_s: over.per_second(tally.responses_done as f64),
             share_asked: plan.share,
             share: (over.attempts > 0).then(|| attempts as f64 / over.attempts as f64),
             rate_asked_per_s: plan.rate_per_s,
@@ -294,7 +294,7 @@ mod tests {
     }
 
     fn succeeded(endpoint: u32, n: u64) -> EndpointTally {
-        EndpointTally { endpoint, succeeded: n, answers_done: n, ..EndpointTally::default() }
+        EndpointTally { endpoint, succeeded: n, responses_done: n, ..EndpointTally::default() }
     }
 
     fn mix(endpoints: usize) -> Mix {
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!((endpoints[0].attempts, endpoints[0].blocks.len()), (0, 10));
         let second = &endpoints[1];
         assert_eq!((second.attempts, second.share, second.requests_per_s), (5, Some(1.0), 0.5));
-        let by_block: Vec<u64> = second.blocks.iter().map(|block| block.answers_done).collect();
+        let by_block: Vec<u64> = second.blocks.iter().map(|block| block.responses_done).collect();
         assert_eq!(by_block, [0, 0, 0, 0, 0, 0, 0, 5, 0, 0]);
     }
 

@@ -226,7 +226,7 @@ impl<C: Counter> Latencies<C> {
         let mut latencies = Self::new();
         for bucket in read.iter_recorded() {
             if latencies.count.saturating_add(bucket.count_at_value()) > MOST {
-                return Err("a histogram that counts more than any run brings".to_owned());
+                return Err("a histogram that counts more than any run can produce".to_owned());
             }
             latencies.record_many(bucket.value_iterated_to(), bucket.count_at_value());
         }
@@ -270,7 +270,7 @@ impl<'de, C: Counter> Deserialize<'de> for Latencies<C> {
         };
         let mut latencies = Self::from_base64(&stored.buckets).map_err(serde::de::Error::custom)?;
         if stored.min > stored.max {
-            return Err(serde::de::Error::custom("a histogram whose least is above its most"));
+            return Err(serde::de::Error::custom("a histogram whose minimum is above its maximum"));
         }
         latencies.sum = stored.sum.parse().map_err(serde::de::Error::custom)?;
         (latencies.min, latencies.max) = (stored.min, stored.max);

@@ -1,4 +1,4 @@
-//! What one stretch of a run brought, about a second long. A worker fills a [`Tally`] and swaps it
+//! What one period of a run brought, about a second long. A worker fills a [`Tally`] and swaps it
 //! for an empty one; the collector merges the workers' tallies into an [`Interval`]. The live line,
 //! the journal, abort rules and the timeline all read the stream of intervals.
 
@@ -34,7 +34,7 @@ pub enum Phase {
     Drain,
 }
 
-/// One stretch of the run over all workers. Instants are nanoseconds since the run's start.
+/// One period of the run over all workers. Instants are nanoseconds since the run's start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Counts from 0 without gaps.
@@ -45,7 +45,7 @@ pub struct Interval {
     pub start_ns: Nanos,
     /// End, exclusive.
     pub end_ns: Nanos,
-    /// Attempts that were due in the stretch by the schedule; 0 in a closed loop.
+    /// Attempts that were due in the period by the schedule; 0 in a closed loop.
     pub due: u64,
     /// What was counted.
     pub tally: Tally,
@@ -75,8 +75,9 @@ pub struct WorkerUse {
     pub paused_max_ns: Nanos,
     /// How many there were.
     pub pauses: u32,
-    /// Answers the worker took in.
-    pub answers: u64,
-    /// Throughput in answers per second over steps of 100 ms, as wrk samples its `Req/Sec`.
+    /// Responses the worker took in.
+    #[serde(rename = "answers")]
+    pub responses: u64,
+    /// Throughput in responses per second over steps of 100 ms, as wrk samples its `Req/Sec`.
     pub steps: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! The kinds of answers over a run's window, in at most 64 cells of time ([`Kinds`]), and what a result
+//! The kinds of responses over a run's window, in at most 64 cells of time ([`Kinds`]), and what a result
 //! lists of them.
 //!
 //! Not here: what tells kinds apart, and a worker's counting ([`crate::interval`]); whether a mix
@@ -30,7 +30,7 @@ pub struct Kind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cell {
     /// How many came.
-    pub answers: u64,
+    pub responses: u64,
     /// Shortest body; 0 where none came.
     pub least_bytes: u64,
     /// Longest body.
@@ -40,13 +40,13 @@ pub struct Cell {
 impl Cell {
     /// Adds what another cell holds.
     pub fn add(&mut self, other: Self) {
-        if other.answers == 0 {
+        if other.responses == 0 {
             return;
         }
-        if self.answers == 0 {
+        if self.responses == 0 {
             self.least_bytes = other.least_bytes;
         }
-        self.answers = self.answers.saturating_add(other.answers);
+        self.responses = self.responses.saturating_add(other.responses);
         self.least_bytes = self.least_bytes.min(other.least_bytes);
         self.most_bytes = self.most_bytes.max(other.most_bytes);
     }
@@ -101,8 +101,8 @@ impl Kinds {
         if kind.cells.len() <= cell {
             kind.cells.resize(cell + 1, Cell::default());
         }
-        let KindTally { answers, least_bytes, most_bytes, .. } = *tally;
-        kind.cells[cell].add(Cell { answers, least_bytes, most_bytes });
+        let KindTally { responses, least_bytes, most_bytes, .. } = *tally;
+        kind.cells[cell].add(Cell { responses, least_bytes, most_bytes });
     }
 
     fn fold_pairs(&mut self) {
@@ -117,7 +117,7 @@ impl Kinds {
         self.fold *= 2;
     }
 
-    /// Each endpoint's kinds, in the order of their first answers.
+    /// Each endpoint's kinds, in the order of their first responses.
     pub fn endpoints(&self) -> impl Iterator<Item = (u32, Vec<&Kind>)> {
         self.endpoints.iter().map(|(&endpoint, kinds)| {
             let mut kinds: Vec<&Kind> = kinds.iter().collect();
@@ -127,21 +127,21 @@ impl Kinds {
     }
 
     /// The kinds as a result lists them.
-    pub fn listed(&self) -> Vec<AnswerKind> {
+    pub fn listed(&self) -> Vec<ResponseKind> {
         let all = self.endpoints().flat_map(|(_, kinds)| kinds);
-        all.take(MOST_LISTED).map(|kind| AnswerKind::of(&kind.all)).collect()
+        all.take(MOST_LISTED).map(|kind| ResponseKind::of(&kind.all)).collect()
     }
 }
 
-/// One kind of successful answer, as a result lists it: of each endpoint first the one that came first.
+/// One kind of successful response, as a result lists it: of each endpoint first the one that came first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct AnswerKind {
+pub struct ResponseKind {
     /// Index into the plan's endpoints; 0 for a load of one request.
     pub endpoint: u32,
     /// HTTP status.
     pub status: u16,
-    /// The media type, where the answers named one.
+    /// The media type, where the responses named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
     /// How one body began, control characters escaped.
@@ -152,7 +152,8 @@ pub struct AnswerKind {
     /// See `least_bytes`.
     pub most_bytes: u64,
     /// How many came, of the attempts that were due in the window.
-    pub answers: u64,
+    #[serde(rename = "answers")]
+    pub responses: u64,
     /// When the first and the last was whole, since the run's start.
     pub first_ns: Nanos,
     /// See `first_ns`.
@@ -161,7 +162,7 @@ pub struct AnswerKind {
     pub service_mean_ns: Nanos,
 }
 
-impl AnswerKind {
+impl ResponseKind {
     /// A kind's sums as they are listed.
     pub fn of(tally: &KindTally) -> Self {
         Self {
@@ -171,41 +172,41 @@ impl AnswerKind {
             beginning: tally.beginning.clone(),
             least_bytes: tally.least_bytes,
             most_bytes: tally.most_bytes,
-            answers: tally.answers,
+            responses: tally.responses,
             first_ns: tally.first_ns,
             last_ns: tally.last_ns,
-            service_mean_ns: tally.service_sum_ns / tally.answers.max(1),
+            service_mean_ns: tally.service_sum_ns / tally.responses.max(1),
         }
     }
 }
 
-/// How an endpoint's answers are not what they seem.
+/// How an endpoint's responses are not what they seem.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct AnswerChange {
-    /// What it is: other answers came from an instant on, or some of them came far faster.
+pub struct ResponseChange {
+    /// What it is: other responses came from an instant on, or some of them came far faster.
     pub how: Changed,
     /// The endpoint's name; absent for a load of one request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
     /// When the first of the others came, since the run's start.
     pub since_ns: Nanos,
-    /// What came first, or what most answers are.
-    pub before: AnswerKind,
+    /// What came first, or what most responses are.
+    pub before: ResponseKind,
     /// What came then, or what the fast ones are.
-    pub after: AnswerKind,
-    /// The part that those have of the endpoint's answers, 0..=1; of a change, since it came.
+    pub after: ResponseKind,
+    /// The part that those have of the endpoint's responses, 0..=1; of a change, since it came.
     pub share: f64,
 }
 
-/// See [`AnswerChange`].
+/// See [`ResponseChange`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changed {
-    /// From an instant on other answers came.
+    /// From an instant on other responses came.
     #[default]
     ForGood,
-    /// Answers of the same status came far faster than the rest.
+    /// Responses of the same status came far faster than the rest.
     Faster,
 }
 
@@ -229,22 +230,22 @@ mod tests {
         }
     }
 
-    fn kind(begins: u8, answers: u64, at: Nanos) -> KindTally {
+    fn kind(begins: u8, responses: u64, at: Nanos) -> KindTally {
         KindTally {
             look: Look { status: 200, media_type: 7, begins },
             length: 4,
-            answers,
+            responses,
             first_ns: at,
             last_ns: at,
             least_bytes: 10,
             most_bytes: 12,
-            service_sum_ns: answers * 1000,
+            service_sum_ns: responses * 1000,
             ..KindTally::default()
         }
     }
 
     #[test]
-    fn long_runs_fold_without_losing_answers() {
+    fn long_runs_fold_without_losing_responses() {
         let mut kinds = Kinds::default();
         for index in 0..1000 {
             let mut came = vec![kind(b'{', 5, u64::from(index))];
@@ -255,9 +256,9 @@ mod tests {
         }
         let (_, all) = kinds.endpoints().next().unwrap();
         assert!(all[0].cells.len() <= MOST_CELLS, "{}", all[0].cells.len());
-        let sums = [0, 1].map(|at| all[at].cells.iter().map(|cell| cell.answers).sum::<u64>());
+        let sums = [0, 1].map(|at| all[at].cells.iter().map(|cell| cell.responses).sum::<u64>());
         assert_eq!((sums, all[1].all.first_ns), ([5000, 1200], 600));
-        assert_eq!(all[1].cells[..36].iter().map(|cell| cell.answers).sum::<u64>(), 0);
+        assert_eq!(all[1].cells[..36].iter().map(|cell| cell.responses).sum::<u64>(), 0);
     }
 
     #[test]

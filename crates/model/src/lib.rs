@@ -5,7 +5,6 @@
 //! brought) → [`Run`] (what happened) → [`Sweep`] (runs over levels). What we *think* of a run is
 //! the `verdict` crate's; how it is shown is `report`'s.
 
-pub mod answer;
 pub mod blocks;
 pub mod calibration;
 pub mod capacity;
@@ -24,6 +23,7 @@ pub mod percentile;
 pub mod plan;
 pub mod presence;
 pub mod quote;
+pub mod response;
 pub mod run;
 pub mod scaling;
 pub mod schedule;
@@ -37,7 +37,6 @@ pub mod users;
 pub mod validity;
 pub mod workload;
 
-pub use answer::{Answer, AnswerTally};
 pub use blocks::Block;
 pub use calibration::{Calibration, Ceiling};
 pub use capacity::CapacitySearch;
@@ -47,7 +46,7 @@ pub use endpoint::{EndpointRun, FlowRun};
 pub use environment::{Environment, Program};
 pub use histogram::Latencies;
 pub use interval::{Gauge, Interval, KindTally, Phase, PresenceTally, Tally, WorkerUse};
-pub use kinds::{AnswerChange, AnswerKind, Kinds};
+pub use kinds::{Kinds, ResponseChange, ResponseKind};
 pub use loadline::LoadLine;
 pub use machine::{Machine, MachineUse};
 pub use objective::{Abort, Judgement, Ruling};
@@ -55,6 +54,7 @@ pub use outcome::{ErrorClass, ErrorCounts};
 pub use percentile::{PERCENTILES, Percentile, Summary};
 pub use plan::{Arriving, EndpointPlan, FlowPlan, Io, Load, Mix, Plan};
 pub use presence::{Presence, Silence};
+pub use response::{CommonestResponse, ResponseTally};
 pub use run::{Run, RunBuilder, RunHead};
 pub use scaling::{Knee, Peak, Scaling, Usl};
 pub use schedule::{Arrivals, Draw, Schedule, Shape, Share, Stages};

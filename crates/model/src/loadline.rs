@@ -4,11 +4,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Answer;
 use crate::environment::Environment;
 use crate::environment::Program;
 use crate::percentile::Summary;
 use crate::plan::Arriving;
+use crate::response::CommonestResponse;
 use crate::schedule::Arrivals;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
@@ -132,6 +132,7 @@ pub struct TargetPrint {
     pub addresses: Vec<String>,
     /// Whether TLS was spoken.
     pub tls: bool,
-    /// The commonest answer.
-    pub answer: Option<Answer>,
+    /// The commonest response.
+    #[serde(rename = "answer")]
+    pub commonest_response: Option<CommonestResponse>,
 }

@@ -15,17 +15,17 @@ pub enum ErrorClass {
     Connect,
     /// The TLS handshake or its certificate check failed.
     Tls,
-    /// The connection ended before the answer was whole.
+    /// The connection ended before the response was whole.
     Read,
     /// The request could not be handed to the kernel.
     Write,
-    /// No whole answer within the time-out.
+    /// No whole response within the time-out.
     Timeout,
-    /// The bytes that came are not an HTTP/1.1 answer.
+    /// The bytes that came are not an HTTP/1.1 response.
     Protocol,
-    /// A whole answer whose status does not count as success.
+    /// A whole response whose status does not count as success.
     Status,
-    /// A whole answer that failed a check of the workload.
+    /// A whole response that failed a check of the workload.
     Check,
 }
 

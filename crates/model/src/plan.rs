@@ -11,7 +11,7 @@ use crate::success::StatusRanges;
 use crate::units::Nanos;
 use crate::workload::Stage;
 
-/// What `--expect-body-like` says for bodies like the first answer's.
+/// What `--expect-body-like` says for bodies like the first response's.
 pub const EXPECT_FIRST: &str = "FIRST";
 /// Lanes a schedule is made of unless told otherwise.
 pub const DEFAULT_LANES: u32 = 4096;
@@ -51,11 +51,11 @@ pub struct Plan {
     pub timeout_ns: Nanos,
     /// Fixed step between the sends of one closed-loop user.
     pub pace_ns: Option<Nanos>,
-    /// Wait of a closed-loop user after an answer.
+    /// Wait of a closed-loop user after a response.
     pub think_ns: Option<Nanos>,
     /// Whether connections serve more than one request.
     pub keepalive: bool,
-    /// Requests sent on one connection before an answer is awaited.
+    /// Requests sent on one connection before a response is awaited.
     pub pipeline: u32,
     /// Unanswered requests at most, over all workers.
     pub max_inflight: u32,
@@ -79,7 +79,7 @@ pub struct Plan {
     /// What is sent where that is more than one request; empty for a plain URL.
     #[serde(default, skip_serializing_if = "Mix::is_empty")]
     pub mix: Mix,
-    /// The course of the load; empty where it is steady. In an open loop `rate_per_s` is its mean; in a
+    /// The profile of the load; empty where it is steady. In an open loop `rate_per_s` is its mean; in a
     /// closed one `connections` is its peak.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
@@ -120,7 +120,7 @@ impl Plan {
         Stages::new(&self.stages).ok().map(|stages| Shape::Stages(Arc::new(stages)))
     }
 
-    /// Whether answers must be like the first one of their endpoint.
+    /// Whether responses must be like the first one of their endpoint.
     pub fn expects_first(&self) -> bool {
         self.expect_body.as_deref() == Some(EXPECT_FIRST)
     }
@@ -134,7 +134,7 @@ impl Plan {
 /// What sets the pace of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Load {
-    /// Every user sends the next request after the last answer.
+    /// Every user sends the next request after the last response.
     Closed {
         /// See [`Plan::pace_ns`].
         pace_ns: Option<Nanos>,
@@ -230,7 +230,7 @@ pub struct EndpointPlan {
     pub path: String,
     /// Statuses that count as success.
     pub success: StatusRanges,
-    /// What its answers are checked for, in words.
+    /// What its responses are checked for, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
     /// Whether it changes anything on the server.

@@ -1,5 +1,5 @@
 //! Whether the server was there: the time that users of a closed loop were without it, and the
-//! stretches in which nobody was served though somebody waited.
+//! periods in which nobody was served though somebody waited.
 //!
 //! A worker fills a [`PresenceTally`] for each interval; `PresenceSums` makes the run's
 //! [`Presence`] of them. What it means for the figures is `verdict`'s to say.
@@ -13,7 +13,7 @@ use crate::units::Nanos;
 /// Silences kept: the longest.
 const MOST_SILENCES: usize = 16;
 
-/// A stretch in which nobody was served though somebody waited.
+/// A period in which nobody was served though somebody waited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Silence {
     /// When it began, since the run's start, to 17 ms.
@@ -43,14 +43,14 @@ impl Silence {
 pub struct Presence {
     /// Users x window, in a closed loop; 0 in an open one, whose arrivals tell.
     pub user_ns: Nanos,
-    /// Of it, the time that users were down: from the beginning of an attempt that failed without an
-    /// answer to the beginning of the next that was answered.
+    /// Of it, the time that users were down: from the beginning of an attempt that failed without a
+    /// response to the beginning of the next that was answered.
     pub down_ns: Nanos,
     /// Of that, what was ended by the server and not by a time-out: refused, reset, cut off.
     pub cut_ns: Nanos,
-    /// Time that users spent on answers that failed.
+    /// Time that users spent on responses that failed.
     pub failing_ns: Nanos,
-    /// The longest stretches in which nobody was served though somebody waited, 16 at most, in order.
+    /// The longest periods in which nobody was served though somebody waited, 16 at most, in order.
     pub silences: Vec<Silence>,
 }
 

@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Answer;
 use crate::blocks::Block;
 use crate::endpoint::{EndpointRun, FlowRun};
 use crate::environment::{Environment, Program};
 use crate::histogram::Latencies;
-use crate::kinds::{AnswerChange, AnswerKind};
+use crate::kinds::{ResponseChange, ResponseKind};
 use crate::objective::{Abort, Judgement};
 use crate::percentile::Summary;
 use crate::plan::Plan;
 use crate::presence::Presence;
+use crate::response::CommonestResponse;
 use crate::seconds::Dip;
 use crate::timeline::Point;
 use crate::users::Users;
@@ -68,7 +68,7 @@ pub struct Run {
     pub service_ns: Summary,
     /// taken - due: what the generator itself added.
     pub late_ns: Summary,
-    /// For how long each answer may have waited in its socket until the generator looked, at most: a part of
+    /// For how long each response may have waited in its socket until the generator looked, at most: a part of
     /// its service time that need not be the server's. Empty in runs measured before it was kept.
     #[serde(default)]
     pub observed_late_ns: Summary,
@@ -80,25 +80,26 @@ pub struct Run {
     pub connect_ns: Summary,
     /// TLS handshakes, from the start of the run on.
     pub tls_ns: Summary,
-    /// The commonest answer.
-    pub answer: Option<Answer>,
-    /// The kinds of answers that succeeded, at most 64: of each endpoint first what came first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answer_kinds: Vec<AnswerKind>,
-    /// Where answers changed for good, or are two things at once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answer_changes: Vec<AnswerChange>,
+    /// The commonest response.
+    #[serde(rename = "answer")]
+    pub commonest_response: Option<CommonestResponse>,
+    /// The kinds of responses that succeeded, at most 64: of each endpoint first what came first.
+    #[serde(default, rename = "answer_kinds", skip_serializing_if = "Vec::is_empty")]
+    pub response_kinds: Vec<ResponseKind>,
+    /// Where responses changed for good, or are two things at once.
+    #[serde(default, rename = "answer_changes", skip_serializing_if = "Vec::is_empty")]
+    pub response_changes: Vec<ResponseChange>,
     /// Where the first redirect led, when one came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirected_to: Option<String>,
     /// What generating the load cost.
     pub generator: Generator,
-    /// Stretches in which the server left its own course, in order.
+    /// Periods in which the server departed from its trend, in order.
     #[serde(default)]
     pub dips: Vec<Dip>,
     /// Second by second.
     pub timeline: Vec<Point>,
-    /// The measured window in at most 64 stretches of equal length, to tell how far the figures can
+    /// The measured window in at most 64 periods of equal length, to tell how far the figures can
     /// be off; empty in runs measured before blocks were kept.
     #[serde(default)]
     pub blocks: Vec<Block>,

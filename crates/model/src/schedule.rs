@@ -60,7 +60,7 @@ pub struct Schedule {
     pub shape: Option<Shape>,
 }
 
-/// A course of arrivals that is no steady rate.
+/// A profile of arrivals that is no steady rate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Stages.
@@ -108,7 +108,7 @@ impl Schedule {
     /// The instant by which `mass` arrivals are expected: the inverse of the rate's integral.
     fn due_at(&self, mass: f64) -> Nanos {
         match &self.shape {
-            Some(Shape::Stages(course)) => return course.due_at(mass),
+            Some(Shape::Stages(profile)) => return profile.due_at(mass),
             // Masses of a uniform schedule are whole numbers: the arrivals' own.
             Some(Shape::Recorded(dues)) => {
                 return dues.get(mass as usize).copied().unwrap_or(Nanos::MAX);
@@ -351,10 +351,10 @@ mod tests {
             Stage::Ramp { to: Rate(400.0), over: Time(2 * SECOND) },
             Stage::Hold { at: Rate(100.0), r#for: Time(3 * SECOND) },
         ];
-        let course = Shape::Stages(Arc::new(Stages::new(&stages).unwrap()));
+        let profile = Shape::Stages(Arc::new(Stages::new(&stages).unwrap()));
         let recorded: Arc<[Nanos]> = (0..700u64).map(|n| n * n * 10_000).collect();
         for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
-            for shape in [course.clone(), Shape::Recorded(Arc::clone(&recorded))] {
+            for shape in [profile.clone(), Shape::Recorded(Arc::clone(&recorded))] {
                 let end_ns = Nanos::MAX;
                 let whole = Schedule {
                     lanes: 16,

@@ -27,8 +27,8 @@ pub struct Second {
     pub duration_ns: Nanos,
     /// Arrivals due by the schedule; 0 in a closed loop.
     pub due: u32,
-    /// Answers done.
-    pub answers: u32,
+    /// Responses done.
+    pub responses: u32,
     /// Failed attempts, unsent ones included.
     pub failed: u32,
     /// Median response time of the attempts that ended here; 0 without any.
@@ -79,7 +79,7 @@ impl Seconds {
             start_ns: interval.start_ns,
             duration_ns: interval.end_ns.saturating_sub(interval.start_ns),
             due: count(interval.due),
-            answers: count(tally.answers_done),
+            responses: count(tally.responses_done),
             failed: count(tally.attempts().saturating_sub(tally.succeeded)),
             p50_ns: quantile(0.50),
             p99_ns: quantile(0.99),
@@ -87,7 +87,7 @@ impl Seconds {
     }
 }
 
-/// A stretch in which the server left its own course: a result, not invalidity.
+/// A period in which the server departed from its trend: a result, not invalidity.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dip {
@@ -95,7 +95,7 @@ pub struct Dip {
     pub start_ns: Nanos,
     /// Length.
     pub duration_ns: Nanos,
-    /// Answers per second, where they fell.
+    /// Responses per second, where they fell.
     pub throughput: Option<Departure>,
     /// Median response time in nanoseconds, where it rose.
     pub p50_ns: Option<Departure>,
@@ -103,7 +103,7 @@ pub struct Dip {
     pub p99_ns: Option<Departure>,
     /// Failed attempts that ended inside it.
     pub failed: u64,
-    /// From its deepest second until the server was back on its course; absent when it was not by
+    /// From its deepest second until the server was back on its trend; absent when it was not by
     /// the window's end.
     pub recovery_ns: Option<Nanos>,
     /// Endpoints that it hit, in the order of the plan, where a run has more than one: their response
@@ -111,21 +111,22 @@ pub struct Dip {
     pub endpoints: Vec<String>,
 }
 
-/// How far a figure went from its own course.
+/// How far a figure went from its own trend.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Departure {
-    /// Where the figure would have been: its course around the stretch.
-    pub course: f64,
-    /// Where it was: its median inside the stretch.
+    /// Where the figure would have been: its trend around the period.
+    #[serde(rename = "course")]
+    pub trend: f64,
+    /// Where it was: its median inside the period.
     pub typical: f64,
     /// The farthest it went.
     pub worst: f64,
 }
 
 impl Departure {
-    /// What the figure was of its course: 0.4 when 60 % were lost, 5 when it rose fivefold.
+    /// What the figure was of its trend: 0.4 when 60 % were lost, 5 when it rose fivefold.
     pub fn ratio(&self) -> f64 {
-        if self.course > 0.0 { self.typical / self.course } else { 1.0 }
+        if self.trend > 0.0 { self.typical / self.trend } else { 1.0 }
     }
 }
 
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn seconds_are_kept_as_they_come_and_their_number_is_bounded() {
-        let mut tally = Tally { answers_done: 7, unsent: 2, ..Tally::default() };
+        let mut tally = Tally { responses_done: 7, unsent: 2, ..Tally::default() };
         tally.response.record_n(3_000_000, 9);
         let interval = Interval {
             index: 0,
@@ -152,15 +153,15 @@ mod tests {
         let mut course = Seconds::default();
         course.add(&interval);
         let second = course.seconds()[0];
-        assert_eq!((second.due, second.answers, second.failed), (9, 7, 2));
+        assert_eq!((second.due, second.responses, second.failed), (9, 7, 2));
         assert!((second.p50_ns as f64 / 3e6 - 1.0).abs() < 1e-3);
         (0..MOST_SECONDS + 10).for_each(|_| course.add(&interval));
         assert_eq!(course.seconds().len(), MOST_SECONDS);
     }
 
     #[test]
-    fn a_departure_is_read_against_its_course() {
-        let halved = Departure { course: 200.0, typical: 100.0, worst: 10.0 };
+    fn a_departure_is_read_against_its_trend() {
+        let halved = Departure { trend: 200.0, typical: 100.0, worst: 10.0 };
         assert_eq!(halved.ratio(), 0.5);
         assert_eq!(Departure::default().ratio(), 1.0);
     }

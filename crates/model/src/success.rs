@@ -19,7 +19,7 @@ impl StatusRanges {
 }
 
 impl Default for StatusRanges {
-    /// Below 400: an answer with an error status is a failure.
+    /// Below 400: a response with an error status is a failure.
     fn default() -> Self {
         Self(vec![(100, 399)])
     }

@@ -16,7 +16,7 @@ pub const MOST_POINTS: usize = 7200;
 /// thousands of buckets is folded sooner.
 const MOST_BUCKETS: usize = 16 << 20;
 
-/// One stretch of a run, a second long unless the run was long.
+/// One period of a run, a second long unless the run was long.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// Start, since the run's start.
@@ -29,7 +29,7 @@ pub struct Point {
     pub offered_per_s: f64,
     /// Requests handed to the kernel per second.
     pub achieved_per_s: f64,
-    /// Answers done per second.
+    /// Responses done per second.
     pub requests_per_s: f64,
     /// Failed attempts, unsent ones included.
     pub failed: u64,
@@ -70,7 +70,7 @@ struct PointSum {
     end_ns: Nanos,
     due: u64,
     sent: u64,
-    answers: u64,
+    responses: u64,
     failed: u64,
     errors: ErrorCounts,
     response: SparseLatencies,
@@ -139,7 +139,7 @@ impl PointSum {
             end_ns: interval.end_ns,
             due: interval.due,
             sent: tally.sent,
-            answers: tally.answers_done,
+            responses: tally.responses_done,
             failed: tally.attempts().saturating_sub(tally.succeeded),
             errors: tally.errors,
             response: SparseLatencies::of(&tally.response),
@@ -155,7 +155,7 @@ impl PointSum {
         self.end_ns = later.end_ns;
         self.due = self.due.saturating_add(later.due);
         self.sent = self.sent.saturating_add(later.sent);
-        self.answers = self.answers.saturating_add(later.answers);
+        self.responses = self.responses.saturating_add(later.responses);
         self.failed = self.failed.saturating_add(later.failed);
         self.errors.merge(&later.errors);
         self.response.append(&later.response);
@@ -177,7 +177,7 @@ impl PointSum {
             phase: phase_name(self.phase).to_owned(),
             offered_per_s: per_s(self.due),
             achieved_per_s: per_s(self.sent),
-            requests_per_s: per_s(self.answers),
+            requests_per_s: per_s(self.responses),
             failed: self.failed,
             percentiles: PointPercentiles::of(|share| self.response.at_quantile(share)),
             max_ns: self.response.max(),
@@ -205,7 +205,7 @@ mod tests {
     use crate::interval::Tally;
 
     fn interval(index: u32, phase: Phase) -> Interval {
-        let mut tally = Tally { answers_done: 10, ..Tally::default() };
+        let mut tally = Tally { responses_done: 10, ..Tally::default() };
         tally.response.record_n(u64::from(index % 100 + 1) * 1_000_000, 10);
         let start_ns = u64::from(index) * SECOND;
         Interval {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_fold_without_losing_answers() {
+    fn long_runs_fold_without_losing_responses() {
         let mut timeline = Timeline::default();
         let seconds = 4 * MOST_POINTS as u32 + 123;
         for index in 0..seconds {
@@ -230,9 +230,9 @@ mod tests {
         }
         let points = timeline.finish();
         assert!(points.len() <= MOST_POINTS, "{}", points.len());
-        let answers: f64 =
+        let responses: f64 =
             points.iter().map(|p| p.requests_per_s * p.duration_ns as f64 / SECOND as f64).sum();
-        assert_eq!(answers.round() as u32, 10 * seconds);
+        assert_eq!(responses.round() as u32, 10 * seconds);
         for pair in points.windows(2) {
             assert_eq!(pair[0].start_ns + pair[0].duration_ns, pair[1].start_ns);
         }

@@ -115,14 +115,14 @@ fn parse_si(text: &str, wanted: &str) -> Result<f64, UnitError> {
 fn split_number<'a>(text: &'a str, wanted: &str) -> Result<(f64, &'a str), UnitError> {
     let text = text.trim();
     if text.starts_with('-') {
-        return Err(UnitError::new(format!("`{text}` is negative; wanted {wanted}")));
+        return Err(UnitError::new(format!("`{text}` is negative; expected {wanted}")));
     }
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end]
         .parse::<f64>()
         .map_err(|_| UnitError::new(format!("`{text}` is not {wanted}")))?;
     if !number.is_finite() {
-        return Err(UnitError::new(format!("`{text}` is too large; wanted {wanted}")));
+        return Err(UnitError::new(format!("`{text}` is too large; expected {wanted}")));
     }
     Ok((number, text[end..].trim_start()))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
-    /// The figures are the server's.
+    /// The figures describe the server.
     Valid,
     /// The generator or something on its side was the limit: the server carries at least this QPS, and
     /// what it was sent took it at most these latencies.
@@ -37,8 +37,9 @@ impl Verdict {
 pub enum ReasonCode {
     /// The result was not judged.
     NotJudged,
-    /// Nothing was answered.
-    NoAnswers,
+    /// There were no responses.
+    #[serde(rename = "no_answers")]
+    NoResponses,
     /// The server went away while it was measured.
     ServerGone,
     /// The generator sent less than the schedule asked for.
@@ -47,7 +48,7 @@ pub enum ReasonCode {
     WorkersSaturated,
     /// Requests left later than the percentiles quoted can bear.
     LateSends,
-    /// Answers waited for the generator, for a share of the latencies quoted that matters.
+    /// Responses waited for the generator, for a share of the latencies quoted that matters.
     ObservedLate,
     /// The cap on connections or on requests in flight held arrivals back.
     ConnectionsExhausted,
@@ -55,7 +56,7 @@ pub enum ReasonCode {
     LimitsHit,
     /// QPS x mean service time exceeds the connections: impossible.
     LittleLaw,
-    /// Every answer failed quickly: errors that look like capacity.
+    /// Every response failed quickly: errors that look like capacity.
     FastErrors,
     /// The server closed connections although keep-alive was asked.
     KeepaliveRefused,
@@ -67,7 +68,7 @@ pub enum ReasonCode {
     WindowTooShort,
     /// Warm-up inside the window, or a level that never settled.
     NotSteady,
-    /// The server left its own course for a while.
+    /// The server departed from its trend for a while.
     Dips,
     /// The wall clock was set, or the machine slept, while measuring.
     ClockJumped,
@@ -86,8 +87,9 @@ pub enum ReasonCode {
     /// Some users had no response, or far fewer than others.
     StarvedConnections,
     /// What was answered changed while it was measured, or is two things at once.
-    AnswersChanged,
-    /// Nearly every answer sent the user elsewhere.
+    #[serde(rename = "answers_changed")]
+    ResponsesChanged,
+    /// Nearly every response sent the user elsewhere.
     Redirected,
     /// QPS came near what this generator can do.
     NearCeiling,
@@ -98,7 +100,7 @@ impl ReasonCode {
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotJudged => "not_judged",
-            Self::NoAnswers => "no_answers",
+            Self::NoResponses => "no_answers",
             Self::ServerGone => "server_gone",
             Self::AchievedBelowOffered => "achieved_below_offered",
             Self::WorkersSaturated => "workers_saturated",
@@ -122,7 +124,7 @@ impl ReasonCode {
             Self::SingleSource => "single_source",
             Self::SingleKey => "single_key",
             Self::StarvedConnections => "starved_connections",
-            Self::AnswersChanged => "answers_changed",
+            Self::ResponsesChanged => "answers_changed",
             Self::Redirected => "redirected",
             Self::NearCeiling => "near_ceiling",
         }

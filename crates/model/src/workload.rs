@@ -123,7 +123,7 @@ pub struct Endpoint {
     /// Statuses that count as success, instead of the workload's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<StatusRanges>,
-    /// What an answer must hold to count as success.
+    /// What a response must hold to count as success.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// Part of the mix, against the others' weights.
@@ -199,14 +199,14 @@ pub struct Step {
     /// See [`Endpoint::checks`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// Values taken from the answer, by the name that later steps use: `${name}`. One that is not
+    /// Values taken from the response, by the name that later steps use: `${name}`. One that is not
     /// found fails the step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extract: BTreeMap<String, Extractor>,
     /// Taken only if this holds; passed over otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
-    /// Wait after the answer, before the next step.
+    /// Wait after the response, before the next step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Time>,
     /// See [`Endpoint::writes`].
@@ -214,7 +214,7 @@ pub struct Step {
     pub writes: Option<bool>,
 }
 
-/// Where a value is found in an answer.
+/// Where a value is found in a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Extractor {
@@ -225,11 +225,11 @@ pub enum Extractor {
     /// What the first group of a regular expression matches in the body, or all it matches when it
     /// has no group.
     Regex(String),
-    /// In a cookie that the answer sets.
+    /// In a cookie that the response sets.
     Cookie(String),
 }
 
-/// What an answer must hold. Text may have placeholders.
+/// What a response must hold. Text may have placeholders.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Check {

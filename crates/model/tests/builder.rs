@@ -10,10 +10,14 @@ fn head() -> RunHead {
     fixture::head(fixture::plan())
 }
 
-fn interval(index: u32, phase: Phase, answers: u64) -> Interval {
-    let mut tally =
-        Tally { sent: answers, succeeded: answers, answers_done: answers, ..Tally::default() };
-    tally.response.record_n(1_000_000, answers as u32);
+fn interval(index: u32, phase: Phase, responses: u64) -> Interval {
+    let mut tally = Tally {
+        sent: responses,
+        succeeded: responses,
+        responses_done: responses,
+        ..Tally::default()
+    };
+    tally.response.record_n(1_000_000, responses as u32);
     tally.open = GaugeSum { area_ns: 2 * u128::from(SECOND), max: 2 };
     let start_ns = u64::from(index) * SECOND;
     let workers = vec![WorkerUse {
@@ -23,7 +27,7 @@ fn interval(index: u32, phase: Phase, answers: u64) -> Interval {
         paused_max_ns: SECOND / 20,
         pauses: 3,
         wall_ns: SECOND,
-        answers,
+        responses,
         steps: vec![90, 110],
     }];
     Interval {
@@ -45,7 +49,7 @@ fn only_the_window_is_counted() {
     builder.add(&interval(1, Phase::Window, 100));
     builder.add(&interval(2, Phase::Window, 300));
     let mut drained = interval(3, Phase::Drain, 1);
-    drained.tally.answers_done = 0;
+    drained.tally.responses_done = 0;
     builder.add(&drained);
     let run = builder.finish(false);
     assert_eq!((run.totals.attempts, run.totals.requests), (401, 401));
@@ -78,7 +82,7 @@ fn a_run_from_before_blocks_is_readable() {
 }
 
 #[test]
-fn blocks_whose_answers_had_another_name_are_readable() {
+fn blocks_whose_responses_had_another_name_are_readable() {
     let mut builder = RunBuilder::new(head());
     builder.add(&interval(0, Phase::Window, 100));
     let run = builder.finish(false);
@@ -87,7 +91,7 @@ fn blocks_whose_answers_had_another_name_are_readable() {
     let done = block.remove("answers_done").unwrap();
     block.insert("requests".into(), done);
     let read: Run = serde_json::from_value(value).unwrap();
-    assert_eq!((&read, read.blocks[0].answers_done), (&run, 100));
+    assert_eq!((&read, read.blocks[0].responses_done), (&run, 100));
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn sums_of_whatever_a_file_claims_stop_at_their_highest() {
         succeeded: MOST,
         unsent: MOST,
         unfinished: MOST,
-        answers_done: MOST,
+        responses_done: MOST,
         bytes_read: MOST,
         bytes_written: MOST,
         connects: MOST,
@@ -113,8 +117,8 @@ fn sums_of_whatever_a_file_claims_stop_at_their_highest() {
     tally.service.record_many(7, MOST);
     let hash = [0_u8; 32];
     let kind = serde_json::json!([200, 1, hash, MOST]);
-    let answers = serde_json::json!({ "kinds": [kind], "others": MOST });
-    tally.answers = serde_json::from_value(answers).unwrap();
+    let responses = serde_json::json!({ "kinds": [kind], "others": MOST });
+    tally.responses = serde_json::from_value(responses).unwrap();
     let used = WorkerUse {
         cpu_ns: MOST,
         queued_ns: MOST,
@@ -122,7 +126,7 @@ fn sums_of_whatever_a_file_claims_stop_at_their_highest() {
         paused_max_ns: MOST,
         pauses: u32::MAX,
         wall_ns: MOST,
-        answers: MOST,
+        responses: MOST,
         steps: vec![u32::MAX],
     };
     let machine = MachineUse {

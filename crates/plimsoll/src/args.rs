@@ -37,7 +37,7 @@ pub use plan::PlanArgs;
     max_term_width = 100
 )]
 #[command(after_help = "Start with `plimsoll sweep`: without a URL it measures a built-in API of \
-known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 cannot be believed, or an objective is \
+known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 the result is not valid, or an objective is \
 undecided; 99 objectives missed; 130 interrupted, partial result saved.")]
 pub struct Cli {
     /// Print the version
@@ -51,13 +51,13 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Drive one load at a URL and say what came back
+    /// Drive one load at a URL and report the result
     Run(Box<RunArgs>),
     /// Run one load after another and draw the curve: QPS and latency over concurrency or rate
     Sweep(Box<SweepArgs>),
     /// Print what a run would do, where each value comes from, and the first requests; send nothing
     Plan(Box<PlanArgs>),
-    /// Find the highest rate that holds the objectives, and why it is not more
+    /// Find the highest rate that meets the objectives, and what limits it
     Capacity(Box<CapacityArgs>),
     /// Write a commented workload file to start from: many endpoints, parameters, sessions
     Init(InitArgs),
@@ -65,19 +65,19 @@ pub enum Command {
     Import(ImportArgs),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
-    /// Judge results that any tool made: what in them is impossible or doubtful, and why
+    /// Check results of any load tool: which figures are impossible or doubtful, and why
     Audit(AuditArgs),
     /// Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL
     Compare(Box<CompareArgs>),
-    /// The founding script's command line: `wrktest URL`, `wrktest diff A B`
+    /// The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`
     Wrktest(Box<WrktestArgs>),
-    /// Make the results of a run or sweep anew from its folder, also after a kill
+    /// Rebuild the results of a run or sweep from its folder, also after it was killed
     Report(ReportArgs),
-    /// Measure what this machine's generator can do, so that runs can say what share they used
+    /// Measure the highest load that this machine can generate, so that runs can report the share they used
     Calibrate(CalibrateArgs),
-    /// The built-in API server: demo, ceiling and scripted opponent
+    /// Start the built-in API server: baseline, queues of known capacity, faults on demand
     Target(TargetArgs),
-    /// Write reference, man pages, completions and JSON Schemas into a folder
+    /// Write the reference, man pages, completions and JSON Schemas into a folder
     #[command(hide = true)]
     Generate(GenerateArgs),
 }
@@ -85,8 +85,8 @@ pub enum Command {
 /// `plimsoll run`.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(
-    after_help = "Exit codes: 0 done; 98 cannot be believed, or an objective is undecided; 99 an \
-objective was missed; 1, 2 and 130 as everywhere (`plimsoll --help`)."
+    after_help = "Exit codes: 0 done; 98 the result is not valid, or an objective is undecided; 99 an \
+objective was missed; 1, 2 and 130: see `plimsoll --help`."
 )]
 pub struct RunArgs {
     /// URL to load, such as http://127.0.0.1:8080/healthz, or a workload file
@@ -98,14 +98,14 @@ pub struct RunArgs {
     /// What is sent and how
     #[command(flatten)]
     pub load: LoadArgs,
-    /// What goes to standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     pub format: Format,
     /// Folder for run.json, latency.hgrm, timeline.csv and report.html
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Make another run that goes on with the `unique` pools of the run in this folder: no row comes
-    /// twice. Its results go to a folder inside of it
+    /// Start another run that continues the `unique` pools of the run in this folder, so that no row
+    /// is used twice. Its results go to a folder inside this one
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
     /// Print nothing while running
@@ -122,25 +122,25 @@ pub struct RunArgs {
     pub abort: AbortArgs,
 }
 
-/// What goes to standard output.
+/// What to print on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// wrk's block, then everything else
     Text,
-    /// wrk's block alone, for whatever parses wrk
+    /// wrk's block alone, for programs that parse it
     Wrk,
     /// The run as JSON (plimsoll.run/1)
     Json,
 }
 
-/// What a sweep's files are called unless told otherwise; the founding script's word.
+/// Default name of a sweep's files, as in wrktest.sh.
 pub const DEFAULT_NAME: &str = "apiserver";
 
 /// `plimsoll sweep`.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(
-    after_help = "Exit codes: 0 done; 98 no level can be believed, or whether one holds the \
-objectives is undecided; 99 none holds them, or --abort-on ended it; 1, 2 and 130 as everywhere (`plimsoll --help`)."
+    after_help = "Exit codes: 0 done; 98 no level is valid, or it is undecided whether one meets the \
+objectives; 99 no level meets them, or --abort-on ended the sweep; 1, 2 and 130: see `plimsoll --help`."
 )]
 pub struct SweepArgs {
     /// URL or workload file to load; without one the built-in API is started and swept
@@ -153,7 +153,7 @@ pub struct SweepArgs {
     /// Open-loop sweep over these arrival rates, such as 1k,2k,5k
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_rate, allow_hyphen_values = true)]
     pub rates: Vec<f64>,
-    /// Connections at most in an open-loop sweep
+    /// Maximum number of connections in an open-loop sweep
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1000")]
     pub connections: u64,
     /// Measured window of each level [default: 10s; 2s without a URL]
@@ -168,7 +168,7 @@ pub struct SweepArgs {
     /// Stop once fewer than this share of attempts succeed
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "90%")]
     pub stop_below: f64,
-    /// Response-time objective on the mean, for the level that is named as best within it
+    /// Limit on the mean response time; the report names the best level within it
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "500ms")]
     pub objective: Nanos,
     /// What is sent and how
@@ -180,13 +180,13 @@ pub struct SweepArgs {
     /// Folder for the results [default: plimsoll-out/NAME/DATE-TIME]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Go on with the sweep in this folder, keeping the levels it has
+    /// Continue the sweep in this folder, keeping its levels
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
     /// Print nothing while running
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
-    /// What each level is judged by; the highest level that holds all objectives is named
+    /// What each level is judged by; the report names the highest level that meets them all
     #[command(flatten)]
     pub objectives: ObjectiveArgs,
     /// What ends a level, and the sweep with it
@@ -197,23 +197,23 @@ pub struct SweepArgs {
 /// `plimsoll diff`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 99 a result is SLOWER than the last at some level; else 98 that cannot \
-be told at some level that was judged; else 0. A .dat is never judged. 1 and 2 as everywhere."
+    after_help = "Exit codes: 99 a result is SLOWER than the last at some level; else 98 at some level \
+that was judged it CANNOT_TELL; else 0. A .dat is never judged. 1 and 2: see `plimsoll --help`."
 )]
 pub struct DiffArgs {
-    /// .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without
-    /// any: the last two sweeps of the same target
+    /// .dat files, sweep.json, run.json or result folders; ratios are relative to the last one.
+    /// Without any: the latest two sweeps of the same target
     pub files: Vec<PathBuf>,
-    /// Changes up to this share count as none when runs are judged
+    /// Changes up to this share count as no change when runs are judged
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
     pub margin: f64,
-    /// Judge even where environments, answers or loads differ, or a run is not VALID
+    /// Judge even where environments, responses or loads differ, or a run is not VALID
     #[arg(long)]
     pub anyway: bool,
     /// Folder for charts and report [default: the first file's folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// What goes to standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TableFormat,
 }
@@ -229,7 +229,7 @@ pub enum TableFormat {
     Json,
 }
 
-/// How what is no table of levels is printed.
+/// How a result other than a table of levels is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TextOrJson {
     /// Aligned columns
@@ -282,10 +282,10 @@ pub enum WrktestCommand {
 pub struct ReportArgs {
     /// A folder that `run --out` or `sweep` wrote to
     pub dir: PathBuf,
-    /// What goes to standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
-    /// What it is judged by, instead of what it was judged by when it ran
+    /// Objectives to judge it by, instead of those of the run
     #[command(flatten)]
     pub objectives: ObjectiveArgs,
 }
@@ -293,18 +293,18 @@ pub struct ReportArgs {
 /// `plimsoll target`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Bounds: a request's head has 30 s to arrive. A connection on which no request has begun and \
-nothing of an answer was sent or read for 5 minutes is closed (a body, too, has to arrive within that time); \
-/delay and /queue answer when they are due. /cpu takes 1s at most, /delay 1h, /echo 1 MiB, /bytes 10 GiB. \
-Each thread takes 1,048,576 connections at most, and further ones are closed as they come. It is made for \
+    after_help = "Bounds: the head of a request must arrive within 30 s, its body within 5 minutes. A connection is \
+closed after 5 minutes in which no request began and no part of a response was sent or read; \
+/delay and /queue respond when they are due. /cpu takes 1s at most, /delay 1h, /echo 1 MiB, /bytes 10 GiB. \
+Each thread takes 1,048,576 connections at most and closes further ones at once. This server is for \
 measurements, not for the internet."
 )]
 pub struct TargetArgs {
     /// Address to listen on; port 0 takes a free one and prints it
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub listen: String,
-    /// Threads, each with a listener of its own [default: one a processor, or more where their file
-    /// tables would not hold 60,000 connections]
+    /// Threads, each with a listener of its own [default: one per processor, or more where
+    /// their file tables would not hold 60,000 connections]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub threads: Option<u64>,
     /// Speak TLS, with a self-signed certificate unless --cert and --key are given
@@ -316,19 +316,19 @@ pub struct TargetArgs {
     /// Its key in PEM form
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
-    /// The whole server pauses this often
+    /// Pause the whole server this often
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, requires = "stall_for")]
     pub stall_every: Option<Nanos>,
-    /// ... for this long
+    /// Length of each pause
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, requires = "stall_every")]
     pub stall_for: Option<Nanos>,
-    /// Close a connection after this many answers
+    /// Close a connection after this many responses
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests_per_connection: Option<u64>,
-    /// Close every connection after its answer
+    /// Close every connection after its response
     #[arg(long)]
     pub close: bool,
-    /// Seed of whatever is drawn
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value = "1", value_parser = load::parse_seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Kernel interface

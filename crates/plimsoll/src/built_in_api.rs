@@ -56,7 +56,7 @@ impl BuiltIn {
         &self.url
     }
 
-    /// Its cheapest answer.
+    /// Its cheapest response.
     pub fn healthz(&self) -> String {
         let base = self.url.split_once("/queue").map_or(self.url.as_str(), |(base, _)| base);
         format!("{base}/healthz")

@@ -64,7 +64,7 @@ fn in_one_line(error: &str) -> String {
     let first = error.split("\n\n").next().unwrap_or(error);
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.lines().map(str::trim).collect();
-    format!("{}; --help says what is possible", words.join(" "))
+    format!("{}; see --help", words.join(" "))
 }
 
 fn dispatch(command: &Command) -> Result<u8, Failure> {

@@ -1,5 +1,5 @@
 //! What must not be printed or stored: credentials on the command line, in header fields, URLs and bodies, and
-//! where answers repeat them. What is one is told by [`model::secret`].
+//! where responses repeat them. What is one is told by [`model::secret`].
 
 use std::collections::BTreeSet;
 use std::env;
@@ -9,7 +9,7 @@ use model::secret::{
     MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_text,
 };
 
-/// Characters of a secret that is looked for in answers, at least: shorter ones are in too many words.
+/// Characters of a secret that is looked for in responses, at least: shorter ones are in too many words.
 const SHORTEST: usize = 6;
 /// Fields whose values are long and drawn at random, and no secrets.
 const PUBLIC_FIELDS: [&str; 9] = [
@@ -181,7 +181,7 @@ fn mask_script_argument(before: &str, arg: &str) -> String {
     }
 }
 
-/// The secrets of this process, which answers and scripts may repeat.
+/// The secrets of this process, which responses and scripts may repeat.
 #[derive(Debug, Default)]
 pub struct Echoes(BTreeSet<String>);
 
@@ -207,9 +207,9 @@ impl Echoes {
         mask_text(&ours)
     }
 
-    /// What an interval's tally keeps of answers, masked: samples of failures, beginnings of bodies, and where
+    /// What an interval's tally keeps of responses, masked: samples of failures, beginnings of bodies, and where
     /// redirects lead.
-    pub fn mask_answers(&self, tally: &mut Tally) {
+    pub fn mask_responses(&self, tally: &mut Tally) {
         let Tally { endpoints, samples, kinds, location, .. } = tally;
         let endpoints = endpoints.iter_mut().filter_map(|of| of.sample.as_mut());
         let beginnings = kinds.iter_mut().filter_map(|kind| kind.beginning.as_mut());
@@ -249,12 +249,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_of_answers_is_masked() {
+    fn what_is_kept_of_responses_is_masked() {
         let mut tally = Tally::default();
         let beginning = Some("{\"token\": \"s3cr3t\"}".to_owned());
         tally.kinds.push(KindTally { beginning, ..KindTally::default() });
         tally.location = Some("https://h/in?token=s3cr3t&page=2".to_owned());
-        Echoes::default().mask_answers(&mut tally);
+        Echoes::default().mask_responses(&mut tally);
         let Tally { kinds, location, .. } = tally;
         assert_eq!(kinds[0].beginning.as_deref(), Some("{\"token\": \"***\"}"));
         assert_eq!(location.as_deref(), Some("https://h/in?token=***&page=2"));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_repeat_a_secret_are_masked() {
+    fn responses_that_repeat_a_secret_are_masked() {
         for (plain, wanted) in [
             ("-HX-Api-Key: abcdef", "abcdef"),
             (r#"{"user":"a","password":"abcdef","n":1}"#, "abcdef"),

@@ -400,7 +400,7 @@ fn long_timeline() -> Timeline {
         seconds: (0..7200).map(second).collect(),
         spans: vec![
             note(0.0, 60.0, "warm-up", SpanKind::Aside),
-            note(3000.0, 3060.0, "no answers", SpanKind::Alarm),
+            note(3000.0, 3060.0, "no responses", SpanKind::Alarm),
             note(6120.0, 6121.0, "time-outs for one second", SpanKind::Alarm),
             note(6300.0, 6300.0, "index added", SpanKind::Aside),
         ],

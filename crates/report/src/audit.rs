@@ -172,7 +172,7 @@ fn conclusion(audit: &Audit, style: Style) -> String {
     let mut words =
         format!("{} {rows} judged: {impossible} impossible, {doubtful} doubtful.", worst.len());
     if impossible + doubtful == 0 {
-        words += " That figures are possible is no proof of them.";
+        words += " A figure can be possible and still be wrong.";
     }
     let tone = if impossible > 0 { Tone::Bad } else { Tone::Strong };
     style.paint(tone, &words) + "\n"

@@ -236,8 +236,8 @@ pub fn search(record: &CapacitySearch) -> chart::Chart {
         },
         limit: known.map(|margin| scaled(margin.limit)),
         levels: record.steps.iter().filter(speaks).map(level).collect(),
-        capacity: found.as_ref().map(|answer| answer.level),
-        interval: found.and_then(|answer| Some((answer.low, answer.high?))),
+        capacity: found.as_ref().map(|found| found.level),
+        interval: found.and_then(|found| Some((found.low, found.high?))),
     }
     .chart()
 }

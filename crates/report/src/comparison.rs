@@ -95,7 +95,7 @@ fn paragraph(text: &str, mark: &str) -> String {
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
 }
 
-/// The effects as CSV: answers per second and nanoseconds, ratios as plain numbers.
+/// The effects as CSV: responses per second and nanoseconds, ratios as plain numbers.
 pub fn csv(comparison: &Comparison) -> String {
     let header = "figure,a,b,ratio,low,high,smallest_seen,rounds_needed,word";
     let row = |effect: &Effect| {

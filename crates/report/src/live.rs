@@ -31,7 +31,7 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool) -> String {
         "{:>4}  {offered}sent {:>6}  QPS {:>6}  p50 {:>6}  p99 {:>6}  errors {:>4}  {}",
         elapsed(elapsed_ns),
         rate(tally.sent),
-        rate(tally.answers_done),
+        rate(tally.responses_done),
         quantile(0.50),
         quantile(0.99),
         four(tally.errors.total() + tally.unsent),
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn interval(phase: Phase, n: u64) -> Interval {
-        let mut tally = Tally { sent: n, answers_done: n.saturating_sub(1), ..Tally::default() };
+        let mut tally = Tally { sent: n, responses_done: n.saturating_sub(1), ..Tally::default() };
         tally.response.record_n(812_000, 97);
         tally.response.record_n(2_310_000, 3);
         tally.errors.add(ErrorClass::Timeout, n / 10_000);

@@ -1,7 +1,7 @@
 //! What a run would do, before it does: values with where they come from, the mix, and the first
 //! requests as they would be sent.
 //!
-//! Owns the form. What the values are comes from whoever resolved them, secrets masked already.
+//! Owns the form. What the values are comes from those who resolved them, secrets masked already.
 
 use model::Mix;
 use model::plan::{EndpointPlan, FlowPlan};
@@ -51,7 +51,7 @@ pub struct Line {
 pub struct Writes {
     /// Their part of all requests, 0 to 1.
     pub share: f64,
-    /// How many of them the run would make; absent where answers decide how many are sent.
+    /// How many of them the run would make; absent where responses decide how many are sent.
     pub requests: Option<u64>,
     /// Endpoints and flows that `--reads-only` leaves out.
     pub left_out: Vec<String>,

@@ -163,7 +163,7 @@ pub fn aborted() -> Run {
         rule: "p99>2s for 10s".into(),
         rate_not_reached: false,
         at_ns: 20 * SECOND,
-        text: "p99>2s held for 10.0s, at last with 3.10s".into(),
+        text: "p99>2s held for 10.0s; last value 3.10s".into(),
     };
     Run { interrupted: true, aborted: Some(abort), ..closed_loop() }
 }

@@ -52,7 +52,7 @@ impl Tone {
 /// The sequence that ends every tone.
 const ENDS: &str = "\u{1b}[0m";
 
-/// Every sequence that text in colours has, so that whoever prints it can tell them from those of a
+/// Every sequence that text in colours has, so that those who prints it can tell them from those of a
 /// server or a file.
 pub const SEQUENCES: [&str; 6] = [
     Tone::Strong.begins(),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_run_without_answers() {
+    fn the_text_of_a_run_without_responses() {
         insta::assert_snapshot!(run(&sample::hostile(), Style::default()));
     }
 

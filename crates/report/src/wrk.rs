@@ -116,19 +116,19 @@ fn errors(counts: &Counts) -> String {
 /// A run's counts as wrk has them, in its block and for `done` of its scripts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Answers inside the window.
+    /// Responses inside the window.
     pub requests: u64,
     /// Bytes received inside it.
     pub bytes: u64,
     /// Connections that could not be opened.
     pub connect: u64,
-    /// Failed reads, answers cut short and answers that are no HTTP.
+    /// Failed reads, responses cut short and responses that are no HTTP.
     pub read: u64,
     /// Failed writes.
     pub write: u64,
-    /// Requests without an answer in time.
+    /// Requests without a response in time.
     pub timeout: u64,
-    /// Answers with a status above 399, whatever the workload takes for success. Answers after the
+    /// Responses with a status above 399, whatever the workload takes for success. Responses after the
     /// window are among the statuses and not among wrk's requests: no more are told than `requests`,
     /// or a script would subtract its way below zero.
     pub status: u64,

@@ -1,7 +1,7 @@
 //! Can results that others made be believed? One table of rules, [`RULES`], over the rows that files
 //! claim, as [`crate::validity`] is over runs; and [`side`]: several files of the same load.
 //!
-//! A row that breaks arithmetic is impossible, whoever made it: some figure in it is wrong. A row
+//! A row that breaks arithmetic is impossible, those who made it: some figure in it is wrong. A row
 //! that is possible and odd is doubtful. Response times of an open loop include what waited to be
 //! sent and are bound by no number of connections: no rule calls them impossible for that.
 //!
@@ -84,125 +84,133 @@ impl Rule {
 pub const RULES: &[Rule] = &[
     Rule {
         code: "little_law",
-        condition: "QPS x mean, less what rounding may have added, exceeds the requests that can be \
-                    in flight (connections, for ours connections x pipeline) by over 5 %",
-        consequence: "IMPOSSIBLE in a closed loop, and for service times of ours in any loop \
-                      (Little 1961). Doubtful where the file does not say what bounds it: k6's \
-                      users may send several requests at once, oha may have been told to correct \
-                      its latencies",
-        advice: "Quote neither this mean nor its percentiles. QPS is counted and the likelier to be \
-                 right: measure the latency with another tool.",
+        condition: "QPS x mean, less what rounding may have added, exceeds by over 5 % the \
+                    requests that can be in flight (connections; for Plimsoll's own results \
+                    connections x pipeline)",
+        consequence: "IMPOSSIBLE in a closed loop, and in any loop for Plimsoll's service times \
+                      (Little 1961). Doubtful where the file does not state the bound: k6's \
+                      users may send several requests at once, and oha may have been told to \
+                      correct its latencies",
+        advice: "Quote neither this mean nor its percentiles. QPS is a plain count and more \
+                 likely to be right: measure the latency with another tool.",
         check: law::exceeded,
     },
     Rule {
         code: "idle_connections",
         condition: "QPS x mean, plus what rounding may have taken, is at most half of the requests \
                     that can be in flight",
-        consequence: "doubtful in a closed loop, where each connection should always have one: the \
-                      load was not that of so many connections. A note where users may pause",
-        advice: "Do not read it as a result at this concurrency: it is one at the number in flight.",
+        consequence: "doubtful in a closed loop, where each connection should always have one: \
+                      the load was not that of this many connections. A note where users may \
+                      pause",
+        advice: "Do not read it as a result at this concurrency; read it as one at the number in \
+                 flight.",
         check: law::idle,
     },
     Rule {
         code: "percentiles_out_of_order",
-        condition: "a higher percentile is lower than a lower one, or one lies outside least and \
-                    greatest latency, by more than 1 % and rounding",
-        consequence: "IMPOSSIBLE: averaged over threads, seconds or machines, or edited",
-        advice: "Percentiles cannot be averaged: merge the distributions they were read from.",
+        condition: "by more than 1 % and rounding, a higher percentile is below a lower one, or \
+                    one lies outside the range from least to greatest latency",
+        consequence: "IMPOSSIBLE: the percentiles were averaged over threads, seconds or \
+                      machines, or edited",
+        advice: "Percentiles cannot be averaged: merge the distributions they come from.",
         check: arithmetic::order,
     },
     Rule {
         code: "mean_outside_percentiles",
-        condition: "of 1,000 answers or more, the mean is lower or higher than any distribution with \
-                    these percentiles can have, by more than 5 % and rounding",
-        consequence: "IMPOSSIBLE: mean and percentiles are not of the same samples",
-        advice: "Quote neither before you know what each was computed from.",
+        condition: "of 1,000 responses or more, the mean is over 5 % and rounding lower or \
+                    higher than any distribution with these percentiles can have",
+        consequence: "IMPOSSIBLE: mean and percentiles do not come from the same samples",
+        advice: "Quote neither until you know how each was computed.",
         check: arithmetic::mean,
     },
     Rule {
         code: "rate_contradicts_count",
-        condition: "QPS and requests over duration differ by more than 5 %",
-        consequence: "IMPOSSIBLE: the three do not belong together",
-        advice: "Look whether the file was edited or put together from several runs.",
+        condition: "QPS differs from requests / duration by more than 5 %",
+        consequence: "IMPOSSIBLE: the three figures do not belong together",
+        advice: "Check whether the file was edited or combined from several runs.",
         check: arithmetic::rate,
     },
     Rule {
         code: "hey_million",
         condition: "hey made more than 1,000,000 requests",
-        consequence: "doubtful: it adds up all latencies and divides by a million at most, so its \
-                      average is too high; its percentiles are of the first million",
+        consequence: "doubtful: hey adds up all latencies but divides by one million at most, so \
+                      its average is too high; its percentiles cover the first million only",
         advice: "Use the corrected mean, or measure with fewer requests.",
         check: outcome::hey_million,
     },
     Rule {
         code: "nothing_measured",
-        condition: "no answer came, or none was timed",
+        condition: "no response came, or none was timed",
         consequence: "doubtful: there is nothing to judge",
-        advice: "Check that the URL answers one request at all.",
+        advice: "Check that the URL answers a single request.",
         check: outcome::nothing,
     },
     Rule {
         code: "mostly_errors",
-        condition: "fewer than nine in ten succeeded, by what the file counts as success",
-        consequence: "doubtful: errors are often faster than answers, and QPS counts them",
-        advice: "Read QPS x success as what was carried.",
+        condition: "fewer than nine in ten requests succeeded, by what the file counts as \
+                    success",
+        consequence: "doubtful: errors are often faster than successes, and QPS counts them",
+        advice: "Read QPS x success as the load carried.",
         check: outcome::failing,
     },
     Rule {
         code: "connects_failed",
         condition: "connections could not be opened",
-        consequence: "doubtful from one in a hundred connections on: fewer were in use than the \
-                      file says. Else a note",
-        advice: "Raise the limits on files and ports of the generator, and the server's backlog.",
+        consequence: "doubtful if one in a hundred connections or more failed: fewer were in use \
+                      than the file says. Else a note",
+        advice: "Raise the generator's limits on files and ports, and the server's backlog.",
         check: outcome::connects,
     },
     Rule {
         code: "arrivals_dropped",
-        condition: "over 0.1 % of a schedule's arrivals were left out by the generator",
-        consequence: "doubtful: the server saw less than the rate asked for, and those left out are \
-                      in no latency",
+        condition: "the generator left out over 0.1 % of the scheduled arrivals",
+        consequence: "doubtful: the server saw less than the rate asked for, and no latency \
+                      includes the requests left out",
         advice: "Give the generator more users or another machine, or lower the rate.",
         check: outcome::dropped,
     },
     Rule {
         code: "own_verdict",
-        condition: "a result of ours is INVALID or LOWER_BOUND",
-        consequence: "doubtful: its own rules say why",
-        advice: "The rules of validity say what to do.",
+        condition: "one of Plimsoll's own results is INVALID or LOWER_BOUND",
+        consequence: "doubtful: its validity rules say why",
+        advice: "See the validity rules for what to do.",
         check: outcome::own_verdict,
     },
     Rule {
         code: "connections_unknown",
         condition: "the file does not say how many connections there were",
         consequence: "a note: Little's law cannot be applied",
-        advice: "Say it with --connections.",
+        advice: "Give the number with --connections.",
         check: law::unknown,
     },
     Rule {
         code: "open_loop",
-        condition: "response times of an open loop, and QPS x mean above the connections",
-        consequence: "a note: requests waited for a connection, and response time counts that",
-        advice: "Look whether the tool or the server was the limit: more connections tell.",
+        condition: "these are response times of an open loop, and QPS x mean exceeds the \
+                    connections",
+        consequence: "a note: requests waited for a connection, and response time includes that \
+                      wait",
+        advice: "Check whether the tool or the server was the limit: repeat with more \
+                 connections.",
         check: law::waited,
     },
     Rule {
         code: "coarse_latency",
-        condition: "the digits that latencies are printed with cannot decide Little's law",
-        consequence: "a note: it may be broken or not",
+        condition: "the latencies are printed with too few digits to decide Little's law",
+        consequence: "a note: the law may or may not be broken",
         advice: "Measure something slower, or with a tool that prints more digits.",
         check: law::coarse,
     },
     Rule {
         code: "no_keepalive",
-        condition: "a connection was opened for each request",
-        consequence: "a note: QPS and latency are mostly those of connecting, and local ports run \
-                      out after some 28,000 requests a minute",
-        advice: "Use keep-alive (ab -k) unless your callers do not.",
+        condition: "each request opened a connection",
+        consequence: "a note: QPS and latency mostly measure connecting, and local ports run out \
+                      after about 28,000 requests a minute",
+        advice: "Use keep-alive (ab -k) unless your clients do not.",
         check: outcome::no_keepalive,
     },
     Rule {
         code: "few_requests",
-        condition: "p99 or higher is quoted of fewer than 1,000 answers",
+        condition: "p99 or higher is quoted of fewer than 1,000 responses",
         consequence: "a note: fewer than ten of them are above it",
         advice: "Measure longer before quoting percentiles.",
         check: outcome::few,

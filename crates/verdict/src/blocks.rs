@@ -18,7 +18,7 @@ pub enum Time {
 /// A figure of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Figure {
-    /// Answers done per second.
+    /// Responses done per second.
     Qps,
     /// Successes / attempts, 0..=1.
     Success,
@@ -33,8 +33,8 @@ pub enum Figure {
 pub struct BlockFigures {
     /// Length in seconds.
     pub seconds: f64,
-    /// Answers done in it.
-    pub answers_done: f64,
+    /// Responses done in it.
+    pub responses_done: f64,
     /// Attempts that ended in it.
     pub attempts: f64,
     /// Attempts that succeeded.
@@ -68,7 +68,7 @@ impl BlockFigures {
         };
         Ok(Self {
             seconds: block.duration_ns as f64 / model::units::SECOND as f64,
-            answers_done: block.answers_done as f64,
+            responses_done: block.responses_done as f64,
             attempts: block.attempts as f64,
             succeeded: block.succeeded as f64,
             errors: block.errors,
@@ -106,7 +106,7 @@ pub fn interval(
     let pairs =
         |of: &dyn Fn(&BlockFigures) -> (f64, f64)| blocks.iter().map(of).collect::<Vec<_>>();
     match figure {
-        Figure::Qps => estimate::ratio(&pairs(&|b| (b.answers_done, b.seconds)), confidence),
+        Figure::Qps => estimate::ratio(&pairs(&|b| (b.responses_done, b.seconds)), confidence),
         Figure::Mean(time) => {
             estimate::ratio(&pairs(&|b| (b.times(time).sum, b.times(time).count)), confidence)
         }
@@ -123,7 +123,7 @@ pub(crate) fn why(none: NoInterval) -> String {
     match none {
         NoInterval::NoBlocks => "the result holds no blocks: measure again".to_owned(),
         NoInterval::TooFew { effective_blocks } => format!(
-            "the run is worth {effective_blocks:.1} independent stretches, and {FEWEST_EFFECTIVE:.0} are \
+            "the run is worth {effective_blocks:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are \
              needed"
         ),
         NoInterval::NoSamples => "nothing was counted that the figure is made of".to_owned(),

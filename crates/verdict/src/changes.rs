@@ -1,20 +1,20 @@
-//! Answers that change for good while they are measured, or are two things at once: what is measured then
+//! Responses that change for good while they are measured, or are two things at once: what is measured then
 //! is not one API.
 //!
-//! Looked at are answers that count as success, per endpoint, in cells of time. Told apart they are by
+//! Looked at are responses that count as success, per endpoint, in cells of time. Told apart they are by
 //! status, media type and how the body begins; where one request is sent again and again, by the length
-//! of the body as well. Bodies that differ from answer to answer, mixes that stay as they are and lists
+//! of the body as well. Bodies that differ from response to response, mixes that stay as they are and lists
 //! that grow are all usual, so a change is told only where it cannot be one of those.
 
 use model::interval::{KindTally, Look};
-use model::kinds::{AnswerChange, AnswerKind, Cell, Changed, Kind, Kinds};
+use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
 use model::{Nanos, Plan};
 
-/// Answers there must be before and since a change: fewer are chance, or a start.
+/// Responses there must be before and since a change: fewer are chance, or a start.
 const ENOUGH: u64 = 20;
-/// Share of the answers since a change that must be the new ones.
+/// Share of the responses since a change that must be the new ones.
 pub(crate) const SUBSTANTIAL: f64 = 0.2;
-/// New answers that would have been met before the change, had they come as often then: none has a
+/// New responses that would have been met before the change, had they come as often then: none has a
 /// chance of exp(-15).
 const MISSED: f64 = 15.0;
 /// A new kind stays where its share of no later cell is below this part of its share of all of them.
@@ -23,23 +23,23 @@ const STAYS: f64 = 0.5;
 const LENGTHS_APART: (f64, u64) = (1.25, 8);
 /// How many times faster one kind must be than the rest.
 pub(crate) const FASTER: f64 = 5.0;
-/// Share of the answers from which on a faster kind is told.
+/// Share of the responses from which on a faster kind is told.
 pub(crate) const FASTER_SHARE: f64 = 0.01;
 
-/// What is to be told of a run's answers: of each endpoint one thing at most.
-pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<AnswerChange> {
+/// What is to be told of a run's responses: of each endpoint one thing at most.
+pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange> {
     kinds
         .endpoints()
         .filter_map(|(endpoint, kinds)| {
             let change = change_of(&kinds, one_request)?;
             let name = plan.mix.endpoints.get(endpoint as usize).map(|of| of.name.clone());
-            Some(AnswerChange { endpoint: name, ..change })
+            Some(ResponseChange { endpoint: name, ..change })
         })
         .collect()
 }
 
-/// Of kinds in the order of their first answers.
-fn change_of(kinds: &[&Kind], one_request: bool) -> Option<AnswerChange> {
+/// Of kinds in the order of their first responses.
+fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
     let looks = Looks::of(kinds);
     let of_looks = looks.changed_for_good();
     if of_looks.is_some() || !one_request {
@@ -48,18 +48,18 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<AnswerChange> {
     lengths_replaced(kinds).or_else(|| lengths_changed(kinds)).or_else(|| looks.faster())
 }
 
-/// An endpoint's answers by what they look like, whatever their length.
+/// An endpoint's responses by what they look like, whatever their length.
 struct Looks {
     all: Vec<Series>,
     cells: usize,
 }
 
-/// Answers of one look.
+/// Responses of one look.
 struct Series {
     look: Look,
     /// Of its kinds, the one that came most often.
     shown: KindTally,
-    answers: u64,
+    responses: u64,
     first_ns: Nanos,
     last_ns: Nanos,
     service_sum_ns: u64,
@@ -80,39 +80,39 @@ impl Looks {
     }
 
     /// A look that was not there, came, and stays.
-    fn changed_for_good(&self) -> Option<AnswerChange> {
-        let came = self.all.iter().skip(1).filter(|new| new.answers >= ENOUGH);
+    fn changed_for_good(&self) -> Option<ResponseChange> {
+        let came = self.all.iter().skip(1).filter(|new| new.responses >= ENOUGH);
         came.filter_map(|new| self.came_for_good(new)).max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    fn came_for_good(&self, new: &Series) -> Option<AnswerChange> {
-        let at = new.cells.iter().position(|cell| cell.answers > 0)?;
-        let before = self.answers_in(0..at);
+    fn came_for_good(&self, new: &Series) -> Option<ResponseChange> {
+        let at = new.cells.iter().position(|cell| cell.responses > 0)?;
+        let before = self.responses_in(0..at);
         // In the cell that it came in, what came before it counts where the rest ended with it.
         let replaced = self.replaced_by(new);
         let others = self.all.iter().filter(|old| old.look != new.look);
-        let old = sum(others.map(|old| old.answers));
+        let old = sum(others.map(|old| old.responses));
         let (share, before) = if replaced {
             (1.0, old)
         } else {
-            let since = self.answers_in(at + 1..self.cells);
-            (new.stays_since(at + 1, |cell| self.answers_in(cell..cell + 1), since)?, before)
+            let since = self.responses_in(at + 1..self.cells);
+            (new.stays_since(at + 1, |cell| self.responses_in(cell..cell + 1), since)?, before)
         };
         let told = before >= ENOUGH && before as f64 * share >= MISSED && share >= SUBSTANTIAL;
         let old = self.commonest_before(new)?;
-        told.then(|| AnswerChange {
+        told.then(|| ResponseChange {
             how: Changed::ForGood,
             endpoint: None,
             since_ns: new.first_ns,
-            before: AnswerKind::of(&old.shown),
-            after: AnswerKind::of(&new.shown),
+            before: ResponseKind::of(&old.shown),
+            after: ResponseKind::of(&new.shown),
             share,
         })
     }
 
     /// Whether all others had ended, but for what was under way, when the new ones began.
     fn replaced_by(&self, new: &Series) -> bool {
-        let mean_ns = |series: &Series| series.service_sum_ns / series.answers.max(1);
+        let mean_ns = |series: &Series| series.service_sum_ns / series.responses.max(1);
         let mut others = self.all.iter().filter(|series| series.look != new.look);
         others.all(|old| {
             let under_way = mean_ns(old).max(mean_ns(new)).saturating_mul(3);
@@ -120,43 +120,43 @@ impl Looks {
         })
     }
 
-    fn answers_in(&self, cells: std::ops::Range<usize>) -> u64 {
+    fn responses_in(&self, cells: std::ops::Range<usize>) -> u64 {
         let of = |series: &Series| -> u64 {
             let held = cells.start.min(series.cells.len())..cells.end.min(series.cells.len());
-            sum(series.cells[held].iter().map(|cell| cell.answers))
+            sum(series.cells[held].iter().map(|cell| cell.responses))
         };
         sum(self.all.iter().map(of))
     }
 
     fn commonest_before(&self, new: &Series) -> Option<&Series> {
         let others = self.all.iter().filter(|old| old.first_ns < new.first_ns);
-        others.max_by_key(|old| old.answers)
+        others.max_by_key(|old| old.responses)
     }
 
     /// A look of the same status as all the rest that comes far faster.
-    fn faster(&self) -> Option<AnswerChange> {
-        let answers = sum(self.all.iter().map(|series| series.answers));
+    fn faster(&self) -> Option<ResponseChange> {
+        let responses = sum(self.all.iter().map(|series| series.responses));
         let service = sum(self.all.iter().map(|series| series.service_sum_ns));
         let same_status = self.all.iter().all(|s| s.look.status == self.all[0].look.status);
         if self.all.len() < 2 || !same_status {
             return None;
         }
         let fast = self.all.iter().min_by(|a, b| a.mean_ns().total_cmp(&b.mean_ns()))?;
-        let rest = (answers - fast.answers, service - fast.service_sum_ns);
+        let rest = (responses - fast.responses, service - fast.service_sum_ns);
         let rest_mean_ns = rest.1 as f64 / rest.0.max(1) as f64;
-        let share = fast.answers as f64 / answers.max(1) as f64;
-        let told = fast.answers >= ENOUGH
+        let share = fast.responses as f64 / responses.max(1) as f64;
+        let told = fast.responses >= ENOUGH
             && rest.0 >= ENOUGH
             && share >= FASTER_SHARE
             && fast.mean_ns() * FASTER <= rest_mean_ns;
         let others = self.all.iter().filter(|series| series.look != fast.look);
-        let usual = others.max_by_key(|series| series.answers)?;
-        told.then(|| AnswerChange {
+        let usual = others.max_by_key(|series| series.responses)?;
+        told.then(|| ResponseChange {
             how: Changed::Faster,
             endpoint: None,
             since_ns: fast.first_ns,
-            before: AnswerKind::of(&usual.shown),
-            after: AnswerKind::of(&fast.shown),
+            before: ResponseKind::of(&usual.shown),
+            after: ResponseKind::of(&fast.shown),
             share,
         })
     }
@@ -168,7 +168,7 @@ impl Series {
         let mut series = Self {
             look: all.look,
             shown: all.clone(),
-            answers: 0,
+            responses: 0,
             first_ns: all.first_ns,
             last_ns: all.last_ns,
             service_sum_ns: 0,
@@ -180,10 +180,10 @@ impl Series {
 
     fn add(&mut self, kind: &Kind) {
         let all = &kind.all;
-        if all.answers > self.shown.answers {
+        if all.responses > self.shown.responses {
             self.shown = all.clone();
         }
-        self.answers = self.answers.saturating_add(all.answers);
+        self.responses = self.responses.saturating_add(all.responses);
         self.first_ns = self.first_ns.min(all.first_ns);
         self.last_ns = self.last_ns.max(all.last_ns);
         self.service_sum_ns = self.service_sum_ns.saturating_add(all.service_sum_ns);
@@ -191,26 +191,26 @@ impl Series {
     }
 
     fn mean_ns(&self) -> f64 {
-        self.service_sum_ns as f64 / self.answers.max(1) as f64
+        self.service_sum_ns as f64 / self.responses.max(1) as f64
     }
 
     /// Its share of what came from the cell `from` on, if it stays to the end.
     fn stays_since(&self, from: usize, of: impl Fn(usize) -> u64, since: u64) -> Option<f64> {
-        let own = sum(self.cells.iter().skip(from).map(|cell| cell.answers));
+        let own = sum(self.cells.iter().skip(from).map(|cell| cell.responses));
         if since < ENOUGH {
             return None;
         }
         let share = own as f64 / since as f64;
         let stays = self.cells.iter().enumerate().skip(from).all(|(at, cell)| {
             let all = of(at);
-            all < ENOUGH || cell.answers as f64 >= STAYS * share * all as f64
+            all < ENOUGH || cell.responses as f64 >= STAYS * share * all as f64
         });
         stays.then_some(share)
     }
 }
 
 /// One look, and kinds of one class of length that ended when those of another began.
-fn lengths_replaced(kinds: &[&Kind]) -> Option<AnswerChange> {
+fn lengths_replaced(kinds: &[&Kind]) -> Option<ResponseChange> {
     let look = kinds.first()?.all.look;
     if kinds.iter().any(|kind| kind.all.look != look) {
         return None;
@@ -223,32 +223,32 @@ fn lengths_replaced(kinds: &[&Kind]) -> Option<AnswerChange> {
         let since_ns = since.first()?.all.first_ns;
         let replaced = ended <= since_ns.saturating_add(slowest.saturating_mul(3));
         let commonest = |kinds: &[&Kind]| {
-            kinds.iter().max_by_key(|k| k.all.answers).map(|k| AnswerKind::of(&k.all))
+            kinds.iter().max_by_key(|k| k.all.responses).map(|k| ResponseKind::of(&k.all))
         };
         let (before, after) = (commonest(before)?, commonest(since)?);
         let how = Changed::ForGood;
         let told = replaced && apart(a, b);
-        told.then_some(AnswerChange { how, endpoint: None, since_ns, before, after, share: 1.0 })
+        told.then_some(ResponseChange { how, endpoint: None, since_ns, before, after, share: 1.0 })
     })
 }
 
 /// Kinds taken together, over the whole window.
 fn whole(kinds: &[&Kind]) -> Cell {
     let mut sum = Cell::default();
-    for KindTally { answers, least_bytes, most_bytes, .. } in kinds.iter().map(|kind| &kind.all) {
-        let (answers, least_bytes, most_bytes) = (*answers, *least_bytes, *most_bytes);
-        sum.add(Cell { answers, least_bytes, most_bytes });
+    for KindTally { responses, least_bytes, most_bytes, .. } in kinds.iter().map(|kind| &kind.all) {
+        let (responses, least_bytes, most_bytes) = (*responses, *least_bytes, *most_bytes);
+        sum.add(Cell { responses, least_bytes, most_bytes });
     }
     sum
 }
 
 fn mean_ns(tally: &KindTally) -> Nanos {
-    tally.service_sum_ns / tally.answers.max(1)
+    tally.service_sum_ns / tally.responses.max(1)
 }
 
 /// One look, and bodies of another length from some cell on: those before and those since must lie
 /// further apart than either spread.
-fn lengths_changed(kinds: &[&Kind]) -> Option<AnswerChange> {
+fn lengths_changed(kinds: &[&Kind]) -> Option<ResponseChange> {
     let look = kinds.first()?.all.look;
     let cells = kinds.iter().map(|kind| kind.cells.len()).max()?;
     if kinds.iter().any(|kind| kind.all.look != look) {
@@ -275,16 +275,16 @@ fn lengths_changed(kinds: &[&Kind]) -> Option<AnswerChange> {
         let held = |kind: &&&Kind| {
             kind.all.least_bytes <= cell.most_bytes && cell.least_bytes <= kind.all.most_bytes
         };
-        let kind = kinds.iter().filter(held).max_by_key(|kind| kind.all.answers)?;
-        let mut shown = AnswerKind::of(&kind.all);
+        let kind = kinds.iter().filter(held).max_by_key(|kind| kind.all.responses)?;
+        let mut shown = ResponseKind::of(&kind.all);
         (shown.least_bytes, shown.most_bytes) = (cell.least_bytes, cell.most_bytes);
-        shown.answers = cell.answers;
+        shown.responses = cell.responses;
         Some(shown)
     };
     let (before, after) = (shown(before)?, shown(since)?);
     // Bodies of one class of length share a kind, and then the instant is not known.
     let since_ns = if before.first_ns < after.first_ns { after.first_ns } else { 0 };
-    Some(AnswerChange {
+    Some(ResponseChange {
         how: Changed::ForGood,
         endpoint: None,
         since_ns,
@@ -301,7 +301,7 @@ fn sum(of: impl Iterator<Item = u64>) -> u64 {
 
 /// Whether two sets of bodies differ in length beyond what either spreads.
 fn apart(a: Cell, b: Cell) -> bool {
-    if a.answers < ENOUGH || b.answers < ENOUGH {
+    if a.responses < ENOUGH || b.responses < ENOUGH {
         return false;
     }
     let (short, long) = if a.most_bytes < b.least_bytes { (a, b) } else { (b, a) };

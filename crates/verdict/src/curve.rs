@@ -73,7 +73,7 @@ fn knee_words(knee: &Knee) -> String {
         .unwrap_or_default();
     format!(
         "The knee is at {}{between}: the lowest level that reaches 97 % of the best QPS. More \
-         connections than that buy waiting, not QPS.",
+         connections add waiting time, not QPS.",
         level_of(LevelKind::Concurrency, knee.level)
     )
 }
@@ -147,14 +147,14 @@ fn nothing_sound(curve: &Curve) -> String {
         return "No level was run".to_owned();
     }
     format!(
-        "No level has a QPS to go by: each cannot be believed or had less than {} success",
+        "No level has a usable QPS: each is INVALID or had less than {} success",
         percent(SOUND)
     )
 }
 
 fn single(curve: &Curve, row: &CurveRow) -> String {
     format!(
-        "One level is no curve: at {} the server answered {} in {} on average; sweep more levels \
+        "One level does not make a curve: at {} the server answered {} in {} on average; sweep more levels \
          to see where it bends",
         level_of(curve.kind, row.level),
         qps(row),
@@ -168,7 +168,7 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     if still_growing(&curve.rows, best) {
         return format!(
             "QPS was still growing at the highest level, {}: the server carries at least {} \
-             requests/s, there in {} on average, so sweep further up",
+             requests/s, there in {} on average; sweep to higher levels",
             at(top),
             rate(top.qps),
             show_duration(top.mean_ns)
@@ -176,12 +176,12 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     }
     let knee = knee(curve).and_then(|knee| curve.rows.iter().find(|row| row.level == knee.level));
     let knee = knee.unwrap_or(top);
-    let (answers, mean) = (qps(knee), show_duration(knee.mean_ns));
+    let (responses, mean) = (qps(knee), show_duration(knee.mean_ns));
     let sentence = if knee.level == top.level {
-        format!("The most is {answers} at {}, in {mean} on average", at(top))
+        format!("The highest throughput is {responses} at {}, in {mean} on average", at(top))
     } else {
         format!(
-            "At {} the server answers {answers} in {mean} on average and needs no more: its best, \
+            "At {} the server answers {responses} in {mean} on average. More connections gain little: its best, \
              {} at {}, is {} more at {:.1} times the mean",
             at(knee),
             qps(top),
@@ -245,13 +245,13 @@ fn rates(curve: &Curve, best: usize) -> String {
             show_duration(row.mean_ns)
         ),
         (Some(row), None) => format!(
-            "The server kept up with every rate, the highest being {} in {} on average: its limit \
-             lies further up",
+            "The server kept up with every rate, the highest being {} in {} on average: its limit is \
+             higher",
             level_of(curve.kind, row.level),
             show_duration(row.mean_ns)
         ),
         (None, missed) => format!(
-            "The server kept up with none of the rates: {}; its most was {}",
+            "The server kept up with none of the rates: {}; the highest was {}",
             missed.unwrap_or_default(),
             qps(&curve.rows[best])
         ),
@@ -310,8 +310,8 @@ fn dip(curve: &Curve) -> Option<String> {
     let levels: Vec<f64> = dips.map(|(_, row)| row.level).collect();
     (!levels.is_empty() && curve.kind == LevelKind::Concurrency).then(|| {
         format!(
-            "QPS dips at {} although both fewer and more connections reach more: repeat before \
-             reading anything into it",
+            "QPS dips at {} although both fewer and more connections reach more: repeat the sweep \
+             before you draw conclusions from it",
             levels_of(curve.kind, &levels)
         )
     })

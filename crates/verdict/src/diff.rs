@@ -54,7 +54,7 @@ pub enum DiffError {
 impl fmt::Display for DiffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFew => f.write_str("a comparison takes two results or more"),
+            Self::TooFew => f.write_str("a comparison needs two results or more"),
             Self::Empty { name } => write!(f, "{name} holds no levels to compare"),
             Self::MixedKinds { rates, concurrencies } => write!(
                 f,
@@ -180,7 +180,7 @@ fn notes(curves: &[Curve]) -> Vec<String> {
     for other in others {
         notes.extend(environments(other, last));
         notes.extend(successes(other, last));
-        notes.extend(answers(other, last));
+        notes.extend(responses(other, last));
     }
     notes.extend(unknown(curves));
     notes.extend(unbelievable(curves));
@@ -199,7 +199,7 @@ fn environments(ours: &Curve, theirs: &Curve) -> Option<String> {
 fn successes(ours: &Curve, theirs: &Curve) -> Option<String> {
     let words = |meaning: &SuccessMeaning| match meaning {
         SuccessMeaning::Statuses(ranges) => format!("statuses {ranges}"),
-        SuccessMeaning::Unstated => "whatever its tool counted (wrktest.sh: every answer, 5xx \
+        SuccessMeaning::Unstated => "whatever its tool counted (wrktest.sh: every response, 5xx \
              included)"
             .to_owned(),
     };
@@ -214,8 +214,8 @@ fn successes(ours: &Curve, theirs: &Curve) -> Option<String> {
     })
 }
 
-fn answers(ours: &Curve, theirs: &Curve) -> Option<String> {
-    let (a, b) = (ours.answer.as_ref()?, theirs.answer.as_ref()?);
+fn responses(ours: &Curve, theirs: &Curve) -> Option<String> {
+    let (a, b) = (ours.commonest_response.as_ref()?, theirs.commonest_response.as_ref()?);
     let mut found = Vec::new();
     if a.status != b.status {
         found.push(format!("status {} against {}", a.status, b.status));
@@ -243,7 +243,7 @@ fn unknown(curves: &[Curve]) -> Vec<String> {
     };
     [
         lacking("the environment", |curve| curve.environment.is_some()),
-        lacking("what was answered", |curve| curve.answer.is_some()),
+        lacking("the response", |curve| curve.commonest_response.is_some()),
     ]
     .into_iter()
     .flatten()

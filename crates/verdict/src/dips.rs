@@ -1,12 +1,12 @@
-//! Stretches in which the server left its own course: throughput that fell, latency that rose, and
+//! Periods in which the server departed from its trend: throughput that fell, latency that rose, and
 //! when they came back. A dip is a result, not invalidity.
 //!
 //! Looked for in the window second by second ([`model::Seconds`]), not in the timeline, whose points a
-//! long run folds. A figure's *course* is what it would have been: a robust line through the run and
-//! a running median around it (`statistics::trend`). How far a second lies off its course is measured
+//! long run folds. A figure's *trend* is what it would have been: a robust line through the run and
+//! a running median around it (`statistics::trend`). How far a second lies off its trend is measured
 //! against how far seconds of this very run usually lie off (the median absolute deviation), so that
 //! a noisy server is not accused of its noise; and it must also matter, in per cent. Looked for are
-//! stretches at several lengths: a deep one may last a second, a shallow one must last longer.
+//! periods at several lengths: a deep one may last a second, a shallow one must last longer.
 //!
 //! Not here: a run that has not settled at its beginning, or drifts all along; that is the rule
 //! `not_steady` of [`crate::validity`].
@@ -24,9 +24,9 @@ use crate::figures::rate;
 use endpoints::Usual;
 use span::Span;
 
-/// Seconds that a window must have before anything can be told from its course.
+/// Seconds that a window must have before anything can be told from its trend.
 pub const FEWEST_SECONDS: usize = 10;
-/// Dips listed at most; a server that leaves its course more often has none.
+/// Dips listed at most; a server that leaves its trend more often has none.
 pub const MOST_DIPS: usize = 200;
 
 /// Whether a window is long enough for its dips to be told.
@@ -47,14 +47,14 @@ pub fn find(window: &Seconds) -> Vec<Dip> {
         .flat_map(|signal| span::find(&signal.off, &signal.noise))
         .collect();
     span::unite(&mut spans);
-    // What begins with the window has no course before it: that is a warm-up, if anything.
+    // What begins with the window has no trend before it: that is a warm-up, if anything.
     spans.retain(|span| span.from > 0);
     spans.truncate(MOST_DIPS);
     let usual = Usual::of(window.endpoints());
     let dips = spans
         .iter()
         .map(|&span| Dip { endpoints: usual.hit(span), ..dip(seconds, &signals, span) });
-    // A stretch in which nothing is off by its typical second tells nothing.
+    // A period in which nothing is off by its typical second tells nothing.
     dips.filter(|dip| dip.throughput.or(dip.p50_ns).or(dip.p99_ns).is_some()).collect()
 }
 
@@ -63,14 +63,14 @@ pub fn words(dip: &Dip) -> String {
     let at = show_duration(dip.start_ns);
     let mut words = format!("at {at} for {}", show_duration(dip.duration_ns));
     if let Some(throughput) = dip.throughput {
-        let (was, course) = (rate(throughput.typical), rate(throughput.course));
-        words += &format!(", QPS {was} instead of {course}");
+        let (was, trend) = (rate(throughput.typical), rate(throughput.trend));
+        words += &format!(", QPS {was} instead of {trend}");
     }
     for (name, departure) in [("p50", dip.p50_ns), ("p99", dip.p99_ns)] {
         if let Some(departure) = departure {
             let time = |ns: f64| show_duration(ns.clamp(0.0, 1e19) as u64);
-            let (was, course) = (time(departure.typical), time(departure.course));
-            words += &format!(", {name} {was} instead of {course}");
+            let (was, trend) = (time(departure.typical), time(departure.trend));
+            words += &format!(", {name} {was} instead of {trend}");
         }
     }
     match dip.endpoints.as_slice() {
@@ -89,11 +89,11 @@ fn whole_seconds(seconds: &[Second]) -> &[Second] {
     }
 }
 
-/// A figure second by second, beside its course.
+/// A figure second by second, beside its trend.
 #[derive(Debug)]
 struct Signal {
     value: Vec<f64>,
-    course: Vec<f64>,
+    trend: Vec<f64>,
     /// How far to the worse: 0.3 for 30 % less throughput, the natural logarithm for latencies.
     off: Vec<f64>,
     noise: span::Noise,
@@ -111,7 +111,7 @@ impl Signals {
         Self {
             throughput: Signal::throughput(seconds),
             p50: Signal::latency(seconds, |second| second.p50_ns, 1),
-            // A 99th percentile of few answers is their maximum: it must stay high to count.
+            // A 99th percentile of few responses is their maximum: it must stay high to count.
             p99: Signal::latency(seconds, |second| second.p99_ns, 3),
         }
     }
@@ -120,14 +120,14 @@ impl Signals {
 impl Signal {
     fn throughput(seconds: &[Second]) -> Self {
         let per_s = |second: &Second| {
-            f64::from(second.answers) * SECOND as f64 / second.duration_ns.max(1) as f64
+            f64::from(second.responses) * SECOND as f64 / second.duration_ns.max(1) as f64
         };
         let value: Vec<f64> = seconds.iter().map(per_s).collect();
-        let course = trend::of(&value);
-        let off = value.iter().zip(&course).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
+        let trend = trend::of(&value);
+        let off = value.iter().zip(&trend).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
         let off: Vec<f64> = off.collect();
         // Counts vary by their square root even where nothing else does.
-        let typical = median(seconds.iter().map(|s| f64::from(s.answers)).collect());
+        let typical = median(seconds.iter().map(|s| f64::from(s.responses)).collect());
         let floor = 1.0 / typical.max(1.0).sqrt();
         let told = span::RARE * floor < span::OUTAGE;
         let noise = span::Noise {
@@ -136,12 +136,12 @@ impl Signal {
             always: if told { span::OUTAGE } else { f64::INFINITY },
             shortest: 1,
         };
-        Self { value, course, off, noise }
+        Self { value, trend, off, noise }
     }
 
     fn latency(seconds: &[Second], of: fn(&Second) -> Nanos, shortest: usize) -> Self {
         let mut last = seconds.iter().map(of).find(|&ns| ns > 0).unwrap_or(1);
-        // A second without answers says nothing of latency; throughput tells of it.
+        // A second without responses says nothing of latency; throughput tells of it.
         let logs: Vec<f64> = seconds
             .iter()
             .map(|second| {
@@ -149,15 +149,15 @@ impl Signal {
                 (last as f64).ln()
             })
             .collect();
-        let course = trend::of(&logs);
-        let off = logs.iter().zip(&course).map(|(v, c)| v - c).collect();
+        let trend = trend::of(&logs);
+        let off = logs.iter().zip(&trend).map(|(v, c)| v - c).collect();
         let (floor, least, always) = (0.02, span::LEAST_RISE, f64::INFINITY);
         let noise = span::Noise { floor, least, always, shortest };
         let exp = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect();
-        Self { value: exp(&logs), course: exp(&course), off, noise }
+        Self { value: exp(&logs), trend: exp(&trend), off, noise }
     }
 
-    /// How far the figure went, if it left its course in this span.
+    /// How far the figure went, if it left its trend in this span.
     fn departure(&self, span: Span) -> Option<Departure> {
         let inside = span.from..span.to;
         let off = median(self.off[inside.clone()].to_vec());
@@ -177,7 +177,7 @@ impl Signal {
         let inside = span.from..span.to;
         let worst = inside.clone().max_by(|&a, &b| self.off[a].total_cmp(&self.off[b]))?;
         Some(Departure {
-            course: median(self.course[inside.clone()].to_vec()),
+            trend: median(self.trend[inside.clone()].to_vec()),
             typical: median(self.value[inside].to_vec()),
             worst: self.value[worst],
         })
@@ -197,7 +197,7 @@ fn dip(seconds: &[Second], signals: &Signals, span: Span) -> Dip {
     let end_ns = inside.last().map_or(start_ns, end);
     let mut departures = [throughput, p50, p99].map(|signal| signal.departure(span));
     if departures.iter().all(Option::is_none) {
-        // Most of the stretch was on course: a second of it made it one.
+        // Most of the period was on trend: a second of it made it one.
         departures = [throughput, p50, p99].map(|signal| signal.outburst(span));
     }
     let deepest = match departures {

@@ -1,7 +1,7 @@
 //! Whether the server went away while it was measured: stopped answering, was replaced by resets or
 //! server errors, or let a part of the users in no more.
 //!
-//! A stretch without service is held against the run's own service times and its own share of
+//! A period without service is held against the run's own service times and its own share of
 //! failures: a slow server is not gone, nor is one that fails every other attempt all along. What a
 //! finding makes of a run is the rule `server_gone`'s; searches, sweeps and comparisons end by it.
 
@@ -11,9 +11,9 @@ use model::{Block, ErrorClass, Presence, Run, Silence};
 use crate::figures::{grouped, share};
 use crate::validity::{at_cap, shortfall};
 
-/// The shortest stretch without service that counts.
+/// The shortest period without service that counts.
 pub const SHORTEST: Nanos = 500 * MILLISECOND;
-/// Times the median service time that a stretch must last in which attempts fail.
+/// Times the median service time that a period must last in which attempts fail.
 pub const FAILING_TIMES: u64 = 2;
 /// Times the median service time that nothing must have come in when the window ends.
 pub const SILENT_TIMES: u64 = 5;
@@ -21,7 +21,7 @@ pub const SILENT_TIMES: u64 = 5;
 pub const CUT_OFF: f64 = 0.05;
 /// The share of the window below which a server that came back was away for a moment.
 pub const MOMENT: f64 = 0.01;
-/// Slots of 17 ms in which attempts must fail in a stretch that ended.
+/// Slots of 17 ms in which attempts must fail in a period that ended.
 const FEWEST_FAILING: u32 = 3;
 /// How improbable failures in a row must be by the run's own share of failures: e^-7, one in a
 /// thousand.
@@ -33,7 +33,7 @@ pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
 pub(crate) const STALL_TIMES: u64 = 20;
 /// Connections cut off at once: at least so many, and this share of those that stood.
 pub(crate) const AT_ONCE: (u64, f64) = (5, 0.2);
-/// How many times as many as in any other stretch that long.
+/// How many times as many as in any other period that long.
 const AT_ONCE_TIMES: f64 = 10.0;
 /// Blocks from which on it can be told how many that are.
 const BLOCKS: usize = 5;
@@ -43,7 +43,7 @@ const BLOCKS: usize = 5;
 pub struct Gone {
     /// From when to when nobody was served, since the run's start; absent where some always were.
     pub silence: Option<Silence>,
-    /// How many such stretches there were.
+    /// How many such periods there were.
     pub times: usize,
     /// The length of all of them.
     pub away_ns: Nanos,
@@ -55,7 +55,7 @@ pub struct Gone {
     pub words: String,
 }
 
-/// Connections that were cut off within a short stretch, and next to none before and after.
+/// Connections that were cut off within a short period, and next to none before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtOnce {
     from_ns: Nanos,
@@ -73,7 +73,7 @@ impl Gone {
             return self.sentence_of_a_part(run);
         };
         let begun = match silence.from_ns.saturating_sub(run.plan.warmup_ns) {
-            0..SHORTEST_TOLD => "from the window's beginning on".to_owned(),
+            0..SHORTEST_TOLD => "from the start of the window".to_owned(),
             _ => format!("{} into the window", after(silence.from_ns)),
         };
         let until = match self.at_end {
@@ -92,8 +92,8 @@ impl Gone {
         let words = &self.words;
         if let Some(AtOnce { from_ns, within_ns, cut, of }) = self.at_once {
             return format!(
-                "the server cut off {} of {} connections within {} from {} into the window on, and next to \
-                 none else, as where a part of its instances went away: {words}",
+                "the server cut off {} of {} connections within {} from {} into the window, and almost none at \
+                 other times, as when some of its instances go away: {words}",
                 grouped(cut as f64, 0),
                 grouped(of as f64, 0),
                 show_duration(within_ns),
@@ -103,9 +103,9 @@ impl Gone {
         let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
         match errors.max_by_key(|&(_, count)| count) {
             Some((ErrorClass::Protocol, _)) => {
-                format!("a part of what the server sent were no answers to be used: {words}")
+                format!("some of what the server sent was not usable HTTP: {words}")
             }
-            _ => format!("the server cut off a part of its users: {words}"),
+            _ => format!("the server cut off some of its users: {words}"),
         }
     }
 }
@@ -158,7 +158,7 @@ pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
     (run.totals.attempts > 0).then(|| (cut - own).max(0.0) / run.totals.attempts as f64)
 }
 
-/// Whether a stretch without service is one in which the server was away.
+/// Whether a period without service is one in which the server was away.
 fn away(run: &Run, silence: &Silence) -> bool {
     // What ran out on this side fails attempts that the server never saw.
     if !run.totals.limits.is_empty() {
@@ -167,7 +167,7 @@ fn away(run: &Run, silence: &Silence) -> bool {
     failing(run, silence) || silent(run, silence) || stalled(run, silence)
 }
 
-/// Attempt after attempt failed, for longer than answers take here, and too many in a row to be the
+/// Attempt after attempt failed, for longer than responses take here, and too many in a row to be the
 /// failures that the run has anyway.
 fn failing(run: &Run, silence: &Silence) -> bool {
     let Some(last) = silence.last_failed_ns else { return false };

@@ -87,7 +87,7 @@ enum Choice {
 
 impl Ladder {
     /// Doubling from 1 up to `max_level` connections, then a finer pass around the best. The climb
-    /// ends early when QPS has fallen 10 % below its best at two levels running, when the best has
+    /// ends early when QPS has fallen 10 % below its best at two successive levels, when the best has
     /// grown less than 3 % over three doublings while the mean at least doubled, or when a level's
     /// success ratio is below `stop_below` (0..=1). QPS of a level at which the generator was the limit is
     /// "at least": no fall is read from it, and a climb that stays flat says whose limit it may be.
@@ -231,7 +231,7 @@ fn fallen(climbed: &[(f64, Outcome)]) -> Option<String> {
     let &(level, outcome) = climbed.last()?;
     (last >= FALLEN_RUNNING && best.qps > 0.0).then(|| {
         format!(
-            "QPS stayed 10 % or more below its best at two levels running: {} at {} \
+            "QPS stayed 10 % or more below its best at two successive levels: {} at {} \
              against {} at {}",
             rate(outcome.qps),
             connections(level),

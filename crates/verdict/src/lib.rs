@@ -2,8 +2,8 @@
 //!
 //! - [`mod@audit`]: can results that others made be believed? Another table of rules.
 //! - [`validity`]: may a run's figures be believed? One table of rules.
-//! - [`changes`]: answers that change for good while they are measured.
-//! - [`dips`]: stretches in which the server left its own course.
+//! - [`changes`]: responses that change for good while they are measured.
+//! - [`dips`]: periods in which the server departed from its trend.
 //! - [`exit`]: the exit code that a result deserves.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`capacity`]: the next step of a search for capacity, and what it found.
@@ -51,7 +51,7 @@ pub fn conclude(intervals: model::RunBuilder, interrupted: bool) -> model::Run {
     let kinds = intervals.kinds().clone();
     let mut run = intervals.finish(interrupted);
     run.dips = dips;
-    run.answer_changes = changes::find(&kinds, &run.plan, sends_one_request(&run));
+    run.response_changes = changes::find(&kinds, &run.plan, sends_one_request(&run));
     run.validity = judge(&run);
     run
 }

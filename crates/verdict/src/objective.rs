@@ -58,7 +58,7 @@ pub enum Subject {
 /// What an objective asks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// No dip: throughput and latency keep their course.
+    /// No dip: throughput and latency keep their trend.
     Stable,
     /// The result is the server's: its verdict is `VALID`.
     Valid,
@@ -90,7 +90,7 @@ pub enum Metric {
     Errors(Option<ErrorClass>),
     /// Users (connections) that had a response / users that wanted one.
     Served,
-    /// Answers per second.
+    /// Responses per second.
     Qps,
     /// Rate sent / rate wanted; for abort rules alone.
     Achieved,

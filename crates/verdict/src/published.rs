@@ -83,6 +83,6 @@ pub(crate) fn published(name: &str) -> Curve {
         rows: table.into_iter().map(row).collect(),
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     }
 }

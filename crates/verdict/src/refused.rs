@@ -6,10 +6,10 @@ use model::{Run, Sweep};
 
 use crate::figures::grouped;
 
-/// Share of the answers of every level that must have failed by their status.
+/// Share of the responses of every level that must have failed by their status.
 const NEARLY_ALL: f64 = 0.9;
 
-/// What a sweep's answers were where nearly all of them failed by their status, at every level: a
+/// What a sweep's responses were where nearly all of them failed by their status, at every level: a
 /// sentence without its full stop.
 pub fn refused(sweep: &Sweep) -> Option<String> {
     let runs = || sweep.levels.iter().map(|held| &held.run);
@@ -22,12 +22,12 @@ pub fn refused(sweep: &Sweep) -> Option<String> {
         *sum = sum.saturating_add(n);
     }
     let (status, n) = statuses.into_iter().max_by_key(|&(_, n)| n)?;
-    let answers = runs().map(|run| run.totals.requests).fold(0, u64::saturating_add);
+    let responses = runs().map(|run| run.totals.requests).fold(0, u64::saturating_add);
     Some(format!(
-        "{} of {} answers had status {status}, at every level: check the URL, or say with --success that \
-         they are wanted",
+        "{} of {} responses had status {status}, at every level: check the URL, or accept them with \
+         --success",
         grouped(n as f64, 0),
-        grouped(answers as f64, 0)
+        grouped(responses as f64, 0)
     ))
 }
 
@@ -40,8 +40,8 @@ fn failing(run: &Run) -> impl Iterator<Item = (u16, u64)> {
 }
 
 fn nearly_all_failed(run: &Run) -> bool {
-    let (failed, answers) = (run.totals.errors.status as f64, run.totals.requests as f64);
-    answers > 0.0 && failed >= NEARLY_ALL * answers
+    let (failed, responses) = (run.totals.errors.status as f64, run.totals.requests as f64);
+    responses > 0.0 && failed >= NEARLY_ALL * responses
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_status_is_named_where_every_level_failed_by_it() {
         let told = refused(&sweep(&[&[(404, 900), (503, 100)], &[(404, 2000)]])).unwrap();
-        assert!(told.starts_with("2,900 of 3,000 answers had status 404"), "{told}");
+        assert!(told.starts_with("2,900 of 3,000 responses had status 404"), "{told}");
         for served in [&[&[(200, 500), (404, 500)][..], &[(404, 2000)]][..], &[]] {
             assert_eq!(refused(&sweep(served)), None);
         }

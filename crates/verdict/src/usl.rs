@@ -27,7 +27,7 @@ const RESAMPLINGS: usize = 500;
 /// Why the points do not support it, in words.
 pub fn of(curve: &Curve) -> Result<Usl, String> {
     if curve.kind == LevelKind::Rate {
-        return Err("the law is over concurrency, and these levels are rates".to_owned());
+        return Err("the law describes concurrency, but these levels are rates".to_owned());
     }
     let points: Vec<(f64, f64)> =
         curve.rows.iter().filter(|row| counts(row)).map(|row| (row.level, row.qps)).collect();
@@ -39,7 +39,7 @@ pub fn of(curve: &Curve) -> Result<Usl, String> {
         let (from, to) = (show(from_level), show(to_level));
         return Err(format!("levels from {from} to {to} are too close together to show a bend"));
     }
-    let law = Law::fitted(&points).ok_or("the points fit no such law")?;
+    let law = Law::fitted(&points).ok_or("the points do not fit the law")?;
     let r2 = law.explained(&points);
     if r2 < EXPLAINED {
         return Err(format!(
@@ -112,12 +112,12 @@ pub fn words(usl: &Usl) -> String {
     );
     words += &match usl.sigma {
         sigma if sigma > 0.0 => format!(
-            "Contention {sigma:.4}: {} of the work waits its turn, so that no number of \
-             connections brings more than {}/s. ",
+            "Contention {sigma:.4}: {} of the work is serialized, so no number of connections \
+             yields more than {}/s. ",
             percent(sigma.min(1.0)),
             rate(usl.lambda / sigma)
         ),
-        _ => "Contention 0: none of the work waits its turn. ".to_owned(),
+        _ => "Contention 0: none of the work is serialized. ".to_owned(),
     };
     words += &match usl.kappa {
         kappa if kappa > 0.0 => format!("Coherency {kappa:.3e}: connections hinder each other. "),
@@ -133,7 +133,7 @@ pub fn words(usl: &Usl) -> String {
 fn peak_words(peak: &Peak) -> String {
     let whole = |level: f64| show(level.round());
     let beyond = if peak.extrapolated {
-        ", beyond the highest level measured: run it before believing it"
+        ", beyond the highest level measured: run that level before you rely on it"
     } else {
         "; more connections than that lower QPS"
     };
@@ -142,7 +142,7 @@ fn peak_words(peak: &Peak) -> String {
         None => format!("{} or more", whole(peak.level_low)),
     };
     format!(
-        "It predicts the most, {}/s ({} to {}), at {} connections ({levels}){beyond}.",
+        "It predicts a peak of {}/s ({} to {}), at {} connections ({levels}){beyond}.",
         rate(peak.qps),
         rate(peak.qps_low),
         rate(peak.qps_high),

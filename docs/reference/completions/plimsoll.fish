@@ -26,45 +26,45 @@ end
 
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "run" -d 'Drive one load at a URL and report the result'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "plan" -d 'Print what a run would do, where each value comes from, and the first requests; send nothing'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "capacity" -d 'Find the highest rate that meets the objectives, and what limits it'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "audit" -d 'Check results of any load tool: which figures are impossible or doubtful, and why'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "calibrate" -d 'Measure what this machine\'s generator can do, so that runs can say what share they used'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "wrktest" -d 'The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Rebuild the results of a run or sweep from its folder, also after it was killed'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "calibrate" -d 'Measure the highest load that this machine can generate, so that runs can report the share they used'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Requests to send in the measured window at most' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Maximum number of requests to send in the measured window' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 100-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pace -d 'Closed loop: fixed interval between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l think -d 'Closed loop: how long a connection waits after each response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of every draw [default: 1]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l scale -d 'Workload files: multiply all rates or users' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -73,57 +73,57 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l connect-to -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l key -d 'Its key in PEM form' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l sni -d 'Server name to send (SNI) and check instead of the URL\'s host' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'What goes to standard output' -r -f -a "text\t'wrk\'s block, then everything else'
-wrk\t'wrk\'s block alone, for whatever parses wrk'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'What to print on standard output' -r -f -a "text\t'wrk\'s block, then everything else'
+wrk\t'wrk\'s block alone, for programs that parse it'
 json\t'The run as JSON (plimsoll.run/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l resume -d 'Make another run that goes on with the `unique` pools of the run in this folder: no row comes twice. Its results go to a folder inside of it' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l resume -d 'Start another run that continues the `unique` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'End the run early when a limit is exceeded for some time, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, if the requested rate is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -d 'Open a new connection for each request'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 'Workload files: leave out what changes anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block (the default text has more)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l levels -d 'Levels of concurrency: `auto` (doubling, finer around the best, stops by itself), `classic` (wrktest.sh\'s list), or a list such as 200,500,1000' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rates -d 'Open-loop sweep over these arrival rates, such as 1k,2k,5k' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s c -l connections -d 'Connections at most in an open-loop sweep' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s c -l connections -d 'Maximum number of connections in an open-loop sweep' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s d -l duration -d 'Measured window of each level [default: 10s; 2s without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rest -d 'Rest between levels [default: 1s; none without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-level -d 'Highest level that `auto` goes to' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l stop-below -d 'Stop once fewer than this share of attempts succeed' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l objective -d 'Response-time objective on the mean, for the level that is named as best within it' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l objective -d 'Limit on the mean response time; the report names the best level within it' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 100-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pace -d 'Closed loop: fixed interval between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l think -d 'Closed loop: how long a connection waits after each response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of every draw [default: 1]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l scale -d 'Workload files: multiply all rates or users' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -132,51 +132,51 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l connect-to -
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l key -d 'Its key in PEM form' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l sni -d 'Server name to send (SNI) and check instead of the URL\'s host' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l name -d 'Name of the result files' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l out -d 'Folder for the results [default: plimsoll-out/NAME/DATE-TIME]' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'Go on with the sweep in this folder, keeping the levels it has' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'Continue the sweep in this folder, keeping its levels' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early on a breach that lasts, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, where the rate asked for is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early when a limit is exceeded for some time, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, if the requested rate is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l reads-only -d 'Workload files: leave out what changes anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l samples -d 'Requests to show, as they would be sent' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l samples -d 'Number of requests to show, as they would be sent' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Requests to send in the measured window at most' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Maximum number of requests to send in the measured window' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 100-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pace -d 'Closed loop: fixed interval between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l think -d 'Closed loop: how long a connection waits after each response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l seed -d 'Seed of every draw [default: 1]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l scale -d 'Workload files: multiply all rates or users' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -185,48 +185,48 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l connect-to -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l key -d 'Its key in PEM form' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l sni -d 'Server name to send (SNI) and check instead of the URL\'s host' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l no-keepalive -d 'Open a new connection for each request'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d 'Workload files: leave out what changes anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure -d 'Do not check the server\'s certificate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'The search is over by then [default: 5m; 1m without a URL]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step, longer where fewer than two arrivals would be due [default: a thirtieth of the budget, at least 1s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'Time limit of the whole search [default: 5m; 1m without a URL]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step; lengthened where fewer than two arrivals would be due [default: a thirtieth of the budget, at least 1s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d 'Measured window of the confirming hold [default: a fifth of the budget]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l rest -d 'Rest between steps [default: a tenth of a step]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l precision -d 'Width of the interval that is narrow enough, in per cent of the capacity' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max -d 'Highest level that is tried: a rate, or a concurrency with --closed' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l slo -d 'Objective that a level must hold, as `run` takes it: \'p99<500ms\', \'success>=99%\', \'max<2s\', \'errors.timeout<0.1%\', stable, or a preset. May be repeated. A \'qps>=1000\' is asked of the capacity found: exit 99 when it is missed, 98 when it is undecided [default: \'mean<=500ms\' and \'success>=99%\']' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l connections -d 'Connections at most' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l precision -d 'Width of the interval at which the search stops, in per cent of the capacity' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max -d 'Highest level to try: a rate, or a concurrency with --closed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l slo -d 'Objective that a level must meet, as for `run`: \'p99<500ms\', \'success>=99%\', \'max<2s\', \'errors.timeout<0.1%\', stable, or a preset. May be repeated. A \'qps>=1000\' applies to the capacity found: exit 99 if missed, 98 if undecided [default: \'mean<=500ms\' and \'success>=99%\']' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l connections -d 'Maximum number of connections' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 100-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pace -d 'Closed loop: fixed interval between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l think -d 'Closed loop: how long a connection waits after each response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of every draw [default: 1]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l scale -d 'Workload files: multiply all rates or users' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -235,76 +235,76 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l connect-t
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l key -d 'Its key in PEM form' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l sni -d 'Server name to send (SNI) and check instead of the URL\'s host' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l format -d 'What goes to standard output' -r -f -a "text\t'The capacity, why it is not more, and the steps'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l format -d 'What to print on standard output' -r -f -a "text\t'The capacity, why it is not more, and the steps'
 json\t'The search as JSON (plimsoll.capacity/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l out -d 'Folder for the results [default: plimsoll-out/capacity/DATE-TIME]' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l resume -d 'Go on with the search in this folder, keeping its steps; --budget may be raised' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l resume -d 'Continue the search in this folder, keeping its steps; --budget may be raised' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l closed -d 'Search for the highest concurrency in a closed loop, instead of the highest rate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l no-keepalive -d 'Open a new connection for each request'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l reads-only -d 'Workload files: leave out what changes anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s k -l insecure -d 'Do not check the server\'s certificate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s q -l quiet -d 'Print nothing while searching'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s o -l out -d 'Workload file to write' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -l force -d 'Write over a workload file that is there'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -l force -d 'Overwrite an existing workload file'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand init" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s o -l out -d 'Workload file to write, with its JSON Schema beside it [default: standard output]' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l target -d 'The server to load; of several in the file, requests to this one are kept' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l force -d 'Write over a workload file that is there'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l target -d 'The server to load; if the file names several, only requests to this one are kept' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l force -d 'Overwrite an existing workload file'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l keep-secrets -d 'Write credentials as they are, instead of `${env.NAME}`'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l margin -d 'Changes up to this share count as none when runs are judged' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l margin -d 'Changes up to this share count as no change when runs are judged' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the first file\'s folder]' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 csv\t'Comma-separated values'
 json\t'JSON'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l anyway -d 'Judge even where environments, answers or loads differ, or a run is not VALID'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l anyway -d 'Judge even where environments, responses or loads differ, or a run is not VALID'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where a closed loop\'s file does not say them (hey, oha)' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where the file of a closed loop does not state them (hey, oha)' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 csv\t'Comma-separated values'
 json\t'JSON'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l same-target -d 'All files measured the same target: compare also those that do not name theirs'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l same-target -d 'Treat all files as measured on the same target, also those that do not name it'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l baseline -d 'Judge against this earlier run (run.json or its folder), under its connections, rate and window unless told otherwise' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l baseline -d 'Judge against this earlier run (run.json or its folder), with its connections, rate and window unless flags say otherwise' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rounds -d 'Rounds: each is one run of every URL' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l margin -d 'Changes up to this share count as none' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l margin -d 'Changes up to this share count as no change' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s d -l duration -d 'Measured window of each run [default: 10s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s R -l rate -d 'Open loop: this many arrivals per second, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rest -d 'Rest between runs' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s t -l threads -d 'Worker threads [default: processors allowed, at most the connections]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'An attempt without a whole answer after this time has failed [default: 30s]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 100-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l follow -d 'Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pace -d 'Closed loop: fixed step between the sends of one connection, such as 110ms' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l think -d 'Closed loop: wait of a connection after each answer' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pace -d 'Closed loop: fixed interval between the sends of one connection, such as 110ms' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l think -d 'Closed loop: how long a connection waits after each response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l warmup -d 'Send for this long before the measured window [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pipeline -d 'Requests sent on a connection before an answer is awaited' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l max-inflight -d 'Requests unanswered at once at most [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of every draw [default: 1]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l scale -d 'Workload files: multiply the rates or users of the whole' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l allow-files -d 'Workload files: read files below this folder too, besides those below the workload\'s own; may be repeated' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l scale -d 'Workload files: multiply all rates or users' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
@@ -313,20 +313,20 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l connect-to
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l key -d 'Its key in PEM form' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l sni -d 'Server name to ask for and check instead of the URL\'s host' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l sni -d 'Server name to send (SNI) and check instead of the URL\'s host' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-min -d 'Lowest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l format -d 'What goes to standard output' -r -f -a "text\t'Table and judgement'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l format -d 'What to print on standard output' -r -f -a "text\t'Table and judgement'
 json\t'JSON (plimsoll.compare/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l out -d 'Folder for every run, compare.json, effects.csv, the picture and report.html [default: plimsoll-out/compare/DATE-TIME]' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 'Judge even where environments, answers or loads differ, or a run is not VALID'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 'Judge even where environments, responses or loads differ, or a run is not VALID'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l no-keepalive -d 'Open a new connection for each request'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and burn their cores'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out what changes anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s k -l insecure -d 'Do not check the server\'s certificate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-resume -d 'Let connections go on with the TLS sessions of earlier ones, where the server offers it: users who come back. Without it every handshake is that of a new client'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -343,11 +343,11 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_se
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Join two data files on concurrency and draw them together'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What goes to standard output' -r -f -a "text\t'wrk\'s block, then everything else'
-wrk\t'wrk\'s block alone, for whatever parses wrk'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What to print on standard output' -r -f -a "text\t'wrk\'s block, then everything else'
+wrk\t'wrk\'s block alone, for programs that parse it'
 json\t'The run as JSON (plimsoll.run/1)'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'File for the rulings as a test report in JUnit\'s XML' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -355,42 +355,42 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s d -l dur
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l format -d 'What goes to standard output' -r -f -a "text\t'Aligned columns'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s q -l quiet -d 'Print nothing while measuring'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l listen -d 'Address to listen on; port 0 takes a free one and prints it' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l threads -d 'Threads, each with a listener of its own [default: one a processor, or more where their file tables would not hold 60,000 connections]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l threads -d 'Threads, each with a listener of its own [default: one per processor, or more where their file tables would not hold 60,000 connections]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l cert -d 'Certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l key -d 'Its key in PEM form' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l stall-every -d 'The whole server pauses this often' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l stall-for -d '... for this long' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l requests-per-connection -d 'Close a connection after this many answers' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l seed -d 'Seed of whatever is drawn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l stall-every -d 'Pause the whole server this often' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l stall-for -d 'Length of each pause' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l requests-per-connection -d 'Close a connection after this many responses' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l seed -d 'Seed of the random numbers' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l io -d 'Kernel interface' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l tls -d 'Speak TLS, with a self-signed certificate unless --cert and --key are given'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'Close every connection after its answer'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l close -d 'Close every connection after its response'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -l until-input-ends -d 'End when standard input does: with the process that holds its other end'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and say what came back'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and report the result'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "plan" -d 'Print what a run would do, where each value comes from, and the first requests; send nothing'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "capacity" -d 'Find the highest rate that holds the objectives, and why it is not more'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "capacity" -d 'Find the highest rate that meets the objectives, and what limits it'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "audit" -d 'Judge results that any tool made: what in them is impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "audit" -d 'Check results of any load tool: which figures are impossible or doubtful, and why'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "wrktest" -d 'The founding script\'s command line: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "report" -d 'Make the results of a run or sweep anew from its folder, also after a kill'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "calibrate" -d 'Measure what this machine\'s generator can do, so that runs can say what share they used'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "target" -d 'The built-in API server: demo, ceiling and scripted opponent'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "generate" -d 'Write reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "wrktest" -d 'The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "report" -d 'Rebuild the results of a run or sweep from its folder, also after it was killed'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "calibrate" -d 'Measure the highest load that this machine can generate, so that runs can report the share they used'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import diff audit compare wrktest report calibrate target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

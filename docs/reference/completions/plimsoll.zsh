@@ -35,14 +35,14 @@ _arguments "${_arguments_options[@]}" : \
 '--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
-'-n+[Requests to send in the measured window at most]:N:_default' \
-'--requests=[Requests to send in the measured window at most]:N:_default' \
+'-n+[Maximum number of requests to send in the measured window]:N:_default' \
+'--requests=[Maximum number of requests to send in the measured window]:N:_default' \
 '-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
-'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'--threads=[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'-T+[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
+'--timeout=[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -51,20 +51,20 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
-'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
-'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
-'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
-'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--pace=[Closed loop\: fixed interval between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: how long a connection waits after each response]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
-'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
-'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
-'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
-'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
+'--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
+'--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
+'*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -73,26 +73,26 @@ epoll\:"epoll"))' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
-'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--sni=[Server name to send (SNI) and check instead of the URL'\''s host]:NAME:_default' \
 '--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
-'--format=[What goes to standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
-wrk\:"wrk'\''s block alone, for whatever parses wrk"
+'--format=[What to print on standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
+wrk\:"wrk'\''s block alone, for programs that parse it"
 json\:"The run as JSON (plimsoll.run/1)"))' \
 '--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html]:DIR:_files' \
-'(--out)--resume=[Make another run that goes on with the \`unique\` pools of the run in this folder\: no row comes twice. Its results go to a folder inside of it]:DIR:_files' \
-'*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
-'--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
+'(--out)--resume=[Start another run that continues the \`unique\` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one]:DIR:_files' \
+'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
+'--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
-'*--abort-on=[End the run early on a breach that lasts, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, where the rate asked for is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
+'*--abort-on=[End the run early when a limit is exceeded for some time, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, if the requested rate is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
-'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
-'--reads-only[Workload files\: leave out what changes anything on the server]' \
+'--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
+'--reads-only[Workload files\: leave out requests that change anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
-'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
+'--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
 '-L[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
@@ -110,18 +110,18 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 _arguments "${_arguments_options[@]}" : \
 '(--rates)--levels=[Levels of concurrency\: \`auto\` (doubling, finer around the best, stops by itself), \`classic\` (wrktest.sh'\''s list), or a list such as 200,500,1000]:LEVELS:_default' \
 '*--rates=[Open-loop sweep over these arrival rates, such as 1k,2k,5k]:LIST:_default' \
-'-c+[Connections at most in an open-loop sweep]:N:_default' \
-'--connections=[Connections at most in an open-loop sweep]:N:_default' \
+'-c+[Maximum number of connections in an open-loop sweep]:N:_default' \
+'--connections=[Maximum number of connections in an open-loop sweep]:N:_default' \
 '-d+[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
 '--duration=[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
 '--rest=[Rest between levels \[default\: 1s; none without a URL\]]:TIME:_default' \
 '--max-level=[Highest level that \`auto\` goes to]:N:_default' \
 '--stop-below=[Stop once fewer than this share of attempts succeed]:PERCENT:_default' \
-'--objective=[Response-time objective on the mean, for the level that is named as best within it]:TIME:_default' \
-'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'--objective=[Limit on the mean response time; the report names the best level within it]:TIME:_default' \
+'-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'--threads=[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'-T+[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
+'--timeout=[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -130,20 +130,20 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
-'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
-'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
-'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
-'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--pace=[Closed loop\: fixed interval between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: how long a connection waits after each response]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
-'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
-'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
-'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
-'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
+'--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
+'--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
+'*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -152,24 +152,24 @@ epoll\:"epoll"))' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
-'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--sni=[Server name to send (SNI) and check instead of the URL'\''s host]:NAME:_default' \
 '--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--name=[Name of the result files]:NAME:_default' \
 '--out=[Folder for the results \[default\: plimsoll-out/NAME/DATE-TIME\]]:DIR:_files' \
-'(--out)--resume=[Go on with the sweep in this folder, keeping the levels it has]:DIR:_files' \
-'*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
-'--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
+'(--out)--resume=[Continue the sweep in this folder, keeping its levels]:DIR:_files' \
+'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
+'--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
-'*--abort-on=[End the run early on a breach that lasts, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, where the rate asked for is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
+'*--abort-on=[End the run early when a limit is exceeded for some time, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, if the requested rate is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
-'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
-'--reads-only[Workload files\: leave out what changes anything on the server]' \
+'--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
+'--reads-only[Workload files\: leave out requests that change anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
-'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
+'--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
 '-v[Print the version]' \
@@ -183,19 +183,19 @@ epoll\:"epoll"))' \
 ;;
 (plan)
 _arguments "${_arguments_options[@]}" : \
-'--samples=[Requests to show, as they would be sent]:N:_default' \
+'--samples=[Number of requests to show, as they would be sent]:N:_default' \
 '-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
 '--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
-'-n+[Requests to send in the measured window at most]:N:_default' \
-'--requests=[Requests to send in the measured window at most]:N:_default' \
+'-n+[Maximum number of requests to send in the measured window]:N:_default' \
+'--requests=[Maximum number of requests to send in the measured window]:N:_default' \
 '-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
-'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'--threads=[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'-T+[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
+'--timeout=[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -204,20 +204,20 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
-'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
-'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
-'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
-'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--pace=[Closed loop\: fixed interval between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: how long a connection waits after each response]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
-'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
-'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
-'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
-'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
+'--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
+'--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
+'*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -226,19 +226,19 @@ epoll\:"epoll"))' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
-'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--sni=[Server name to send (SNI) and check instead of the URL'\''s host]:NAME:_default' \
 '--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
-'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
 '--no-keepalive[Open a new connection for each request]' \
-'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
-'--reads-only[Workload files\: leave out what changes anything on the server]' \
+'--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
+'--reads-only[Workload files\: leave out requests that change anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
-'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
+'--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -250,19 +250,19 @@ json\:"JSON"))' \
 ;;
 (capacity)
 _arguments "${_arguments_options[@]}" : \
-'--budget=[The search is over by then \[default\: 5m; 1m without a URL\]]:TIME:_default' \
-'--step=[Measured window of a step, longer where fewer than two arrivals would be due \[default\: a thirtieth of the budget, at least 1s\]]:TIME:_default' \
+'--budget=[Time limit of the whole search \[default\: 5m; 1m without a URL\]]:TIME:_default' \
+'--step=[Measured window of a step; lengthened where fewer than two arrivals would be due \[default\: a thirtieth of the budget, at least 1s\]]:TIME:_default' \
 '--hold=[Measured window of the confirming hold \[default\: a fifth of the budget\]]:TIME:_default' \
 '--rest=[Rest between steps \[default\: a tenth of a step\]]:TIME:_default' \
-'--precision=[Width of the interval that is narrow enough, in per cent of the capacity]:PERCENT:_default' \
-'--max=[Highest level that is tried\: a rate, or a concurrency with --closed]:LEVEL:_default' \
-'*--slo=[Objective that a level must hold, as \`run\` takes it\: '\''p99<500ms'\'', '\''success>=99%'\'', '\''max<2s'\'', '\''errors.timeout<0.1%'\'', stable, or a preset. May be repeated. A '\''qps>=1000'\'' is asked of the capacity found\: exit 99 when it is missed, 98 when it is undecided \[default\: '\''mean<=500ms'\'' and '\''success>=99%'\''\]]:OBJECTIVE:_default' \
-'-c+[Connections at most]:N:_default' \
-'--connections=[Connections at most]:N:_default' \
-'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'--precision=[Width of the interval at which the search stops, in per cent of the capacity]:PERCENT:_default' \
+'--max=[Highest level to try\: a rate, or a concurrency with --closed]:LEVEL:_default' \
+'*--slo=[Objective that a level must meet, as for \`run\`\: '\''p99<500ms'\'', '\''success>=99%'\'', '\''max<2s'\'', '\''errors.timeout<0.1%'\'', stable, or a preset. May be repeated. A '\''qps>=1000'\'' applies to the capacity found\: exit 99 if missed, 98 if undecided \[default\: '\''mean<=500ms'\'' and '\''success>=99%'\''\]]:OBJECTIVE:_default' \
+'-c+[Maximum number of connections]:N:_default' \
+'--connections=[Maximum number of connections]:N:_default' \
+'-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'--threads=[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'-T+[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
+'--timeout=[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -271,20 +271,20 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
-'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
-'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
-'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
-'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--pace=[Closed loop\: fixed interval between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: how long a connection waits after each response]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
-'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
-'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
-'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
-'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
+'--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
+'--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
+'*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -293,22 +293,22 @@ epoll\:"epoll"))' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
-'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--sni=[Server name to send (SNI) and check instead of the URL'\''s host]:NAME:_default' \
 '--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
-'--format=[What goes to standard output]:FORMAT:((text\:"The capacity, why it is not more, and the steps"
+'--format=[What to print on standard output]:FORMAT:((text\:"The capacity, why it is not more, and the steps"
 json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--out=[Folder for the results \[default\: plimsoll-out/capacity/DATE-TIME\]]:DIR:_files' \
-'(--out)--resume=[Go on with the search in this folder, keeping its steps; --budget may be raised]:DIR:_files' \
+'(--out)--resume=[Continue the search in this folder, keeping its steps; --budget may be raised]:DIR:_files' \
 '--closed[Search for the highest concurrency in a closed loop, instead of the highest rate]' \
 '--no-keepalive[Open a new connection for each request]' \
-'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
-'--reads-only[Workload files\: leave out what changes anything on the server]' \
+'--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
+'--reads-only[Workload files\: leave out requests that change anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
-'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
+'--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
 '-q[Print nothing while searching]' \
 '--quiet[Print nothing while searching]' \
 '-v[Print the version]' \
@@ -324,7 +324,7 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 _arguments "${_arguments_options[@]}" : \
 '-o+[Workload file to write]:FILE:_files' \
 '--out=[Workload file to write]:FILE:_files' \
-'--force[Write over a workload file that is there]' \
+'--force[Overwrite an existing workload file]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -337,8 +337,8 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 '-o+[Workload file to write, with its JSON Schema beside it \[default\: standard output\]]:FILE:_files' \
 '--out=[Workload file to write, with its JSON Schema beside it \[default\: standard output\]]:FILE:_files' \
-'--target=[The server to load; of several in the file, requests to this one are kept]:URL:_default' \
-'--force[Write over a workload file that is there]' \
+'--target=[The server to load; if the file names several, only requests to this one are kept]:URL:_default' \
+'--force[Overwrite an existing workload file]' \
 '--keep-secrets[Write credentials as they are, instead of \`\${env.NAME}\`]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
@@ -355,28 +355,28 @@ postman\:"A Postman collection 2.1"))' \
 ;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
-'--margin=[Changes up to this share count as none when runs are judged]:PERCENT:_default' \
+'--margin=[Changes up to this share count as no change when runs are judged]:PERCENT:_default' \
 '--out=[Folder for charts and report \[default\: the first file'\''s folder\]]:DIR:_files' \
-'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 csv\:"Comma-separated values"
 json\:"JSON"))' \
-'--anyway[Judge even where environments, answers or loads differ, or a run is not VALID]' \
+'--anyway[Judge even where environments, responses or loads differ, or a run is not VALID]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'*::files -- .dat files, sweep.json, run.json or result folders; ratios are each over the last. Without any\: the last two sweeps of the same target:_files' \
+'*::files -- .dat files, sweep.json, run.json or result folders; ratios are relative to the last one. Without any\: the latest two sweeps of the same target:_files' \
 && ret=0
 ;;
 (audit)
 _arguments "${_arguments_options[@]}" : \
-'-c+[Connections, where a closed loop'\''s file does not say them (hey, oha)]:N:_default' \
-'--connections=[Connections, where a closed loop'\''s file does not say them (hey, oha)]:N:_default' \
-'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
+'-c+[Connections, where the file of a closed loop does not state them (hey, oha)]:N:_default' \
+'--connections=[Connections, where the file of a closed loop does not state them (hey, oha)]:N:_default' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 csv\:"Comma-separated values"
 json\:"JSON"))' \
-'--same-target[All files measured the same target\: compare also those that do not name theirs]' \
+'--same-target[Treat all files as measured on the same target, also those that do not name it]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -387,9 +387,9 @@ json\:"JSON"))' \
 ;;
 (compare)
 _arguments "${_arguments_options[@]}" : \
-'--baseline=[Judge against this earlier run (run.json or its folder), under its connections, rate and window unless told otherwise]:FILE:_files' \
+'--baseline=[Judge against this earlier run (run.json or its folder), with its connections, rate and window unless flags say otherwise]:FILE:_files' \
 '--rounds=[Rounds\: each is one run of every URL]:N:_default' \
-'--margin=[Changes up to this share count as none]:PERCENT:_default' \
+'--margin=[Changes up to this share count as no change]:PERCENT:_default' \
 '-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10\]]:N:_default' \
 '--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10\]]:N:_default' \
 '-d+[Measured window of each run \[default\: 10s\]]:TIME:_default' \
@@ -397,10 +397,10 @@ _arguments "${_arguments_options[@]}" : \
 '-R+[Open loop\: this many arrivals per second, such as 1000 or 20k]:RATE:_default' \
 '--rate=[Open loop\: this many arrivals per second, such as 1000 or 20k]:RATE:_default' \
 '--rest=[Rest between runs]:TIME:_default' \
-'-t+[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'--threads=[Worker threads \[default\: processors allowed, at most the connections\]]:N:_default' \
-'-T+[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
-'--timeout=[An attempt without a whole answer after this time has failed \[default\: 30s\]]:TIME:_default' \
+'-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'--threads=[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
+'-T+[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
+'--timeout=[Time-out\: an attempt fails without a complete response after this time \[default\: 30s\]]:TIME:_default' \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
@@ -409,20 +409,20 @@ _arguments "${_arguments_options[@]}" : \
 '(--body-file)--body=[Body to send]:TEXT:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
-'--expect-body-like=[What a body must be like, or its answer fails\: FIRST (status, type, beginning and, within a factor of two, length of the first answer), a TEXT that it holds, or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
-'--follow=[Where the URL answers with a redirect, find out before the load where it leads, over N of them at most and on the same server only. Redirects are not followed otherwise]:N:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--arrivals=[How open-loop arrivals are spaced\: uniform or poisson \[default\: uniform; \`capacity\`\: poisson\]]:KIND:_default' \
-'--pace=[Closed loop\: fixed step between the sends of one connection, such as 110ms]:TIME:_default' \
-'--think=[Closed loop\: wait of a connection after each answer]:TIME:_default' \
+'--pace=[Closed loop\: fixed interval between the sends of one connection, such as 110ms]:TIME:_default' \
+'--think=[Closed loop\: how long a connection waits after each response]:TIME:_default' \
 '--warmup=[Send for this long before the measured window \[default\: 0s\]]:TIME:_default' \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
-'--pipeline=[Requests sent on a connection before an answer is awaited]:N:_default' \
-'--max-inflight=[Requests unanswered at once at most \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of every draw \[default\: 1\]]:N:_default' \
-'--scale=[Workload files\: multiply the rates or users of the whole]:FACTOR:_default' \
-'*--allow-files=[Workload files\: read files below this folder too, besides those below the workload'\''s own; may be repeated]:DIR:_files' \
+'--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
+'--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
+'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
+'*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
@@ -431,21 +431,21 @@ epoll\:"epoll"))' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
-'--sni=[Server name to ask for and check instead of the URL'\''s host]:NAME:_default' \
+'--sni=[Server name to send (SNI) and check instead of the URL'\''s host]:NAME:_default' \
 '--tls-min=[Lowest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
-'--format=[What goes to standard output]:FORMAT:((text\:"Table and judgement"
+'--format=[What to print on standard output]:FORMAT:((text\:"Table and judgement"
 json\:"JSON (plimsoll.compare/1)"))' \
 '--out=[Folder for every run, compare.json, effects.csv, the picture and report.html \[default\: plimsoll-out/compare/DATE-TIME\]]:DIR:_files' \
-'--anyway[Judge even where environments, answers or loads differ, or a run is not VALID]' \
+'--anyway[Judge even where environments, responses or loads differ, or a run is not VALID]' \
 '--no-keepalive[Open a new connection for each request]' \
-'--spin[Send exactly on time\: the workers never sleep and burn their cores]' \
-'--reads-only[Workload files\: leave out what changes anything on the server]' \
+'--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
+'--reads-only[Workload files\: leave out requests that change anything on the server]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
-'--tls-resume[Let connections go on with the TLS sessions of earlier ones, where the server offers it\: users who come back. Without it every handshake is that of a new client]' \
+'--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
 '-v[Print the version]' \
@@ -453,7 +453,7 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'*::urls -- URL of the server to compare with, and URL of the one to judge, or workload files; with --baseline the latter alone:_default' \
+'*::urls -- URL of the reference server, then URL of the server to judge, or workload files; with --baseline only the one to judge:_default' \
 && ret=0
 ;;
 (wrktest)
@@ -520,11 +520,11 @@ esac
 ;;
 (report)
 _arguments "${_arguments_options[@]}" : \
-'--format=[What goes to standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
-wrk\:"wrk'\''s block alone, for whatever parses wrk"
+'--format=[What to print on standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
+wrk\:"wrk'\''s block alone, for programs that parse it"
 json\:"The run as JSON (plimsoll.run/1)"))' \
-'*--slo=[Objective to judge by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is undecided]:OBJECTIVE:_default' \
-'--junit=[File for the rulings as a test report in JUnit'\''s XML]:FILE:_files' \
+'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
+'--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
 '-v[Print the version]' \
 '-V[Print the version]' \
@@ -541,7 +541,7 @@ _arguments "${_arguments_options[@]}" : \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
-'--format=[What goes to standard output]:FORMAT:((text\:"Aligned columns"
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
 '-q[Print nothing while measuring]' \
 '--quiet[Print nothing while measuring]' \
@@ -555,18 +555,18 @@ json\:"JSON"))' \
 (target)
 _arguments "${_arguments_options[@]}" : \
 '--listen=[Address to listen on; port 0 takes a free one and prints it]:ADDRESS:_default' \
-'--threads=[Threads, each with a listener of its own \[default\: one a processor, or more where their file tables would not hold 60,000 connections\]]:N:_default' \
+'--threads=[Threads, each with a listener of its own \[default\: one per processor, or more where their file tables would not hold 60,000 connections\]]:N:_default' \
 '--cert=[Certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
-'--stall-every=[The whole server pauses this often]:TIME:_default' \
-'--stall-for=[... for this long]:TIME:_default' \
-'--requests-per-connection=[Close a connection after this many answers]:N:_default' \
-'--seed=[Seed of whatever is drawn]:N:_default' \
+'--stall-every=[Pause the whole server this often]:TIME:_default' \
+'--stall-for=[Length of each pause]:TIME:_default' \
+'--requests-per-connection=[Close a connection after this many responses]:N:_default' \
+'--seed=[Seed of the random numbers]:N:_default' \
 '--io=[Kernel interface]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
 '--tls[Speak TLS, with a self-signed certificate unless --cert and --key are given]' \
-'--close[Close every connection after its answer]' \
+'--close[Close every connection after its response]' \
 '--until-input-ends[End when standard input does\: with the process that holds its other end]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
@@ -685,20 +685,20 @@ esac
 (( $+functions[_plimsoll_commands] )) ||
 _plimsoll_commands() {
     local commands; commands=(
-'run:Drive one load at a URL and say what came back' \
+'run:Drive one load at a URL and report the result' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'plan:Print what a run would do, where each value comes from, and the first requests; send nothing' \
-'capacity:Find the highest rate that holds the objectives, and why it is not more' \
+'capacity:Find the highest rate that meets the objectives, and what limits it' \
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
-'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
+'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
-'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
-'report:Make the results of a run or sweep anew from its folder, also after a kill' \
-'calibrate:Measure what this machine'\''s generator can do, so that runs can say what share they used' \
-'target:The built-in API server\: demo, ceiling and scripted opponent' \
-'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
+'wrktest:The command line of wrktest.sh\: \`wrktest URL\`, \`wrktest diff A B\`' \
+'report:Rebuild the results of a run or sweep from its folder, also after it was killed' \
+'calibrate:Measure the highest load that this machine can generate, so that runs can report the share they used' \
+'target:Start the built-in API server\: baseline, queues of known capacity, faults on demand' \
+'generate:Write the reference, man pages, completions and JSON Schemas into a folder' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'plimsoll commands' commands "$@"
@@ -736,20 +736,20 @@ _plimsoll__subcmd__generate_commands() {
 (( $+functions[_plimsoll__subcmd__help_commands] )) ||
 _plimsoll__subcmd__help_commands() {
     local commands; commands=(
-'run:Drive one load at a URL and say what came back' \
+'run:Drive one load at a URL and report the result' \
 'sweep:Run one load after another and draw the curve\: QPS and latency over concurrency or rate' \
 'plan:Print what a run would do, where each value comes from, and the first requests; send nothing' \
-'capacity:Find the highest rate that holds the objectives, and why it is not more' \
+'capacity:Find the highest rate that meets the objectives, and what limits it' \
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
-'audit:Judge results that any tool made\: what in them is impossible or doubtful, and why' \
+'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
-'wrktest:The founding script'\''s command line\: \`wrktest URL\`, \`wrktest diff A B\`' \
-'report:Make the results of a run or sweep anew from its folder, also after a kill' \
-'calibrate:Measure what this machine'\''s generator can do, so that runs can say what share they used' \
-'target:The built-in API server\: demo, ceiling and scripted opponent' \
-'generate:Write reference, man pages, completions and JSON Schemas into a folder' \
+'wrktest:The command line of wrktest.sh\: \`wrktest URL\`, \`wrktest diff A B\`' \
+'report:Rebuild the results of a run or sweep from its folder, also after it was killed' \
+'calibrate:Measure the highest load that this machine can generate, so that runs can report the share they used' \
+'target:Start the built-in API server\: baseline, queues of known capacity, faults on demand' \
+'generate:Write the reference, man pages, completions and JSON Schemas into a folder' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'plimsoll help commands' commands "$@"

@@ -222,7 +222,7 @@ impl Worker {
             self.recorder.kinds.record(j, seen);
         }
         self.recorder.kinds.over(j);
-        self.incoming.body_hasher.end(j, status, body_bytes, &mut self.recorder.tally.answers);
+        self.incoming.body_hasher.end(j, status, body_bytes, &mut self.recorder.tally.responses);
         if let Some(class) = failure {
             self.tell_failure(j, flight.endpoint, class, status);
             self.recorder.watch.failing(flight.sent, now);

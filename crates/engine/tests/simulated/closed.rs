@@ -33,7 +33,7 @@ fn each_user_sends_after_its_answer() {
     assert_eq!((run.connect_ns.count, run.connect_ns.max), (3, HANDSHAKE));
     assert_eq!((run.concurrency.in_flight_max, run.concurrency.open_max), (3, 3));
     assert!((run.concurrency.in_flight_mean - 3.0).abs() < 1e-6, "{:?}", run.concurrency);
-    assert_eq!(run.answer.as_ref().map(|a| (a.status, a.bytes)), Some((200, 2)));
+    assert_eq!(run.commonest_response.as_ref().map(|a| (a.status, a.bytes)), Some((200, 2)));
     for user in sends(&log, 3) {
         assert!(user.iter().enumerate().all(|(k, &at)| at == k as u64 * service), "{user:?}");
     }

@@ -10,13 +10,13 @@ const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n
 
 /// What must not be said of a healthy run.
 const TROUBLE: [ReasonCode; 8] = [
-    ReasonCode::NoAnswers,
+    ReasonCode::NoResponses,
     ReasonCode::ServerGone,
     ReasonCode::ObservedLate,
     ReasonCode::Throttled,
     ReasonCode::GeneratorPaused,
     ReasonCode::StarvedConnections,
-    ReasonCode::AnswersChanged,
+    ReasonCode::ResponsesChanged,
     ReasonCode::Redirected,
 ];
 

@@ -118,14 +118,14 @@ fn kinds_of_answers_are_kept_with_when_they_came() {
         let bytes = if asked.at < 2 * SECOND { OK } else { PAGE };
         Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
     });
-    let [first, then] = &run.answer_kinds[..] else { panic!("{:?}", run.answer_kinds) };
+    let [first, then] = &run.response_kinds[..] else { panic!("{:?}", run.response_kinds) };
     assert_eq!((first.beginning.as_deref(), first.least_bytes), (Some("ok"), 2));
     assert_eq!(then.beginning.as_deref(), Some("<h1>Sorry.</h1>"));
     assert_eq!(
         (first.media_type.as_deref(), then.media_type.as_deref()),
         (None, Some("text/html"))
     );
-    assert_eq!(first.answers + then.answers, run.totals.succeeded);
+    assert_eq!(first.responses + then.responses, run.totals.succeeded);
     assert!(first.last_ns < then.first_ns && then.first_ns > 19 * SECOND / 10, "{then:?}");
 }
 
@@ -144,6 +144,6 @@ fn answers_unlike_the_first_fail_where_that_was_asked() {
         assert!(totals.errors.check > 100 && totals.succeeded > 100, "{totals:?}");
         assert_eq!(totals.errors.check + totals.succeeded, totals.attempts);
         assert!(totals.error_samples["check"].contains("15 bytes"), "{:?}", totals.error_samples);
-        assert_eq!(run.answer_kinds.len(), 1);
+        assert_eq!(run.response_kinds.len(), 1);
     }
 }

@@ -104,7 +104,7 @@ impl Ab {
                     self.quantiles.push((percent / 100.0, ms(value)?));
                 }
             }
-            // An answer of another length than the first is no failure of the server's.
+            // A response of another length than the first is no failure of the server's.
             ["(Connect:", ..] => {
                 for part in text.trim_matches([' ', '(', ')']).split(',').take(8) {
                     if let Some((class, n)) = part.split_once(':')

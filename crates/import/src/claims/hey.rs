@@ -15,7 +15,7 @@ pub(super) struct Hey {
     slowest: Option<Printed>,
     fastest: Option<Printed>,
     average: Option<Printed>,
-    /// Answers and errors per second.
+    /// Responses and errors per second.
     rate: Option<f64>,
     quantiles: Vec<(f64, Nanos)>,
     statuses: u64,
@@ -31,7 +31,7 @@ impl Block for Hey {
     }
 
     fn line(&mut self, number: usize, line: &str) -> Result<(), BadFile> {
-        // Without an answer the average is NaN.
+        // Without a response the average is NaN.
         let timed = |label: &str| {
             let word = word_after(line, label).filter(|word| *word != "NaN")?;
             Some(in_unit(number, label.trim_end_matches(':'), word, "secs"))
@@ -72,8 +72,8 @@ impl Block for Hey {
         }
         // The file has the rate and not the count, which is whole.
         let attempts = (rate * total.ns as f64 / 1e9).round();
-        let answers = (attempts - self.errors as f64).max(0.0);
-        let answered = if attempts > 0.0 { answers / attempts } else { 0.0 };
+        let responses = (attempts - self.errors as f64).max(0.0);
+        let answered = if attempts > 0.0 { responses / attempts } else { 0.0 };
         let good = self.succeeded as f64 / (self.statuses as f64).max(1.0);
         let timed = self.average.filter(|_| self.statuses > 0);
         Ok(Claim {
@@ -81,7 +81,7 @@ impl Block for Hey {
             max_ns: timed.and(self.slowest).map(|printed| printed.ns),
             error_ns: timed.map_or(0, |printed| printed.error_ns),
             quantiles: self.quantiles,
-            requests: Some(answers.round() as u64),
+            requests: Some(responses.round() as u64),
             duration_ns: Some(total.ns),
             success: (attempts > 0.0).then_some(answered * good),
             ..Claim::new(rate * answered, timed.map(|printed| printed.ns))

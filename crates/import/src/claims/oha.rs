@@ -1,6 +1,6 @@
 //! oha's printout and its JSON. Neither says how many connections there were.
 //!
-//! oha's rate counts requests that the end of the run cut off; what is kept here is answers only.
+//! oha's rate counts requests that the end of the run cut off; what is kept here is responses only.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ const CUT_OFF: &str = "aborted due to deadline";
 /// What its statuses and errors add up to.
 #[derive(Debug, Default)]
 struct Counts {
-    answers: u64,
+    responses: u64,
     succeeded: u64,
     errors: u64,
 }
 
 impl Counts {
     fn status(&mut self, status: u64, n: u64) {
-        self.answers = self.answers.saturating_add(n);
+        self.responses = self.responses.saturating_add(n);
         if status < 400 {
             self.succeeded = self.succeeded.saturating_add(n);
         }
@@ -39,17 +39,17 @@ impl Counts {
         }
     }
 
-    /// Answers over a time, with latencies that the file says.
+    /// Responses over a time, with latencies that the file says.
     fn claim(&self, total_ns: Nanos, mean_ns: Nanos) -> Claim {
         let seconds = total_ns as f64 / SECOND as f64;
-        let qps = if seconds > 0.0 { self.answers as f64 / seconds } else { 0.0 };
-        let attempts = self.answers as f64 + self.errors as f64;
+        let qps = if seconds > 0.0 { self.responses as f64 / seconds } else { 0.0 };
+        let attempts = self.responses as f64 + self.errors as f64;
         Claim {
             latency: Latency::Either,
-            requests: Some(self.answers),
+            requests: Some(self.responses),
             duration_ns: Some(total_ns),
             success: (attempts > 0.0).then(|| self.succeeded as f64 / attempts),
-            ..Claim::new(qps, (self.answers > 0).then_some(mean_ns))
+            ..Claim::new(qps, (self.responses > 0).then_some(mean_ns))
         }
     }
 }
@@ -82,7 +82,7 @@ impl Block for Oha {
             if slot.is_none()
                 && let Some(rest) = labelled(line, label)
             {
-                // Without an answer it prints NaN and infinities.
+                // Without a response it prints NaN and infinities.
                 if let Some((digits, unit)) = rest.split_once(' ')
                     && digits.starts_with(|c: char| c.is_ascii_digit())
                 {
@@ -158,7 +158,7 @@ struct Document {
     error_distribution: BTreeMap<String, f64>,
 }
 
-/// In seconds. Without an answer some are null.
+/// In seconds. Without a response some are null.
 #[derive(Debug, Deserialize)]
 struct Summary {
     total: f64,

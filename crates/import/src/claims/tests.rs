@@ -167,7 +167,7 @@ fn hey_says_no_connections() {
 }
 
 #[test]
-fn what_the_end_of_an_oha_run_cut_off_is_no_answer() {
+fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
     let oha = row(OHA);
     close(Some(oha.qps), 11_482.0 / 2.045_838_8);
     assert_eq!((oha.mean_ns, oha.latency), (Some(8_723_800), Latency::Either));
@@ -203,9 +203,9 @@ fn both_shapes_of_k6() {
 }
 
 #[test]
-fn vegetas_answers_are_over_the_time_to_the_last_one() {
+fn vegetas_responses_are_over_the_time_to_the_last_one() {
     let vegeta = row(VEGETA);
-    // 1,000 answers in the 4,994,807,390 ns of the attack and the 218,435 ns of the last wait.
+    // 1,000 responses in the 4,994,807,390 ns of the attack and the 218,435 ns of the last wait.
     close(Some(vegeta.qps), 1000.0 / 4.995_025_825);
     assert_eq!((vegeta.loop_kind, vegeta.duration_ns), (LoopKind::Open, Some(4_995_025_825)));
     assert_eq!((vegeta.mean_ns, vegeta.success), (Some(2_332_671), Some(0.95)));
@@ -259,13 +259,13 @@ fn tables_keep_their_levels_and_rates_are_open() {
 fn an_unknown_format_lists_the_known_ones() {
     for text in ["hello", "{\"a\": 1}", "<html></html>", "[]", "\u{1b}[2Jx", "-- 5"] {
         let error = refusal(text);
-        assert!(error.starts_with("in no known format; what is read: "), "{error}");
+        assert!(error.starts_with("in an unknown format; supported are: "), "{error}");
         for tool in Tool::ALL {
             assert!(error.contains(tool.form()), "{error}");
         }
     }
     let junk: Vec<u8> = (0..=255).cycle().take(5000).collect();
-    assert!(refusal(&junk).starts_with("in no known format"));
+    assert!(refusal(&junk).starts_with("in an unknown format"));
     assert!(refusal(b"").starts_with("empty"));
     assert!(refusal(b" \n\n").starts_with("empty"));
     assert!(refusal(b"\xff\xfeR\0u\0").contains("UTF-16"));
@@ -333,7 +333,7 @@ fn the_highest_counts_are_no_overflow() {
 #[test]
 fn a_printout_beyond_bounds_is_refused() {
     let long = format!("{WRK}{}", " \n".repeat(LARGEST_TEXT / 2));
-    assert!(refusal(&long).contains("more than a printout has"));
+    assert!(refusal(&long).contains("too many for a tool's output"));
     let nested = format!("<testResults>{}", "<sample t=\"1\" ts=\"1\">".repeat(100_000));
     assert!(refusal(&nested).contains("nested too deep"));
     let deep = format!("{{\"metrics\":{{\"http_reqs\":{}", "[".repeat(100_000));
@@ -374,12 +374,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_an_answer_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_a_response_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = claims(&bytes);
     }
 
     #[test]
-    fn every_cut_is_an_answer_or_an_error(
+    fn every_cut_is_a_response_or_an_error(
         (text, _) in prop::sample::select(ALL.to_vec()),
         at in any::<prop::sample::Index>(),
     ) {

@@ -1,7 +1,7 @@
 //! vegeta's JSON report. It says neither how many connections nor how many workers there were.
 //!
-//! Its `rate` is what was sent, over the time of sending; the answers per second read here are over
-//! the time until the last answer.
+//! Its `rate` is what was sent, over the time of sending; the responses per second read here are over
+//! the time until the last response.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ struct Document {
     rate: f64,
     /// From the first request to the last, in nanoseconds.
     duration: f64,
-    /// From the last request to its answer, in nanoseconds.
+    /// From the last request to its response, in nanoseconds.
     wait: f64,
     success: f64,
 }

@@ -83,7 +83,7 @@ impl de::Error for Wrong {
             a if a.starts_with("struct ") || a == "a map" => "names with values".to_owned(),
             a => a,
         };
-        Self::new(format!("{wanted} is wanted here, not {found}"))
+        Self::new(format!("{wanted} is expected here, not {found}"))
     }
 
     fn invalid_value(found: Unexpected<'_>, wanted: &dyn Expected) -> Self {
@@ -206,7 +206,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         let value = match &self.value {
             Value::Scalar { text, .. } => visitor.visit_enum(text.as_str().into_deserializer()),
             Value::Map(entries) if entries.len() == 1 => visitor.visit_enum(Variant(&entries[0])),
-            _ => Err(Wrong::new(format!("one of `{}` is wanted here", variants.join("`, `")))),
+            _ => Err(Wrong::new(format!("one of `{}` is expected here", variants.join("`, `")))),
         };
         value.map_err(|wrong: Wrong| wrong.about(self))
     }

@@ -10,7 +10,7 @@ pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
     let root = reader.value()?;
     reader.blank();
     if reader.at < text.len() {
-        return Err(Fault::new(reader.at, "something stands after the end of the JSON"));
+        return Err(Fault::new(reader.at, "there is text after the end of the JSON"));
     }
     Ok(Tree { root, further: None })
 }
@@ -81,7 +81,9 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b'"') => {}
                 None => return Err(self.cut_short()),
-                Some(_) => return Err(Fault::new(start, "a name in double quotes is wanted here")),
+                Some(_) => {
+                    return Err(Fault::new(start, "a name in double quotes is expected here"));
+                }
             }
             let key = self.string()?;
             let mark = self.mark(start)?;
@@ -170,7 +172,7 @@ impl Reader<'_> {
     fn wanted(&self, what: &str) -> Fault {
         match self.peek() {
             None => self.cut_short(),
-            Some(_) => Fault::new(self.at, format!("{what} is wanted here")),
+            Some(_) => Fault::new(self.at, format!("{what} is expected here")),
         }
     }
 

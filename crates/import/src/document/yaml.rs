@@ -16,7 +16,7 @@ pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let at = offsets.byte(error.marker().index());
-            Fault::new(at, format!("is no YAML: {}", error.info()))
+            Fault::new(at, format!("is not YAML: {}", error.info()))
         })?;
         match event {
             Event::DocumentStart(_) if builder.root.is_some() => {
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
             Event::Alias(anchor) => {
                 let at = self.offsets.byte(span.start.index());
                 let Some(&(_, size)) = self.anchors.get(&anchor) else {
-                    return Err(Fault::new(at, "this alias stands inside of what it stands for"));
+                    return Err(Fault::new(at, "this alias refers to a value that contains it"));
                 };
                 self.copy(size, at)?;
                 let node = self.anchors[&anchor].0.clone();
@@ -137,7 +137,7 @@ impl<'a> Builder<'a> {
         }
         if self.copied > MOST_COPIED {
             let most = MOST_COPIED >> 20;
-            let what = format!("aliases stand for more than {most} MiB: write the values out");
+            let what = format!("aliases expand to more than {most} MiB: write the values out");
             return Err(Fault::new(at, what));
         }
         Ok(())

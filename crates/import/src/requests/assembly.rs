@@ -14,7 +14,7 @@ use super::secret::Vault;
 use super::template::Numbered;
 use super::{Imported, MOST_REQUESTS, RequestsError};
 
-/// Users and seconds of the load that is written down; whoever runs it says otherwise.
+/// Users and seconds of the load that is written down; those who runs it says otherwise.
 const USERS: u64 = 10;
 const SECONDS: u64 = 10;
 

@@ -1,10 +1,10 @@
 //! Values that a server made and its client sent back: found by comparing each request of a
-//! recording with the answers before it, and turned into extractions and placeholders.
+//! recording with the responses before it, and turned into extractions and placeholders.
 //!
-//! A value of an answer counts if no earlier request had it (the client would have known it before
+//! A value of a response counts if no earlier request had it (the client would have known it before
 //! the server said it) and if it is named or formed like an identifier or a token. In requests, whole
 //! values are compared only: segments of the path, query values, fields, cookies, members of a body.
-//! The work is one look-up a value. Cookies that an answer set are left to the flow, which keeps
+//! The work is one look-up a value. Cookies that a response set are left to the flow, which keeps
 //! cookies for each of its users.
 
 use std::collections::{HashMap, HashSet};
@@ -18,20 +18,20 @@ use super::note::Kind;
 use super::secret::is_secret_name;
 use super::template::{Numbered, hole, identifier, literal};
 
-/// Values of answers held at most.
+/// Values of responses held at most.
 const MOST_VALUES: usize = 500_000;
 /// Bytes of a value at most.
 const LONGEST_VALUE: usize = 8 << 10;
 /// Bytes of the way to a value at most: it is kept with each value.
 const LONGEST_WAY: usize = 1 << 10;
-/// Bytes of an answer searched at most.
-const LONGEST_ANSWER: usize = 16 << 20;
+/// Bytes of a response searched at most.
+const LONGEST_RESPONSE: usize = 16 << 20;
 
 /// A request and what came back.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) draft: Draft,
-    pub(super) answer: Answer,
+    pub(super) response: Response,
     /// The page it belongs to.
     pub(super) page: String,
     /// When it began and ended, in nanoseconds.
@@ -39,9 +39,9 @@ pub(super) struct Exchange {
     pub(super) end: i128,
 }
 
-/// What of an answer is searched.
+/// What of a response is searched.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) headers: Vec<(String, String)>,
     /// The body, if it is JSON.
     pub(super) json: Option<String>,
@@ -61,17 +61,17 @@ pub(super) fn correlate(exchanges: &mut [Exchange], assembly: &mut Assembly) -> 
                 exchanges[step].draft.extract.insert(name, extractor);
             }
         }
-        known.learn(at, &exchanges[at].answer);
+        known.learn(at, &exchanges[at].response);
     }
     if known.cookies_left > 0 {
         let what = format!(
-            "{} cookies were set by earlier answers: the flow keeps them for each user",
+            "{} cookies were set by earlier responses: the flow keeps them for each user",
             known.cookies_left
         );
         assembly.note(Kind::Assumed, "", what);
     }
     if known.full {
-        let what = "values of later answers: too many to compare with requests";
+        let what = "values of later responses: too many to compare with requests";
         assembly.note(Kind::NotCarriedOver, "", what);
     }
     (0..exchanges.len()).map(|at| groups.of(at)).collect()
@@ -88,14 +88,14 @@ struct Source {
     variable: Option<String>,
 }
 
-/// An answer's step, the variable to extract there if it is a value, and how.
+/// A response's step, the variable to extract there if it is a value, and how.
 type Use = (usize, Option<String>, Extractor);
 
 #[derive(Debug, Default)]
 struct Known {
     /// By value, as template text.
     values: HashMap<String, Source>,
-    /// Values that requests had before any answer did.
+    /// Values that requests had before any response did.
     clients: HashSet<String>,
     /// The step that set a cookie last, by its name.
     jar: HashMap<String, usize>,
@@ -106,7 +106,7 @@ struct Known {
 }
 
 impl Known {
-    /// Puts placeholders where the request repeats an answer.
+    /// Puts placeholders where the request repeats a response.
     fn replace(&mut self, draft: &mut Draft, used: &mut Vec<Use>) {
         draft.path = self.path(&draft.path, used);
         for (name, value) in &mut draft.headers.0 {
@@ -213,7 +213,7 @@ impl Known {
         }
     }
 
-    /// Replaces one value if an answer had it, and remembers it as the client's own otherwise.
+    /// Replaces one value if a response had it, and remembers it as the client's own otherwise.
     fn value(&mut self, name: &str, segment: bool, value: &mut String, used: &mut Vec<Use>) {
         let Some(source) = self.values.get_mut(value.as_str()) else {
             if !value.is_empty() && value.len() <= LONGEST_VALUE {
@@ -235,9 +235,9 @@ impl Known {
         *value = hole(variable);
     }
 
-    /// Remembers what an answer holds.
-    fn learn(&mut self, step: usize, answer: &Answer) {
-        for (name, value) in &answer.headers {
+    /// Remembers what a response holds.
+    fn learn(&mut self, step: usize, response: &Response) {
+        for (name, value) in &response.headers {
             if name.eq_ignore_ascii_case("set-cookie") {
                 self.learn_cookies(step, value);
             } else if is_identifier(name) || is_secret_name(name, false) || looks_random(value) {
@@ -245,7 +245,7 @@ impl Known {
                 self.learn_value(step, value, &name.to_ascii_lowercase(), extractor);
             }
         }
-        let text = answer.json.as_deref().filter(|text| text.len() <= LONGEST_ANSWER);
+        let text = response.json.as_deref().filter(|text| text.len() <= LONGEST_RESPONSE);
         let text = text.filter(|text| parts(text) <= MOST_VALUES);
         if let Some(literal) = text.and_then(|text| serde_json::from_str::<Literal>(text).ok()) {
             self.learn_literal(step, &literal, &mut Vec::new());
@@ -416,8 +416,8 @@ mod tests {
         let mut draft = Draft::new("", method);
         draft.put_url(url).unwrap();
         let json = Some(json.to_owned());
-        let answer = Answer { json, ..Answer::default() };
-        Exchange { draft, answer, page: page.to_owned(), start: 0, end: 0 }
+        let response = Response { json, ..Response::default() };
+        Exchange { draft, response, page: page.to_owned(), start: 0, end: 0 }
     }
 
     fn correlated(exchanges: &mut [Exchange]) -> Vec<usize> {
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_travels_from_an_answer_into_a_path() {
+    fn an_identifier_travels_from_a_response_into_a_path() {
         let mut exchanges = [
             exchange("a", "POST", "http://h/orders", r#"{"order":{"id":71,"total":5}}"#),
             exchange("b", "GET", "http://h/orders/71?page=5", "{}"),
@@ -463,8 +463,8 @@ mod tests {
             exchange("a", "POST", "http://h/login", r#"{"access_token":"t0ken-abcdef"}"#),
             exchange("a", "GET", "http://h/me", "{}"),
         ];
-        exchanges[0].answer.headers.push(("Set-Cookie".into(), "sid=1; Path=/".into()));
-        exchanges[0].answer.headers.push(("X-CSRF-Token".into(), "csrf-value".into()));
+        exchanges[0].response.headers.push(("Set-Cookie".into(), "sid=1; Path=/".into()));
+        exchanges[0].response.headers.push(("X-CSRF-Token".into(), "csrf-value".into()));
         exchanges[1].draft.put_header("Authorization", "Bearer t0ken-abcdef");
         exchanges[1].draft.put_header("Cookie", "sid=1; own=2");
         exchanges[1].draft.put_header("X-CSRF", "csrf-value");

@@ -1,7 +1,7 @@
 //! Recordings of browsers and proxies: HTTP Archive 1.2.
 //!
 //! [`record`] is the file's form, [`sieve`] decides which entries are load and which header fields
-//! are the browser's own, [`super::correlate`] finds values that travel from an answer into a later
+//! are the browser's own, [`super::correlate`] finds values that travel from a response into a later
 //! request; here pages become flows, with the time the user took between requests.
 
 mod record;
@@ -14,7 +14,7 @@ use model::workload::Time;
 
 use super::assembly::Assembly;
 use super::body::{essence, put_text};
-use super::correlate::{Answer, Exchange, correlate};
+use super::correlate::{Exchange, Response, correlate};
 use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
@@ -110,7 +110,7 @@ fn exchange(entry: Entry, mut draft: Draft, sieve: &mut Sieve) -> Exchange {
     }
     let content = entry.response.content;
     let is_json = content.mime_type.to_ascii_lowercase().contains("json");
-    let answer = Answer {
+    let response = Response {
         headers: entry
             .response
             .headers
@@ -119,7 +119,7 @@ fn exchange(entry: Entry, mut draft: Draft, sieve: &mut Sieve) -> Exchange {
             .collect(),
         json: is_json.then(|| content.plain().unwrap_or_default()),
     };
-    Exchange { draft, answer, page: entry.pageref.unwrap_or_default(), start, end }
+    Exchange { draft, response, page: entry.pageref.unwrap_or_default(), start, end }
 }
 
 fn put_body(draft: &mut Draft, body: &PostData) {

@@ -75,7 +75,9 @@ fn check_version(root: &Literal) -> Result<(), RequestsError> {
         None if root.member("swagger").is_some() => Err(RequestsError::whole(
             "is Swagger 2, which is not read: convert it to OpenAPI 3 first",
         )),
-        None => Err(RequestsError::whole("is no OpenAPI description: it has no member `openapi`")),
+        None => {
+            Err(RequestsError::whole("is not an OpenAPI description: it has no member `openapi`"))
+        }
     }
 }
 

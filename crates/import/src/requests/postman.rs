@@ -127,7 +127,7 @@ fn tell_scripts(holder: &Value, place: &str, assembly: &mut Assembly) {
     for event in holder["event"].as_array().into_iter().flatten() {
         let when = match event["listen"].as_str() {
             Some("prerequest") => "the script before a request",
-            Some("test") => "the script after an answer",
+            Some("test") => "the script after a response",
             _ => "a script",
         };
         let code = &event["script"]["exec"];

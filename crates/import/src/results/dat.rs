@@ -81,7 +81,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
         }
     }
     if rows.is_empty() {
-        let what = format!("holds no levels; wanted lines of {}", COLUMNS.join(", "));
+        let what = format!("holds no levels; expected lines of {}", COLUMNS.join(", "));
         return Err(DatError { line: None, what });
     }
     Ok(Curve {
@@ -90,7 +90,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
         rows,
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     })
 }
 
@@ -100,7 +100,7 @@ fn no_rise(level: f64, last: f64, before: usize) -> String {
         return format!("level {level} was on line {before} already: remove one");
     }
     format!(
-        "level {level} comes after {last} on line {before}: levels rise; if the lines belong \
+        "level {level} comes after {last} on line {before}: levels must rise; if the lines belong \
          together, put them in order with `sort -n`"
     )
 }
@@ -118,7 +118,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
         .collect::<Result<_, _>>()?;
     let &[level, qps, mean_ms, success] = values.as_slice() else {
         let what = format!(
-            "{} of four columns; {} is missing (wanted {})",
+            "{} of four columns; {} is missing (expected {})",
             values.len(),
             COLUMNS[values.len()],
             COLUMNS.join(", ")
@@ -126,7 +126,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
         return Err(DatError::at(number, what));
     };
     if let Some(fifth) = words.get(COLUMNS.len()) {
-        let what = format!("a fifth column, {}; wanted {}", quote(fifth), COLUMNS.join(", "));
+        let what = format!("a fifth column, {}; expected {}", quote(fifth), COLUMNS.join(", "));
         return Err(DatError::at(number, what));
     }
     let whole = kind == LevelKind::Rate || level.fract() == 0.0;

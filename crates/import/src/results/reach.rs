@@ -68,7 +68,7 @@ impl Look<'_> {
             return Ok(());
         }
         let (name, number) = (quote(self.field), number());
-        self.say(format!("{name} is {number}, which no run can bring"))
+        self.say(format!("{name} is {number}, which no run can produce"))
     }
 
     fn say<E: serde::de::Error>(self, what: String) -> Result<(), E> {

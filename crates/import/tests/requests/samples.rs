@@ -70,15 +70,15 @@ fn a_header_field_that_curl_leaves_out_is_left_out() {
 }
 
 #[test]
-fn answers_that_a_browser_wrote_in_base64_are_read() {
+fn responses_that_a_browser_wrote_in_base64_are_read() {
     // {"items":[{"id":"7f3a9c12-aaaa-bbbb-cccc-123456789abc"}]}
-    let answer = "eyJpdGVtcyI6W3siaWQiOiI3ZjNhOWMxMi1hYWFhLWJiYmItY2NjYy0xMjM0NTY3ODlhYmMifV19";
+    let response = "eyJpdGVtcyI6W3siaWQiOiI3ZjNhOWMxMi1hYWFhLWJiYmItY2NjYy0xMjM0NTY3ODlhYmMifV19";
     let entry = |at: &str, path: &str| {
         serde_json::json!({
             "startedDateTime": format!("2026-01-01T00:00:0{at}Z"), "time": 5,
             "request": {"method": "GET", "url": format!("http://h{path}"), "headers": []},
             "response": {"status": 200, "headers": [], "content": {
-                "mimeType": "application/json", "text": answer, "encoding": "base64"
+                "mimeType": "application/json", "text": response, "encoding": "base64"
             }}
         })
     };
@@ -186,7 +186,7 @@ fn a_recording() {
         "https://stats.example: GET /collect",
         "sec-fetch-mode (",
         "1 requests were sent while another one was open",
-        "2 cookies were set by earlier answers",
+        "2 cookies were set by earlier responses",
     ] {
         assert!(told.contains(needle), "{needle} is not in\n{told}");
     }
@@ -250,7 +250,7 @@ fn a_postman_collection() {
     let told = notes(&imported);
     for needle in [
         "the collection: the script before a request, 2 lines",
-        "Session / Log in: the script after an answer, 1 lines",
+        "Session / Log in: the script after a response, 1 lines",
         "Session / Log in: the header field `X-Debug`: it is disabled",
         "the query parameter `verbose`: it is disabled",
         "the variable `old`: it is disabled",

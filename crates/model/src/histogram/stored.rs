@@ -28,7 +28,7 @@ const MOST_TEXT: usize = MOST_PLAIN / 3 * 4 + 4096;
 /// Reads base64 of a histogram with this program's bounds.
 pub(super) fn read(text: &str) -> Result<Histogram<u64>, String> {
     if text.len() > MOST_TEXT {
-        return Err(format!("a histogram of {} characters; {MOST_TEXT} are the most", text.len()));
+        return Err(format!("a histogram of {} characters; {MOST_TEXT} are allowed", text.len()));
     }
     let bytes = STANDARD.decode(text).map_err(|e| format!("histogram is not base64: {e}"))?;
     let no_histogram = |why: &str| format!("not an HdrHistogram in V2 compressed form: {why}");

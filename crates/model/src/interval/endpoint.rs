@@ -14,7 +14,7 @@ use crate::outcome::ErrorCounts;
 pub const MOST_ENDPOINTS: usize = 1000;
 /// The name of all endpoints that are not told apart.
 pub const OTHERS: &str = "(others)";
-/// Bytes of a failed answer that are kept.
+/// Bytes of a failed response that are kept.
 pub const SAMPLE_BYTES: usize = 4096;
 
 /// Endpoints that are told apart of so many, those that count together being one of them.
@@ -36,17 +36,18 @@ pub struct EndpointTally {
     pub unfinished: u64,
     /// Failed attempts by class.
     pub errors: ErrorCounts,
-    /// Whole answers that arrived inside the interval's phase.
-    pub answers_done: u64,
-    /// Answers by status.
+    /// Whole responses that arrived inside the interval's phase.
+    #[serde(rename = "answers_done")]
+    pub responses_done: u64,
+    /// Responses by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Answers that failed a check, by its index.
+    /// Responses that failed a check, by its index.
     pub failed_checks: BTreeMap<u16, u64>,
     /// done - due.
     pub response: SparseLatencies,
     /// done - sent.
     pub service: SparseLatencies,
-    /// The first answer that failed, in words and as much of its body as is kept.
+    /// The first response that failed, in words and as much of its body as is kept.
     pub sample: Option<String>,
 }
 
@@ -63,7 +64,7 @@ impl EndpointTally {
         self.unsent = self.unsent.saturating_add(other.unsent);
         self.unfinished = self.unfinished.saturating_add(other.unfinished);
         self.errors.merge(&other.errors);
-        self.answers_done = self.answers_done.saturating_add(other.answers_done);
+        self.responses_done = self.responses_done.saturating_add(other.responses_done);
         add_counts(&mut self.statuses, &other.statuses);
         add_counts(&mut self.failed_checks, &other.failed_checks);
         self.response.append(&other.response);

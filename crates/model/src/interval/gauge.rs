@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::Nanos;
 
 /// A level that rises and falls, integrated over time: connections open, requests in flight. Never
-/// past the instant that [`Gauge::until`] named: what happens later, while the stretch has not been
+/// past the instant that [`Gauge::until`] named: what happens later, while the period has not been
 /// taken yet, moves the level but adds no time to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Gauge {
@@ -38,7 +38,7 @@ impl Gauge {
         self.value
     }
 
-    /// The stretch being integrated ends at `until_ns`.
+    /// The period being integrated ends at `until_ns`.
     pub fn until(&mut self, until_ns: Nanos) {
         self.until_ns = until_ns;
     }
@@ -60,7 +60,7 @@ impl Gauge {
     }
 }
 
-/// A gauge over a stretch of time.
+/// A gauge over a period of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GaugeSum {
     /// Level x time, in nanoseconds.
@@ -77,7 +77,7 @@ impl GaugeSum {
         self.max = self.max.saturating_add(other.max);
     }
 
-    /// Appends a later stretch of the same gauge.
+    /// Appends a later period of the same gauge.
     pub fn append(&mut self, later: &Self) {
         self.area_ns = self.area_ns.saturating_add(later.area_ns);
         self.max = self.max.max(later.max);

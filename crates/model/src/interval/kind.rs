@@ -1,7 +1,7 @@
-//! The kinds of answers that came in an interval, told apart by status, media type, how the body begins
+//! The kinds of responses that came in an interval, told apart by status, media type, how the body begins
 //! and how long it is, per endpoint. So a page of errors that comes with status 200 is seen.
 //!
-//! Only answers that succeeded are counted: the others are known as failures. Not here: the kinds of a
+//! Only responses that succeeded are counted: the others are known as failures. Not here: the kinds of a
 //! run over time ([`crate::kinds`]).
 
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub const fn length_class(bytes: u64) -> u8 {
     (u64::BITS - bytes.leading_zeros()) as u8
 }
 
-/// One kind of answer in one interval.
+/// One kind of response in one interval.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KindTally {
@@ -57,7 +57,8 @@ pub struct KindTally {
     /// See [`length_class`].
     pub length: u8,
     /// How many came.
-    pub answers: u64,
+    #[serde(rename = "answers")]
+    pub responses: u64,
     /// When the first and the last was whole, since the run's start.
     pub first_ns: Nanos,
     /// See `first_ns`.
@@ -80,17 +81,17 @@ impl KindTally {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        if other.answers == 0 {
+        if other.responses == 0 {
             return;
         }
-        if self.answers == 0 {
+        if self.responses == 0 {
             (self.first_ns, self.least_bytes) = (other.first_ns, other.least_bytes);
         }
         self.first_ns = self.first_ns.min(other.first_ns);
         self.last_ns = self.last_ns.max(other.last_ns);
         self.least_bytes = self.least_bytes.min(other.least_bytes);
         self.most_bytes = self.most_bytes.max(other.most_bytes);
-        self.answers = self.answers.saturating_add(other.answers);
+        self.responses = self.responses.saturating_add(other.responses);
         self.service_sum_ns = self.service_sum_ns.saturating_add(other.service_sum_ns);
         if self.beginning.is_none() {
             self.beginning.clone_from(&other.beginning);

@@ -19,14 +19,14 @@ pub(crate) const SLOTS: u32 = 64;
 pub struct PresenceTally {
     /// Time that the users of a closed loop had in the window.
     pub user_ns: Nanos,
-    /// Of it, the time that users were down: from the beginning of an attempt that failed without an
-    /// answer to the beginning of the next that was answered.
+    /// Of it, the time that users were down: from the beginning of an attempt that failed without a
+    /// response to the beginning of the next that was answered.
     pub down_ns: Nanos,
     /// Of that, what was ended by the server and not by a time-out: refused, reset, cut off.
     pub cut_ns: Nanos,
-    /// Time that users spent on answers that failed.
+    /// Time that users spent on responses that failed.
     pub failing_ns: Nanos,
-    /// Slots in which the server served somebody: a part of an answer came that is no server error.
+    /// Slots in which the server served somebody: a part of a response came that is no server error.
     #[serde(rename = "served_set")]
     pub served: u64,
     /// Slots in which the generator itself did not run: nothing is known of them.
@@ -35,7 +35,7 @@ pub struct PresenceTally {
     /// Slots in which somebody waited.
     #[serde(rename = "waited_set")]
     pub waited: u64,
-    /// Slots in which an attempt failed without an answer, or with a server error.
+    /// Slots in which an attempt failed without a response, or with a server error.
     #[serde(rename = "failed_set")]
     pub failed: u64,
 }
@@ -70,7 +70,7 @@ impl PresenceTally {
         self.left_by(self.down_ns)
     }
 
-    /// The share of the users' time that was spent neither down nor on answers that failed.
+    /// The share of the users' time that was spent neither down nor on responses that failed.
     pub fn succeeding(&self) -> Option<f64> {
         self.left_by(self.down_ns.saturating_add(self.failing_ns))
     }

@@ -1,11 +1,11 @@
-//! Answers counted by status.
+//! Responses counted by status.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Answers by status, 100 to 999.
+/// Responses by status, 100 to 999.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StatusCounts(Box<[u32; 1000]>);
 
@@ -22,7 +22,7 @@ impl fmt::Debug for StatusCounts {
 }
 
 impl StatusCounts {
-    /// Counts one answer. A status outside 100..=999 counts as 999; the parser lets none through.
+    /// Counts one response. A status outside 100..=999 counts as 999; the parser lets none through.
     #[inline]
     pub fn record(&mut self, status: u16) {
         self.0[usize::from(status).min(999)] += 1;

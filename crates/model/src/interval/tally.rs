@@ -9,13 +9,13 @@ use super::gauge::GaugeSum;
 use super::kind::{self, KindTally};
 use super::presence::PresenceTally;
 use super::statuses::StatusCounts;
-use crate::answer::AnswerTally;
 use crate::histogram::Latencies;
 use crate::outcome::{ErrorClass, ErrorCounts};
+use crate::response::ResponseTally;
 use crate::users::UserTally;
 
 /// Counts and latencies of the attempts that ended in an interval. In the window and the drain only
-/// attempts that were due inside the window are counted, but for `answers_done`.
+/// attempts that were due inside the window are counted, but for `responses_done`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Requests handed to the kernel.
@@ -28,9 +28,10 @@ pub struct Tally {
     pub unfinished: u64,
     /// Failed attempts by class.
     pub errors: ErrorCounts,
-    /// Whole answers that arrived inside this interval's phase, whenever they were due: throughput.
-    pub answers_done: u64,
-    /// Answers by status.
+    /// Whole responses that arrived inside this interval's phase, whenever they were due: throughput.
+    #[serde(rename = "answers_done")]
+    pub responses_done: u64,
+    /// Responses by status.
     pub statuses: StatusCounts,
     /// Bytes received, TLS records included.
     pub bytes_read: u64,
@@ -46,7 +47,7 @@ pub struct Tally {
     pub service: Latencies,
     /// taken - due.
     pub late: Latencies,
-    /// For how long each whole answer may have waited for the worker, at most.
+    /// For how long each whole response may have waited for the worker, at most.
     #[serde(default)]
     pub observed_late: Latencies,
     /// sent - taken.
@@ -67,7 +68,8 @@ pub struct Tally {
     /// Requests unanswered.
     pub in_flight: GaugeSum,
     /// What was answered.
-    pub answers: AnswerTally,
+    #[serde(rename = "answers")]
+    pub responses: ResponseTally,
     /// Local resources that ran out, by errno name (`EMFILE`, `EADDRNOTAVAIL`).
     pub limits: BTreeMap<String, u64>,
     /// The first failure of each class in words, as a sample.
@@ -81,7 +83,7 @@ pub struct Tally {
     /// Flows that had sessions, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowTally>,
-    /// Answers that succeeded, by kind.
+    /// Responses that succeeded, by kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<KindTally>,
     /// Where the first redirect led.
@@ -99,7 +101,7 @@ impl Tally {
         self.succeeded.saturating_add(unanswered).saturating_add(self.errors.total())
     }
 
-    /// Whole answers, whatever their status or content.
+    /// Whole responses, whatever their status or content.
     pub fn requests(&self) -> u64 {
         let failed = self.errors.of(ErrorClass::Status);
         let failed = failed.saturating_add(self.errors.of(ErrorClass::Check));
@@ -114,7 +116,7 @@ impl Tally {
         self.unsent = self.unsent.saturating_add(other.unsent);
         self.unfinished = self.unfinished.saturating_add(other.unfinished);
         self.errors.merge(&other.errors);
-        self.answers_done = self.answers_done.saturating_add(other.answers_done);
+        self.responses_done = self.responses_done.saturating_add(other.responses_done);
         self.statuses.merge(&other.statuses);
         self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
         self.bytes_written = self.bytes_written.saturating_add(other.bytes_written);
@@ -132,7 +134,7 @@ impl Tally {
         self.other_scheme = self.other_scheme.saturating_add(other.other_scheme);
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
-        self.answers.merge(&other.answers);
+        self.responses.merge(&other.responses);
         for (name, n) in &other.limits {
             let sum = self.limits.entry(name.clone()).or_default();
             *sum = sum.saturating_add(*n);

@@ -63,7 +63,7 @@ impl RunBuilder {
         &self.seconds
     }
 
-    /// The answers by kind over the window.
+    /// The responses by kind over the window.
     pub fn kinds(&self) -> &Kinds {
         &self.kinds
     }
@@ -94,9 +94,9 @@ impl RunBuilder {
             first_byte_ns: sums.first_byte.summary(),
             connect_ns: sums.connect.summary(),
             tls_ns: sums.tls.summary(),
-            answer: sums.answers.commonest(),
-            answer_kinds: kinds.listed(),
-            answer_changes: Vec::new(),
+            commonest_response: sums.responses.commonest(),
+            response_kinds: kinds.listed(),
+            response_changes: Vec::new(),
             generator: sums.generator(environment_cpus),
             dips: Vec::new(),
             histograms: sums.histograms(),

@@ -12,14 +12,14 @@ use crate::outcome::ErrorCounts;
 use crate::units::Nanos;
 
 /// Counts of the attempts that were due in the measured window:
-/// `attempts = succeeded + unsent + unfinished + errors`, `requests` = whole answers.
+/// `attempts = succeeded + unsent + unfinished + errors`, `requests` = whole responses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Requests due in the window, whatever became of them.
     pub attempts: u64,
-    /// Whole answers to these attempts, in the window or the drain.
+    /// Whole responses to these attempts, in the window or the drain.
     pub requests: u64,
-    /// Answers that count as success.
+    /// Responses that count as success.
     pub succeeded: u64,
     /// Dropped before sending.
     pub unsent: u64,
@@ -43,7 +43,7 @@ pub struct Totals {
     pub other_scheme: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
-    /// Answers by status.
+    /// Responses by status.
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by class.
     pub errors: ErrorCounts,
@@ -56,21 +56,21 @@ pub struct Totals {
 /// Rates over the measured window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rates {
-    /// Answers done inside the window / window.
+    /// Responses done inside the window / window.
     pub requests_per_s: f64,
     /// Attempts due in the window / window.
     pub offered_per_s: f64,
     /// Requests handed to the kernel inside the window / window.
     pub achieved_per_s: f64,
     /// Successes / attempts, 0..=1; absent without attempts. In a closed loop time counts as well: it is
-    /// at most the share of the users' time that was spent neither without the server nor on answers that
+    /// at most the share of the users' time that was spent neither without the server nor on responses that
     /// failed, since users that back off make few attempts.
     pub success_ratio: Option<f64>,
     /// Successes / attempts in a closed loop, where time counted and made `success_ratio` less than that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts_success_ratio: Option<f64>,
     /// The share of the load for which the server was there, 0..=1: in a closed loop of the users' time,
-    /// in an open loop of the arrivals (those that were answered, whatever the answer). Absent without
+    /// in an open loop of the arrivals (those that were answered, whatever the response). Absent without
     /// attempts, and in a closed loop measured before time was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_ratio: Option<f64>,
@@ -98,7 +98,7 @@ pub struct Concurrency {
 pub struct Generator {
     /// Processor time of all workers in the window.
     pub cpu_ns: Nanos,
-    /// Processor time per answer done in the window.
+    /// Processor time per response done in the window.
     pub cpu_ns_per_request: f64,
     /// Each worker's share of its core.
     pub workers: Vec<WorkerShare>,
@@ -129,8 +129,9 @@ pub struct WorkerShare {
     /// How many there were.
     #[serde(default)]
     pub pauses: u64,
-    /// Answers taken in.
-    pub answers: u64,
+    /// Responses taken in.
+    #[serde(rename = "answers")]
+    pub responses: u64,
     /// Throughput samples of 100 ms each, as wrk's `Req/Sec` line shows.
     pub req_per_s: StepSummary,
 }

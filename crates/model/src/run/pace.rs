@@ -1,7 +1,7 @@
 //! Whether a server kept up with the sessions of an open loop.
 //!
 //! Later steps fall due when earlier ones are answered, so a server that falls behind lowers the number of requests
-//! that are due: answers over requests due hide up to nine tenths of an overload of long flows. What does not
+//! that are due: responses over requests due hide up to nine tenths of an overload of long flows. What does not
 //! hide is how many sessions pile up before it, each with one request that is not answered: with `A` arrivals in
 //! the window, `D` requests due and `R` answered in it, `D - R` more are under way at its end than at its start,
 //! and `1 - (D - R) / A` is sessions ended over sessions due. Where an arrival is one request, that is `R / D`.
@@ -71,14 +71,14 @@ fn newly_under_way(endpoints: &[EndpointRun]) -> f64 {
         let first = endpoint.blocks.iter().find(|block| block.response_mean_ns > 0);
         // Of one block nothing is known of the start.
         let (false, Some(first)) = (before.is_empty(), first) else { continue };
-        let per_ns = last.answers_done as f64 / last.duration_ns.max(1) as f64;
+        let per_ns = last.responses_done as f64 / last.duration_ns.max(1) as f64;
         at_end += per_ns * first.response_mean_ns as f64;
         for block in before {
-            // Answers to what was due before the window are in its throughput, not among its attempts.
+            // Responses to what was due before the window are in its throughput, not among its attempts.
             let failed =
                 [ErrorClass::Status, ErrorClass::Check].map(|class| block.errors.of(class));
             let answered = failed.into_iter().fold(block.succeeded, u64::saturating_add);
-            at_start += block.answers_done.saturating_sub(answered) as f64;
+            at_start += block.responses_done.saturating_sub(answered) as f64;
         }
     }
     f64::max(at_end - at_start, 0.0)

@@ -7,7 +7,7 @@ use super::WorkerShare;
 use crate::interval::WorkerUse;
 use crate::units::Nanos;
 
-/// Samples of throughput in answers per second.
+/// Samples of throughput in responses per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSummary {
     /// Samples.
@@ -51,7 +51,7 @@ pub(super) struct WorkerSum {
     paused_ns: Nanos,
     paused_max_ns: Nanos,
     pauses: u64,
-    answers: u64,
+    responses: u64,
     steps: Vec<u32>,
 }
 
@@ -67,7 +67,7 @@ impl WorkerSum {
         self.paused_ns = self.paused_ns.saturating_add(used.paused_ns);
         self.paused_max_ns = self.paused_max_ns.max(used.paused_max_ns);
         self.pauses = self.pauses.saturating_add(u64::from(used.pauses));
-        self.answers = self.answers.saturating_add(used.answers);
+        self.responses = self.responses.saturating_add(used.responses);
         self.add_steps(&used.steps);
     }
 
@@ -91,7 +91,7 @@ impl WorkerSum {
             paused_ratio: ratio(self.paused_ns).min(1.0),
             paused_max_ns: self.paused_max_ns,
             pauses: self.pauses,
-            answers: self.answers,
+            responses: self.responses,
             req_per_s: StepSummary::of(&self.steps),
         }
     }

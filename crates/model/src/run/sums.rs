@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::figures::{Concurrency, Generator, Rates, Totals};
 use super::steps::WorkerSum;
-use crate::answer::AnswerTally;
 use crate::histogram::Latencies;
 use crate::interval::{GaugeSum, Interval, PresenceTally, Tally};
 use crate::machine::MachineSum;
+use crate::response::ResponseTally;
 use crate::units::{Nanos, SECOND};
 use crate::users::UserTally;
 
@@ -16,7 +16,7 @@ pub(super) struct Sums {
     pub(super) totals: Totals,
     window_bytes_read: u64,
     sent: u64,
-    answers_done: u64,
+    responses_done: u64,
     open: GaugeSum,
     in_flight: GaugeSum,
     pub(super) response: Latencies<u64>,
@@ -27,7 +27,7 @@ pub(super) struct Sums {
     pub(super) first_byte: Latencies<u64>,
     pub(super) connect: Latencies<u64>,
     pub(super) tls: Latencies<u64>,
-    pub(super) answers: AnswerTally,
+    pub(super) responses: ResponseTally,
     pub(super) users: UserTally,
     pub(super) location: Option<String>,
     workers: Vec<WorkerSum>,
@@ -81,7 +81,7 @@ impl Sums {
         self.observed_late.merge(&tally.observed_late);
         self.wait.merge(&tally.wait);
         self.first_byte.merge(&tally.first_byte);
-        self.answers.merge(&tally.answers);
+        self.responses.merge(&tally.responses);
     }
 
     pub(super) fn add_window(&mut self, interval: &Interval) {
@@ -90,7 +90,7 @@ impl Sums {
         self.totals.duration_ns = self.totals.duration_ns.saturating_add(length_ns);
         self.window_bytes_read = self.window_bytes_read.saturating_add(tally.bytes_read);
         self.sent = self.sent.saturating_add(tally.sent);
-        self.answers_done = self.answers_done.saturating_add(tally.answers_done);
+        self.responses_done = self.responses_done.saturating_add(tally.responses_done);
         self.open.append(&tally.open);
         self.in_flight.append(&tally.in_flight);
         if let Some(machine) = &interval.machine {
@@ -119,7 +119,7 @@ impl Sums {
         };
         let answered = if open_loop { of_attempts(totals.requests) } else { None };
         Rates {
-            requests_per_s: self.per_second(self.answers_done),
+            requests_per_s: self.per_second(self.responses_done),
             offered_per_s: self.per_second(attempts),
             achieved_per_s: self.per_second(self.sent),
             success_ratio,
@@ -143,7 +143,7 @@ impl Sums {
         let cpu_ns = self.workers.iter().map(WorkerSum::cpu_ns).fold(0, Nanos::saturating_add);
         let workers = self.workers.iter().map(WorkerSum::share).collect();
         let cpu_ns_per_request =
-            if self.answers_done > 0 { cpu_ns as f64 / self.answers_done as f64 } else { 0.0 };
+            if self.responses_done > 0 { cpu_ns as f64 / self.responses_done as f64 } else { 0.0 };
         let machine = self.machine.finish(cpus);
         Generator { cpu_ns, cpu_ns_per_request, workers, machine, ceiling: None }
     }

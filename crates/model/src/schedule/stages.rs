@@ -1,4 +1,4 @@
-//! The course of a load over time, by stages: its height, their integral, and its inverse.
+//! The profile of a load over time, by stages: its height, their integral, and its inverse.
 //!
 //! A height is arrivals per second in an open loop and users in a closed one.
 
@@ -104,24 +104,24 @@ impl Shape {
 }
 
 impl Stages {
-    /// The course that stages describe.
+    /// The profile that stages describe.
     ///
     /// # Errors
     /// The first stage that is wrong, with what is, in words.
     pub fn new(stages: &[Stage]) -> Result<Self, (usize, String)> {
-        let mut course = Self { segments: Vec::new(), end_ns: 0, mass: 0.0 };
+        let mut profile = Self { segments: Vec::new(), end_ns: 0, mass: 0.0 };
         let mut ended = 0.0;
         for (index, stage) in stages.iter().enumerate() {
             if index >= MOST {
                 return Err((index, format!("more than {MOST} stages")));
             }
-            ended = course.add(stage, ended).map_err(|what| (index, what.to_owned()))?;
+            ended = profile.add(stage, ended).map_err(|what| (index, what.to_owned()))?;
         }
         let last = stages.len().saturating_sub(1);
-        if course.mass <= 0.0 || !course.mass.is_finite() {
-            return Err((last, "the stages hold no load at all".to_owned()));
+        if profile.mass <= 0.0 || !profile.mass.is_finite() {
+            return Err((last, "the stages ask for no load".to_owned()));
         }
-        Ok(course)
+        Ok(profile)
     }
 
     /// Adds a stage to what ended at a height; gives the height it ends at.
@@ -152,7 +152,7 @@ impl Stages {
             }
             Stage::Sine { mean, amplitude, period, r#for } => {
                 if amplitude.0 > mean.0 {
-                    return Err("`amplitude` is above `mean`: the load would fall below nothing");
+                    return Err("`amplitude` is above `mean`: the load would fall below 0");
                 }
                 if period.0 == 0 {
                     return Err("`period` has to be above 0");
@@ -169,7 +169,7 @@ impl Stages {
 
     fn segment(&mut self, length_ns: Nanos, shape: Shape) -> Result<(), &'static str> {
         if length_ns == 0 {
-            return Err("a stage has to last longer than nothing");
+            return Err("a stage must last longer than 0");
         }
         let length_s = length_ns as f64 / SECOND as f64;
         let (start_ns, mass) = (self.end_ns, self.mass);
@@ -269,8 +269,8 @@ mod tests {
 
     #[test]
     fn areas_are_those_of_the_figures() {
-        let course = Stages::new(&stages()).unwrap();
-        let at = |s: f64| course.integral((s * SECOND as f64) as Nanos);
+        let profile = Stages::new(&stages()).unwrap();
+        let at = |s: f64| profile.integral((s * SECOND as f64) as Nanos);
         // Triangle, rectangle, rectangle, triangle (from 100, where the hold ended), stairs, waves.
         for (second, mass) in [
             (5.0, 125.0),
@@ -286,16 +286,16 @@ mod tests {
         ] {
             assert!((at(second) - mass).abs() < 1e-6, "{second}: {} {mass}", at(second));
         }
-        assert_eq!(course.end_ns(), 32 * SECOND);
-        assert!((course.mean() - 2120.0 / 32.0).abs() < 1e-9 && course.peak() == 500.0);
-        assert_eq!(course.due_at(2120.0), Nanos::MAX);
+        assert_eq!(profile.end_ns(), 32 * SECOND);
+        assert!((profile.mean() - 2120.0 / 32.0).abs() < 1e-9 && profile.peak() == 500.0);
+        assert_eq!(profile.due_at(2120.0), Nanos::MAX);
     }
 
     #[test]
-    fn users_come_and_go_with_the_course() {
-        let course = Stages::new(&stages()).unwrap();
+    fn users_come_and_go_with_the_profile() {
+        let profile = Stages::new(&stages()).unwrap();
         let above = |height, s: f64| {
-            let at = course.above(height, (s * SECOND as f64) as Nanos);
+            let at = profile.above(height, (s * SECOND as f64) as Nanos);
             at.map(|at| (at as f64 / SECOND as f64 * 1000.0).round() / 1000.0)
         };
         assert_eq!(above(0.0, 0.0), Some(0.0));
@@ -333,11 +333,11 @@ mod tests {
     proptest! {
         #[test]
         fn the_inverse_leads_back(part in 0.0..0.9999f64) {
-            let course = Stages::new(&stages()).unwrap();
+            let profile = Stages::new(&stages()).unwrap();
             let mass = 2120.0 * part;
-            let due = course.due_at(mass);
+            let due = profile.due_at(mass);
             // A nanosecond is at most 5e-7 arrivals.
-            prop_assert!((course.integral(due) - mass).abs() < 1e-5, "{} {}", mass, course.integral(due));
+            prop_assert!((profile.integral(due) - mass).abs() < 1e-5, "{} {}", mass, profile.integral(due));
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::value::{Count, Rate, Time};
 use crate::schedule::Arrivals;
 
-/// How much load and for how long. A `rate` opens the loop; without one users wait for their answers.
+/// How much load and for how long. A `rate` opens the loop; without one users wait for their responses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoadSpec {
@@ -40,10 +40,10 @@ pub struct LoadSpec {
     /// Fixed step between the sends of one closed-loop user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<Time>,
-    /// Wait of a closed-loop user after an answer.
+    /// Wait of a closed-loop user after a response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Time>,
-    /// The course of the load, one stage after another, instead of `duration` and `ramp`.
+    /// The profile of the load, one stage after another, instead of `duration` and `ramp`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
     /// Seed of every draw.
@@ -54,7 +54,7 @@ pub struct LoadSpec {
 /// A height of load: arrivals per second (`45/s`, `0.5/s`) in an open loop, users in a closed one.
 pub type Level = Rate;
 
-/// A stretch of a load's course.
+/// A period of a load's profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Stage {

@@ -12,21 +12,21 @@ use super::TableFormat;
 #[command(
     after_help = "Reads the .dat of wrktest.sh; text of wrk, wrk2, ab, hey and oha; JSON of \
 k6 (--summary-export or handleSummary), vegeta (report -type=json) and oha; JTL of JMeter (CSV with \
-its header line, or XML); run.json and sweep.json, also by their folder. Formats are told by \
-content.\nExit codes: 0 nothing impossible; 1 a file could not be read; 2 usage; 98 a row is \
+its header line, or XML); run.json and sweep.json, also by their folder. Formats are recognised by \
+their content.\nExit codes: 0 nothing impossible; 1 a file could not be read; 2 usage; 98 a row is \
 impossible."
 )]
 pub struct AuditArgs {
     /// Results of any tool; several of the same target and concurrency are set side by side
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Connections, where a closed loop's file does not say them (hey, oha)
+    /// Connections, where the file of a closed loop does not state them (hey, oha)
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub connections: Option<u64>,
-    /// All files measured the same target: compare also those that do not name theirs
+    /// Treat all files as measured on the same target, also those that do not name it
     #[arg(long)]
     pub same_target: bool,
-    /// What goes to standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TableFormat,
 }

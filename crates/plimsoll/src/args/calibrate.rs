@@ -9,8 +9,8 @@ use super::{IoArg, TextOrJson};
 /// `plimsoll calibrate`.
 #[derive(Debug, Args)]
 #[command(after_help = "The result is kept under $XDG_STATE_HOME/plimsoll/calibration (or \
-~/.local/state), by machine and kernel interface. Later runs of small plain requests say what share of \
-it they used. Leave the machine alone meanwhile.")]
+~/.local/state), by machine and kernel interface. Later runs of small plain requests report what share of \
+it they used. Leave the machine idle while it measures.")]
 pub struct CalibrateArgs {
     /// Length of each measurement; there are up to a dozen
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "2s")]
@@ -18,7 +18,7 @@ pub struct CalibrateArgs {
     /// Kernel interface: io_uring where allowed, else epoll
     #[arg(long, value_enum, default_value = "auto")]
     pub io: IoArg,
-    /// What goes to standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TextOrJson,
     /// Print nothing while measuring

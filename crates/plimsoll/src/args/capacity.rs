@@ -11,13 +11,13 @@ use super::LoadArgs;
 /// `plimsoll capacity`.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(
-    after_help = "A level holds when every objective of --slo does, when what was due was answered \
-(99 %), and when attempts succeed (99 %, unless an objective says otherwise).\nEvery level is \
+    after_help = "A level holds when it meets every objective of --slo, when 99 % of the requests that \
+were due were answered, and when 99 % of the attempts succeed (unless an objective says otherwise).\nEvery level is \
 approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of --warmup \
 where that is longer.\nArrivals are random (poisson) unless --arrivals or the workload file \
-says otherwise: users do not come evenly, and evenly spaced arrivals are carried at rates where random \
+says otherwise: users do not arrive evenly, and a server carries evenly spaced arrivals at rates where random \
 ones queue.\nExit codes: 0 confirmed; 98 not confirmed; 99 the objectives are never met, or the \
-capacity is below a qps that was asked for; 1, 2 and 130 as everywhere."
+capacity is below a qps that was asked for; 1, 2 and 130: see `plimsoll --help`."
 )]
 pub struct CapacityArgs {
     /// URL or workload file to load; without one the built-in API is started and searched
@@ -26,10 +26,10 @@ pub struct CapacityArgs {
     /// Search for the highest concurrency in a closed loop, instead of the highest rate
     #[arg(long)]
     pub closed: bool,
-    /// The search is over by then [default: 5m; 1m without a URL]
+    /// Time limit of the whole search [default: 5m; 1m without a URL]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub budget: Option<Nanos>,
-    /// Measured window of a step, longer where fewer than two arrivals would be due [default: a
+    /// Measured window of a step; lengthened where fewer than two arrivals would be due [default: a
     /// thirtieth of the budget, at least 1s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub step: Option<Nanos>,
@@ -39,31 +39,31 @@ pub struct CapacityArgs {
     /// Rest between steps [default: a tenth of a step]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub rest: Option<Nanos>,
-    /// Width of the interval that is narrow enough, in per cent of the capacity
+    /// Width of the interval at which the search stops, in per cent of the capacity
     #[arg(long, value_name = "PERCENT", value_parser = super::parse_percent, allow_hyphen_values = true, default_value = "5%")]
     pub precision: f64,
-    /// Highest level that is tried: a rate, or a concurrency with --closed
+    /// Highest level to try: a rate, or a concurrency with --closed
     #[arg(long, value_name = "LEVEL", value_parser = parse_rate, allow_hyphen_values = true)]
     pub max: Option<f64>,
-    /// Objective that a level must hold, as `run` takes it: 'p99<500ms', 'success>=99%', 'max<2s',
-    /// 'errors.timeout<0.1%', stable, or a preset. May be repeated. A 'qps>=1000' is asked of the
-    /// capacity found: exit 99 when it is missed, 98 when it is undecided [default: 'mean<=500ms' and
+    /// Objective that a level must meet, as for `run`: 'p99<500ms', 'success>=99%', 'max<2s',
+    /// 'errors.timeout<0.1%', stable, or a preset. May be repeated. A 'qps>=1000' applies to the
+    /// capacity found: exit 99 if missed, 98 if undecided [default: 'mean<=500ms' and
     /// 'success>=99%']
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,
-    /// Connections at most
+    /// Maximum number of connections
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1000")]
     pub connections: u64,
     /// What is sent and how
     #[command(flatten)]
     pub load: LoadArgs,
-    /// What goes to standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     pub format: CapacityFormat,
     /// Folder for the results [default: plimsoll-out/capacity/DATE-TIME]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Go on with the search in this folder, keeping its steps; --budget may be raised
+    /// Continue the search in this folder, keeping its steps; --budget may be raised
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
     /// Print nothing while searching

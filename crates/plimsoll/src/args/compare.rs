@@ -8,32 +8,32 @@ use model::units::{parse_count, parse_duration, parse_rate};
 
 use super::{LoadArgs, parse_percent};
 
-/// What counts as no change unless told otherwise, as a share.
+/// Default margin, as a share.
 pub const DEFAULT_MARGIN: f64 = 0.02;
 
 /// `plimsoll compare`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Rounds are run in turns (A B, B A, A B, ...), so that what drifts on the machine \
-hits both alike. Exit codes: 0 SAME or FASTER; 98 CANNOT_TELL, or judgement withheld; 99 SLOWER; 1, 2 \
-and 130 as everywhere."
+    after_help = "The order alternates from round to round (A B, B A, A B, ...), so that drift on the \
+machine affects both alike.\nExit codes: 0 SAME or FASTER; 98 CANNOT_TELL, or judgement withheld; 99 SLOWER; \
+1, 2 and 130: see `plimsoll --help`."
 )]
 pub struct CompareArgs {
-    /// URL of the server to compare with, and URL of the one to judge, or workload files; with
-    /// --baseline the latter alone
+    /// URL of the reference server, then URL of the server to judge, or workload files; with
+    /// --baseline only the one to judge
     #[arg(required = true, num_args = 1..=2, value_name = "URL|FILE")]
     pub urls: Vec<String>,
-    /// Judge against this earlier run (run.json or its folder), under its connections, rate and
-    /// window unless told otherwise
+    /// Judge against this earlier run (run.json or its folder), with its connections, rate and
+    /// window unless flags say otherwise
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// Rounds: each is one run of every URL
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "6")]
     pub rounds: u64,
-    /// Changes up to this share count as none
+    /// Changes up to this share count as no change
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
     pub margin: f64,
-    /// Judge even where environments, answers or loads differ, or a run is not VALID
+    /// Judge even where environments, responses or loads differ, or a run is not VALID
     #[arg(long)]
     pub anyway: bool,
     /// Connections: users in a closed loop, the cap in an open loop [default: 10]
@@ -51,7 +51,7 @@ pub struct CompareArgs {
     /// What is sent and how
     #[command(flatten)]
     pub load: LoadArgs,
-    /// What goes to standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     pub format: CompareFormat,
     /// Folder for every run, compare.json, effects.csv, the picture and report.html

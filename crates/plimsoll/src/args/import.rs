@@ -8,12 +8,12 @@ use import::requests::Format;
 /// `plimsoll import`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-curl: pasted commands, one after another; browsers copy them. vegeta: targets, as HTTP text or JSON. \
-har: a recording out of a browser's network tab; static files are dropped, tokens and ids that one \
-answer gave and a later request used become extractions, pauses become think time. openapi: 3.0 and \
+curl: pasted commands, one after another, as browsers copy them. vegeta: targets, as HTTP text or JSON. \
+har: a recording from a browser's network tab; static files are dropped, tokens and ids that a \
+later request takes from an earlier response become extractions, pauses become think time. openapi: 3.0 and \
 3.1, YAML or JSON; examples become values, schemas make bodies. postman: a collection, 2.1.
-What could not be carried over goes to standard error, a line each, and into the file as comments. \
-Nothing is sent, fetched or executed.\nExit codes: 0 a workload was written; 1 it could not be; 2 \
+What could not be converted is listed on standard error, one item per line, and in the file as comments. \
+Nothing is sent, fetched or executed.\nExit codes: 0 the workload was written; 1 it could not be written; 2 \
 usage.")]
 pub struct ImportArgs {
     /// What the file is
@@ -24,10 +24,10 @@ pub struct ImportArgs {
     /// Workload file to write, with its JSON Schema beside it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Write over a workload file that is there
+    /// Overwrite an existing workload file
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// The server to load; of several in the file, requests to this one are kept
+    /// The server to load; if the file names several, only requests to this one are kept
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
     /// Write credentials as they are, instead of `${env.NAME}`

@@ -9,10 +9,10 @@ use model::{Arrivals, Nanos, StatusRanges};
 /// What is sent and how.
 #[derive(Debug, Clone, PartialEq, Args)]
 pub struct LoadArgs {
-    /// Worker threads [default: processors allowed, at most the connections]
+    /// Worker threads [default: one per allowed processor, at most one per connection]
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub threads: Option<u64>,
-    /// An attempt without a whole answer after this time has failed
+    /// Time-out: an attempt fails without a complete response after this time
     /// [default: 30s]
     #[arg(short = 'T', long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub timeout: Option<Nanos>,
@@ -37,13 +37,13 @@ pub struct LoadArgs {
     /// Statuses that count as success [default: 100-399]
     #[arg(long, value_name = "RANGES", help_heading = "Request")]
     pub success: Option<StatusRanges>,
-    /// What a body must be like, or its answer fails: FIRST (status, type, beginning and, within a factor
-    /// of two, length of the first answer), a TEXT that it holds, or a regular expression between
-    /// slashes: '/"status": *"ok"/'. gzip and deflate are decoded
+    /// What every body must look like; other responses fail. FIRST: like the first response in status,
+    /// type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular
+    /// expression between slashes: '/"status": *"ok"/'. gzip and deflate are decoded
     #[arg(long, value_name = "FIRST|TEXT|/REGEX/", help_heading = "Request")]
     pub expect_body_like: Option<String>,
-    /// Where the URL answers with a redirect, find out before the load where it leads, over N of them
-    /// at most and on the same server only. Redirects are not followed otherwise
+    /// If the URL redirects, find its destination before the load, over at most N redirects and on
+    /// the same server only. The load itself never follows redirects
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, help_heading = "Request")]
     pub follow: Option<u64>,
     /// wrk script that makes the requests; its arguments follow `--`
@@ -52,10 +52,10 @@ pub struct LoadArgs {
     /// How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]
     #[arg(long, value_name = "KIND", value_parser = super::parse_arrivals, help_heading = "Load")]
     pub arrivals: Option<Arrivals>,
-    /// Closed loop: fixed step between the sends of one connection, such as 110ms
+    /// Closed loop: fixed interval between the sends of one connection, such as 110ms
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub pace: Option<Nanos>,
-    /// Closed loop: wait of a connection after each answer
+    /// Closed loop: how long a connection waits after each response
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub think: Option<Nanos>,
     /// Send for this long before the measured window [default: 0s]
@@ -67,25 +67,25 @@ pub struct LoadArgs {
     /// Open a new connection for each request
     #[arg(long, help_heading = "Load")]
     pub no_keepalive: bool,
-    /// Requests sent on a connection before an answer is awaited
+    /// Requests to send on a connection before waiting for a response
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1", help_heading = "Load")]
     pub pipeline: u64,
-    /// Requests unanswered at once at most [default: connections x pipeline]
+    /// Maximum number of requests in flight [default: connections x pipeline]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, help_heading = "Load")]
     pub max_inflight: Option<u64>,
-    /// Send exactly on time: the workers never sleep and burn their cores
+    /// Send exactly on time: the workers never sleep and use their cores fully
     #[arg(long, help_heading = "Load")]
     pub spin: bool,
-    /// Seed of every draw [default: 1]
+    /// Seed of the random numbers [default: 1]
     #[arg(long, value_name = "N", value_parser = parse_seed, allow_hyphen_values = true, help_heading = "Load")]
     pub seed: Option<u64>,
-    /// Workload files: multiply the rates or users of the whole
+    /// Workload files: multiply all rates or users
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, allow_hyphen_values = true, help_heading = "Load")]
     pub scale: Option<f64>,
-    /// Workload files: leave out what changes anything on the server
+    /// Workload files: leave out requests that change anything on the server
     #[arg(long, help_heading = "Load")]
     pub reads_only: bool,
-    /// Workload files: read files below this folder too, besides those below the workload's own; may be
+    /// Workload files: allow reading files below this folder, besides the workload's own; may be
     /// repeated
     #[arg(long, value_name = "DIR", help_heading = "Load")]
     pub allow_files: Vec<PathBuf>,
@@ -129,7 +129,7 @@ pub struct ShapeArgs {
     /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// Requests to send in the measured window at most
+    /// Maximum number of requests to send in the measured window
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests: Option<u64>,
     /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k
@@ -166,7 +166,7 @@ pub struct TlsArgs {
     /// Its key in PEM form
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
-    /// Server name to ask for and check instead of the URL's host
+    /// Server name to send (SNI) and check instead of the URL's host
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
     /// Lowest TLS version
@@ -175,8 +175,8 @@ pub struct TlsArgs {
     /// Highest TLS version
     #[arg(long, value_enum, value_name = "VERSION", default_value = "1.3")]
     pub tls_max: TlsVersion,
-    /// Let connections go on with the TLS sessions of earlier ones, where the server offers it: users
-    /// who come back. Without it every handshake is that of a new client
+    /// Let connections resume earlier TLS sessions where the server offers it, as returning users do.
+    /// Without it every handshake is that of a new client
     #[arg(long)]
     pub tls_resume: bool,
 }

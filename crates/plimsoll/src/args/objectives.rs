@@ -8,13 +8,13 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Objectives")]
 pub struct ObjectiveArgs {
-    /// Objective to judge by, such as 'p99<500ms', 'mean<=100ms', 'service.p99.9<1s', 'max<2s',
+    /// Objective to judge the result by, such as 'p99<500ms', 'mean<=100ms', 'service.p99.9<1s', 'max<2s',
     /// 'success>=99%', 'errors.timeout<0.1%', 'qps>=1000', 'GET /users/{id}: p95<80ms', stable,
-    /// valid, or a preset: founding, top10. May be repeated. Exit 99 when one is missed, 98 when one is
+    /// valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is
     /// undecided
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,
-    /// File for the rulings as a test report in JUnit's XML
+    /// Write the rulings to this file, as a test report in JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Print the rulings as annotations of this CI system, on standard error
@@ -26,9 +26,9 @@ pub struct ObjectiveArgs {
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Objectives")]
 pub struct AbortArgs {
-    /// End the run early on a breach that lasts, such as 'p99>2s for 10s', 'errors>5% for 5s', or,
-    /// where the rate asked for is not reached, 'achieved<95% for 5s'. May be repeated. The result so
-    /// far is kept; exit 99, or 98 for `achieved`
+    /// End the run early when a limit is exceeded for some time, such as 'p99>2s for 10s',
+    /// 'errors>5% for 5s', or, if the requested rate is not reached, 'achieved<95% for 5s'. May be
+    /// repeated. The result so far is kept; exit 99, or 98 for `achieved`
     #[arg(long, value_name = "RULE")]
     pub abort_on: Vec<String>,
 }

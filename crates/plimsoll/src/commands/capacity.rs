@@ -92,7 +92,7 @@ fn asked(args: &CapacityArgs, input: &LoadInput, settings: &Settings) -> Result<
     let asked = Asked::of(if flags.is_empty() { objectives::written(input)? } else { flags });
     if asked.wants_a_course() && settings.hold_ns < FOR_A_COURSE {
         return usage(format!(
-            "--slo stable: dips are told from {} on: give --hold {0}, or a longer --budget",
+            "--slo stable: dips can be found from {} on: give --hold {0}, or a longer --budget",
             exact_duration(FOR_A_COURSE)
         ));
     }
@@ -141,7 +141,7 @@ fn refuse_contradictions(args: &CapacityArgs) -> Result<(), Failure> {
         );
     }
     if args.closed && args.load.arrivals.is_some() {
-        return usage("--arrivals belongs to an open loop: leave --closed out, or it");
+        return usage("--arrivals belongs to an open loop: leave out either it or --closed");
     }
     if args.budget.is_some_and(|budget| budget < LEAST_BUDGET) {
         return usage("--budget: a search needs 10s at least");
@@ -254,7 +254,7 @@ fn exit_code(
 fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) if dir.join(files::SEARCH_JSON).exists() => usage(format!(
-            "{} holds a search already: go on with it by --resume {0}, or name another folder",
+            "{} holds a search already: continue it with --resume {0}, or name another folder",
             dir.display()
         )),
         Some(dir) => Ok(dir.clone()),

@@ -75,7 +75,7 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
         }
         _ if args.rounds > MOST_ROUNDS => usage(format!("--rounds: at most {MOST_ROUNDS}")),
         _ if args.rate.is_some() && (args.load.pace.is_some() || args.load.think.is_some()) => {
-            usage("--pace and --think belong to a closed loop: leave -R out, or them")
+            usage("--pace and --think belong to a closed loop: leave out either them or -R")
         }
         _ => Ok(()),
     }
@@ -86,7 +86,7 @@ fn read_baseline(path: &Path) -> Result<Run, Failure> {
     let wrong = |what: String| Failure::CannotRun(format!("--baseline {}: {what}", file.display()));
     let bytes = input::read(&file).map_err(wrong)?;
     if import::detect(&bytes) == import::Kind::Dat {
-        return Err(wrong("a .dat says nothing of its environment and is never judged".into()));
+        return Err(wrong("a .dat does not describe its environment and is never judged".into()));
     }
     import::load_run(&bytes).map_err(|error| wrong(error.to_string()))
 }

@@ -103,7 +103,7 @@ impl Compared {
             let alone = partial.iter().filter(|(_, having)| having.contains(&name.as_str()));
             let levels: Vec<String> = alone.map(|(at, _)| level(*at)).collect();
             if !levels.is_empty() {
-                text += &format!("{name} has levels that not all have: {}\n", levels.join("; "));
+                text += &format!("{name} has levels that others lack: {}\n", levels.join("; "));
             }
         }
         for judged in &self.judgements {

@@ -32,7 +32,7 @@ fn commented(url: &str) -> Result<String, Failure> {
         Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => parsed,
         _ => {
             return usage(format!(
-                "`{url}` is no URL: it starts with http:// or https:// and a host"
+                "`{url}` is not a URL: a URL starts with http:// or https:// and a host"
             ));
         }
     };

@@ -62,7 +62,7 @@ fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview
     }
 }
 
-/// The requests that a run of this shape makes, where they do not depend on answers.
+/// The requests that a run of this shape makes, where they do not depend on responses.
 fn requests(shape: Shape) -> Option<f64> {
     let by_rate = shape.rate_per_s.zip(shape.duration_ns).map(|(rate, ns)| rate * ns as f64 / 1e9);
     match (shape.requests.map(|n| n as f64), by_rate) {

@@ -70,7 +70,7 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
                 let made = replayed(&journal);
                 if made.is_ok() {
                     let (name, from) = (finished.display(), journal::NAME);
-                    eprintln!("plimsoll: {name} was cut short: made anew from {from}");
+                    eprintln!("plimsoll: {name} was truncated: rebuilt from {from}");
                 }
                 made.map_err(|_| unreadable(&finished, &error))
             }
@@ -93,7 +93,7 @@ fn replayed(path: &Path) -> Result<Replayed, Failure> {
     let made = journal::replay(path).map_err(|error| Failure::CannotRun(error.to_string()))?;
     if let Some(damage) = &made.damage {
         let path = path.display();
-        eprintln!("plimsoll: {path} is damaged ({damage}): what precedes the damage stands");
+        eprintln!("plimsoll: {path} is damaged ({damage}): the data before the damage is used");
     }
     Ok(made)
 }

@@ -148,7 +148,7 @@ pub fn conclude(sweep: &Sweep) {
 fn folder(args: &SweepArgs) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) if dir.join(SWEEP_JSON).exists() => usage(format!(
-            "{} holds a sweep already: go on with it by --resume {0}, or name another folder",
+            "{} holds a sweep already: continue it with --resume {0}, or name another folder",
             dir.display()
         )),
         Some(dir) => Ok(dir.clone()),

@@ -28,7 +28,8 @@ use measure::machine;
 /// wrk's exit code for whatever kept it from running.
 const FAILED: u8 = 1;
 
-const VERSION: &str = concat!("wrk 4 as spoken by plimsoll ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str =
+    concat!("the command line of wrk 4, provided by plimsoll ", env!("CARGO_PKG_VERSION"));
 
 const USAGE: &str = "\
 Usage: wrk <options> <url>
@@ -45,7 +46,7 @@ Usage: wrk <options> <url>
 
   Numeric arguments may include a SI unit (1k, 1M, 1G)
   Time arguments may include a time unit (2s, 2m, 2h)
-  This is plimsoll called by the name of wrk; `plimsoll --help` tells of the rest.
+  This is plimsoll called by the name of wrk; `plimsoll --help` describes the rest.
 ";
 
 /// wrk's own flags.
@@ -127,7 +128,7 @@ fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
     let style = screen::style_of_stderr();
     screen::tell_styled(&report::text::validity(&run.validity, style), style);
     if let Some(why) = &run.halted {
-        eprintln!("wrk: {why}; the result is that of the run so far");
+        eprintln!("wrk: {why}; the result covers the run so far");
     }
     prepared.script.as_ref().map_or(Ok(()), |script| script.end(&run, &steps))
 }

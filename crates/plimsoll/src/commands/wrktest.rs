@@ -1,7 +1,7 @@
 //! `plimsoll wrktest`: wrktest.sh's command line, levels and files, carried out as a sweep; also
 //! through a link named `wrktest.sh`.
 //!
-//! The fourth column of its `.dat` is our success rate: answers with an error status are failures,
+//! The fourth column of its `.dat` is our success rate: responses with an error status are failures,
 //! where the script counted them as successes. `diff` says so when it joins the two.
 
 use std::path::Path;
@@ -46,7 +46,7 @@ pub fn wrktest(args: &WrktestArgs) -> Result<u8, Failure> {
 fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
     let levels = if args.levels.is_empty() { LEVELS.to_vec() } else { args.levels.clone() };
     if levels.contains(&0) {
-        return usage("--levels: 0 is no level: at least one connection is needed");
+        return usage("--levels: 0 is not a level: at least one connection is needed");
     }
     let ladder = levels::listed(levels.into_iter().map(|level| level as f64).collect())?;
     let threads = THREADS_A_CPU * limits::allowed_cpus().len() as u64;

@@ -57,7 +57,7 @@ impl Destination {
             }
             other => {
                 return usage(format!(
-                    "`{other}` in `{text}` is not a scheme to load: use http or https"
+                    "`{other}` in `{text}` is not a supported scheme: use http or https"
                 ));
             }
         };
@@ -247,7 +247,7 @@ pub fn ports_short(routes: &[Route], connections: u64) -> Option<String> {
         format!(
             "{connections} connections need more local ports than the {have} there are \
              ({first}-{last} for each pair of addresses, of which there are {}): {} source \
-             addresses (--source) would do",
+             addresses (--source) would be enough",
             routes.len(),
             connections.div_ceil(per_route)
         )

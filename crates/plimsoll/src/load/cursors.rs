@@ -77,7 +77,7 @@ pub fn begin(dir: &Path, input: &LoadInput) -> Result<bool, Failure> {
     let path = dir.join(NAME);
     if !head.pools.is_empty() && path.exists() {
         return usage(format!(
-            "{0} knows which rows of its pools are used up: go on with it by --resume {0}, or name \
+            "{0} records which rows of its pools are used up: continue it with --resume {0}, or name \
              another folder",
             dir.display()
         ));
@@ -144,8 +144,8 @@ fn same(dir: &Path, was: &Head, now: &Head) -> Result<(), Failure> {
     match other {
         None => Ok(()),
         Some(what) => usage(format!(
-            "{what} has changed since {} was written: which of its rows are used up cannot be told; \
-             start anew in another folder",
+            "{what} has changed since {} was written: which of its rows are used up is unknown; \
+             start again in another folder",
             dir.display()
         )),
     }
@@ -191,7 +191,7 @@ fn load(path: &Path) -> Result<(Head, Vec<Lots>), Failure> {
         ))
     })?;
     let line = bytes.iter().take(LONGEST_HEAD).position(|byte| *byte == b'\n');
-    let line = line.ok_or_else(|| wrong("is no file of cursors".to_owned()))?;
+    let line = line.ok_or_else(|| wrong("is not a cursor file".to_owned()))?;
     let head: Head =
         serde_json::from_slice(&bytes[..line]).map_err(|error| wrong(error.to_string()))?;
     if head.schema != SCHEMA {
@@ -208,7 +208,7 @@ fn load(path: &Path) -> Result<(Head, Vec<Lots>), Failure> {
 
 fn damaged<T>(path: &Path) -> Result<T, Failure> {
     cannot_run(format!(
-        "{} is damaged: which rows are used up cannot be told; start anew in another folder",
+        "{} is damaged: which rows are used up is unknown; start again in another folder",
         path.display()
     ))
 }
@@ -225,7 +225,7 @@ impl Keep for Kept {
     fn put(&self, slot: u32, record: &[u8; RECORD_BYTES]) -> Result<(), String> {
         let slot = slot as usize;
         if slot >= SLOTS {
-            return Err(format!("more than {SLOTS} workers cannot be kept apart"));
+            return Err(format!("more than {SLOTS} workers are not supported"));
         }
         let at = self.from + (slot * RECORD_BYTES) as u64;
         self.file

@@ -114,8 +114,8 @@ impl LoadInput {
     fn of_file(path: &Path, args: &LoadArgs) -> Result<Self, Failure> {
         if let Some(like) = args.expect_body_like.as_deref().filter(|like| *like != EXPECT_FIRST) {
             return usage(format!(
-                "--expect-body-like {like}: a workload file says in its checks what bodies hold; only FIRST \
-                 goes with one"
+                "--expect-body-like {like}: a workload file uses checks for that; only FIRST works with \
+                 one"
             ));
         }
         for (flag, given) in [
@@ -181,8 +181,8 @@ impl LoadInput {
             ] {
                 if given {
                     return usage(format!(
-                        "{flag}: the stages or the trace in {} say how much load there is; --scale \
-                         multiplies it",
+                        "{flag}: the stages or the trace in {} set the load; --scale multiplies \
+                         it",
                         self.text
                     ));
                 }
@@ -268,7 +268,7 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
         return usage(format!("--pipeline {}: from 1 to 1024", args.pipeline));
     }
     if args.pipeline > 1 && args.no_keepalive {
-        return usage("--pipeline needs connections that live: leave --no-keepalive out");
+        return usage("--pipeline needs keep-alive: leave out --no-keepalive");
     }
     if args.pipeline > 1 && (args.pace.is_some() || args.think.is_some()) {
         return usage("--pace and --think send one request at a time: leave --pipeline out");
@@ -285,14 +285,14 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What sends the request, and checks the answers where it was asked for.
+/// What sends the request, and checks the responses where it was asked for.
 fn supply(request: &[u8], method: &str, args: &LoadArgs) -> Result<Arc<dyn Supply>, Failure> {
     let always = Always::new(request, method == "HEAD");
     let Some(like) = args.expect_body_like.as_deref().filter(|like| *like != EXPECT_FIRST) else {
         return Ok(Arc::new(always));
     };
     if args.script.is_some() {
-        return usage("--expect-body-like with a script: only FIRST goes with one");
+        return usage("--expect-body-like with a script: only FIRST works with one");
     }
     match BodyLike::parse(like) {
         Ok(like) => Ok(Arc::new(Expect { always, like })),
@@ -309,7 +309,7 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
     let default = if body.is_some() { "POST" } else { "GET" };
     let method = args.method.clone().unwrap_or_else(|| default.to_owned());
     if method == "CONNECT" {
-        return usage("-m CONNECT: tunnels are not an API's load");
+        return usage("-m CONNECT: tunnels are not supported");
     }
     Ok((method, body))
 }

@@ -137,7 +137,7 @@ pub fn watch(args: &AbortArgs, open_loop: bool) -> Result<AbortWatch, Failure> {
         match parse_abort(text) {
             Ok(rule) if !open_loop && rule.breach.metric == objective::Metric::Achieved => {
                 return usage(format!(
-                    "--abort-on '{text}': a closed loop asks for no rate; give one with -R"
+                    "--abort-on '{text}': a closed loop has no target rate; give one with -R"
                 ));
             }
             Ok(rule) => rules.push(rule),

@@ -90,7 +90,7 @@ impl Prepared {
 
 /// Arrivals a second that fall to a worker where they are densest.
 fn densest(shape: Shape, stages: &[Stage], threads: u64) -> f64 {
-    let peak = Stages::new(stages).map(|course| course.peak()).ok();
+    let peak = Stages::new(stages).map(|profile| profile.peak()).ok();
     peak.or(shape.rate_per_s).unwrap_or(0.0) / threads as f64
 }
 

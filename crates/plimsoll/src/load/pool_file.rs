@@ -78,7 +78,7 @@ impl RowFile for OnDisk {
 
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), String> {
         let read = self.file.read_exact_at(into, offset);
-        // Afterwards: whoever writes sets the time before the first byte.
+        // Afterwards: those who writes sets the time before the first byte.
         self.check()?;
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => "ends before its length".to_owned(),

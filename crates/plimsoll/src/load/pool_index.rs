@@ -65,7 +65,9 @@ pub fn index(path: &Path, wanted: &Indexing<'_>) -> Result<RowIndex, String> {
 /// Where an index is kept: one for each file and what else it depends on.
 fn place(head: &Head) -> Result<PathBuf, String> {
     let Some(cache) = user_folder::find("XDG_CACHE_HOME", ".cache") else {
-        return Err("neither XDG_CACHE_HOME nor HOME says where to keep its index".to_owned());
+        return Err(
+            "neither XDG_CACHE_HOME nor HOME is set, so its index cannot be kept".to_owned()
+        );
     };
     let facts = format!("{}\n{}", head.path.display(), head.key);
     Ok(cache.join("pools").join(format!("{}.index", user_folder::name_of(&facts))))

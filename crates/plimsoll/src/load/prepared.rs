@@ -98,8 +98,8 @@ impl Prepared {
         shape.check()?;
         if self.input.profile().is_some() && !self.follows_profile {
             return usage(format!(
-                "{}: its stages or its trace say how much load there is, and so does this command: run \
-                 it, or take a file without them",
+                "{}: its stages or its trace set the load, and so does this command: use `plimsoll run`, or \
+                 a file without them",
                 self.input.text
             ));
         }
@@ -116,8 +116,7 @@ impl Prepared {
         }
         let mut wanted = threads(self.args.threads, shape.connections, clamp)?;
         if let Some(asked) = self.args.threads.filter(|&asked| asked > wanted && !clamp) {
-            notices
-                .push(format!("{wanted} workers instead of {asked}: there are that many at most"));
+            notices.push(format!("{wanted} workers instead of {asked}: that is the maximum"));
         }
         if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < wanted) {
             notices
@@ -161,7 +160,7 @@ impl Prepared {
         if needed > MOST_THREADS {
             let short = format!(
                 "{connections} connections need more open files than the limit of {} a process allows: \
-                 `ulimit -Hn {}` would do",
+                 `ulimit -Hn {}` would be enough",
                 self.files.hard,
                 connections / 64 + 64
             );

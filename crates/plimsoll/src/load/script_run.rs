@@ -82,7 +82,7 @@ impl ScriptRun {
             if args.script_args.is_empty() {
                 return Ok(None);
             }
-            return usage("what follows -- is for a script: name it with -s");
+            return usage("arguments after -- are for a script: name it with -s");
         };
         let SiteParts { method, mut headers, body } = parts;
         if args.no_keepalive {
@@ -103,8 +103,10 @@ impl ScriptRun {
         let script = script.map_err(|error| Failure::Usage(error.to_string()))?;
         let watch = Arc::new(Watch::default());
         let bites = watch.clone();
-        let watchdog = Watchdog::start(move |overrun| bites.bite(&overrun.to_string()))
-            .map_err(|error| Failure::CannotRun(format!("no thread for the watch: {error}")))?;
+        let watchdog =
+            Watchdog::start(move |overrun| bites.bite(&overrun.to_string())).map_err(|error| {
+                Failure::CannotRun(format!("cannot start the watchdog thread: {error}"))
+            })?;
         Ok(Some(Self { script, session: RefCell::new(None), watch, watchdog: Some(watchdog) }))
     }
 

@@ -78,7 +78,7 @@ pub struct Settings {
     pub arrivals: Setting<Arrivals>,
     /// Fixed step between the sends of one closed-loop user.
     pub pace_ns: Setting<Option<Nanos>>,
-    /// Wait of a closed-loop user after an answer.
+    /// Wait of a closed-loop user after a response.
     pub think_ns: Setting<Option<Nanos>>,
     /// Seed of every draw.
     pub seed: Setting<u64>,
@@ -113,7 +113,9 @@ impl Settings {
     pub fn check(&self, shape: Shape) -> Result<(), Failure> {
         let open = shape.rate_per_s.is_some();
         if open && (self.pace_ns.value.is_some() || self.think_ns.value.is_some()) {
-            return usage("--pace and --think belong to a closed loop: leave -R out, or them");
+            return usage(
+                "--pace and --think belong to a closed loop: leave out either them or -R",
+            );
         }
         if !open && self.arrivals.origin != Origin::Default {
             return usage("--arrivals belongs to an open loop: give its rate with -R");

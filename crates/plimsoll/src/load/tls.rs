@@ -91,7 +91,7 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
     let host = || input.destination.host.clone();
     let sni = args.sni.clone().or(spec.sni).unwrap_or_else(host);
     let Ok(name) = ServerName::try_from(sni.clone()) else {
-        return usage(format!("`{sni}` is not a name that TLS can ask for"));
+        return usage(format!("`{sni}` is not a valid TLS server name"));
     };
     Ok(Tls { config, name, sni, insecure, resume })
 }
@@ -137,7 +137,7 @@ fn unusable_pair(error: &rustls::Error) -> &'static str {
         // What `openssl x509 -req` makes unless it is given extensions.
         rustls::Error::InvalidCertificate(CertificateError::Other(_)) => {
             "--cert cannot be used; if it is of X.509 version 1 (openssl x509 -in FILE -noout -text \
-             tells), have it signed anew with an extension, which makes it version 3"
+             tells), have it reissued as version 3, with an extension"
         }
         _ => "--cert and --key cannot be used together",
     }
@@ -158,17 +158,17 @@ pub fn advice(problem: Problem) -> &'static str {
             "the server does not know the name asked for (--sni NAME asks for another)"
         }
         Problem::UntrustedSigner => {
-            "the server's certificate is signed by nobody trusted here (--cacert FILE trusts its signer, \
-             --insecure anybody)"
+            "the server's certificate is signed by an authority that is not trusted here (--cacert FILE trusts \
+             it, --insecure accepts any)"
         }
         Problem::OtherName => {
-            "the server's certificate is for another name (--sni NAME asks for one, --insecure takes any)"
+            "the server's certificate is for another name (--sni NAME asks for one, --insecure accepts any)"
         }
         Problem::OutOfDate => {
-            "the server's certificate is out of date (--insecure takes it all the same)"
+            "the server's certificate is out of date (--insecure accepts it anyway)"
         }
         Problem::CertificateRefused => {
-            "the server's certificate was refused (--insecure takes any)"
+            "the server's certificate was refused (--insecure accepts any)"
         }
         Problem::UnlikeFirst => "not like the first response (--expect-body-like FIRST)",
     }

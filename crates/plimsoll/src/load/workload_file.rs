@@ -229,7 +229,9 @@ pub fn schema() -> String {
 pub fn write(path: &Path, yaml: &str, over: bool, readers: Readers) -> Result<(), Failure> {
     if path.exists() && !over {
         let path = path.display();
-        return usage(format!("{path} is there already: --force writes over it, --out elsewhere"));
+        return usage(format!(
+            "{path} exists already: use --force to overwrite it, or --out to write elsewhere"
+        ));
     }
     let text = format!("# yaml-language-server: $schema={SCHEMA_FILE}\n{yaml}");
     let beside = path.with_file_name(SCHEMA_FILE);

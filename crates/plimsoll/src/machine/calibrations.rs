@@ -10,7 +10,7 @@ use crate::failure::{Failure, cannot_run};
 use crate::results::output;
 use crate::user_folder;
 
-/// Bodies and answers up to this many bytes count as small.
+/// Bodies and responses up to this many bytes count as small.
 const SMALL_BYTES: f64 = 4096.0;
 
 /// Keeps a calibration and says where.
@@ -19,7 +19,9 @@ const SMALL_BYTES: f64 = 4096.0;
 /// When the state folder is not known or cannot be written to.
 pub fn save(calibration: &Calibration) -> Result<PathBuf, Failure> {
     let Some(path) = path(&calibration.environment, calibration.io) else {
-        return cannot_run("neither XDG_STATE_HOME nor HOME says where to keep a calibration");
+        return cannot_run(
+            "neither XDG_STATE_HOME nor HOME is set, so a calibration cannot be kept",
+        );
     };
     if let Some(dir) = path.parent() {
         output::make_folder(dir)?;
@@ -58,9 +60,9 @@ pub fn compare(run: &mut Run) {
 /// Whether requests cost about what those of the calibration did: plain, kept alive, small.
 fn applies(run: &Run) -> bool {
     let plan = &run.plan;
-    let answer_bytes = run.rates.bytes_read_per_s / run.rates.requests_per_s.max(1.0);
+    let response_bytes = run.rates.bytes_read_per_s / run.rates.requests_per_s.max(1.0);
     let plain = plan.tls.is_none() && plan.keepalive && plan.pipeline == 1;
-    plain && plan.body_bytes as f64 <= SMALL_BYTES && answer_bytes <= SMALL_BYTES
+    plain && plan.body_bytes as f64 <= SMALL_BYTES && response_bytes <= SMALL_BYTES
 }
 
 fn path(environment: &Environment, io: Io) -> Option<PathBuf> {

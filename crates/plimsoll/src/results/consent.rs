@@ -87,9 +87,9 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
     let Some(record) = record.filter(|r| r.command == stored && Some(&r.folder) == folder.as_ref())
     else {
         return usage(format!(
-            "--resume {shown}: no record of yours says how this folder was begun (it was made elsewhere, moved, or \
-             changed), and what a folder says of itself is never carried out. It says that it was made by `{}`: if \
-             that is what you want to run, give it again with --resume {shown} instead of --out",
+            "--resume {shown}: your records do not say how this folder was started (it was made elsewhere, moved or \
+             changed), and a command stored in a folder is never run unasked. The folder names this command: `{}`. To run \
+             it, give it again with --resume {shown} instead of --out",
             told(stored)
         ));
     };
@@ -97,8 +97,8 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
         && std::env::current_dir().ok().as_ref() != Some(&record.working_folder)
     {
         return usage(format!(
-            "--resume {shown}: it was begun in {}, which the names of its files count from: go there, or give the \
-             command again",
+            "--resume {shown}: it was started in {}, and its file names are relative to that folder: change to it, or \
+             give the command again",
             record.working_folder.display()
         ));
     }

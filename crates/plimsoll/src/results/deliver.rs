@@ -31,11 +31,11 @@ pub fn deliver(
             return cannot_run(format!("{}: {}", run.plan.url, engine::SPEAKS_TLS));
         }
         eprintln!(
-            "plimsoll: every answer was 400: if the server speaks TLS on this port, use https://"
+            "plimsoll: every response was 400: if the server speaks TLS on this port, use https://"
         );
     }
     if let Some(why) = &run.halted {
-        eprintln!("plimsoll: {why}; the result is that of the run so far");
+        eprintln!("plimsoll: {why}; the result covers the run so far");
     }
     let code = verdict::exit_code(run);
     Ok(if printed && written || code != 0 { code } else { 1 })

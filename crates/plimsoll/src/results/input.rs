@@ -55,7 +55,7 @@ pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     }
     if told > most || bytes.len() as u64 > most {
-        return Err(format!("more than {most} bytes, the most that is read into memory"));
+        return Err(format!("more than {most} bytes, the limit for files read into memory"));
     }
     Ok(bytes)
 }
@@ -77,7 +77,7 @@ mod tests {
         let endless = read_at_most(Path::new("/dev/zero"), 4096);
         assert_eq!(
             endless,
-            Err("more than 4096 bytes, the most that is read into memory".to_owned())
+            Err("more than 4096 bytes, the limit for files read into memory".to_owned())
         );
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), b"12345").unwrap();

@@ -85,13 +85,13 @@ impl Lock {
                 }
             }
         }
-        Err(wrong(io::Error::other("its lock comes and goes")))
+        Err(wrong(io::Error::other("its lock file keeps changing")))
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Locked still: whoever opened the file meanwhile sees that it is gone, and makes another.
+        // Locked still: those who opened the file meanwhile sees that it is gone, and makes another.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -134,7 +134,7 @@ fn taken(dir: &Path, file: &mut File) -> String {
         },
     );
     format!(
-        "{} is being written to by {who}: wait for its end, or name another folder",
+        "{} is being written to by {who}: wait until it ends, or name another folder",
         dir.display()
     )
 }

@@ -58,7 +58,7 @@ pub fn own_args<A: Resumable>(dir: &Path, stored: &[String], given: &A) -> Resul
             dir.display()
         )),
         None => usage(format!(
-            "how this {makes} was started cannot be told: give {target} and all flags again"
+            "how this {makes} was started cannot be determined: give {target} and all flags again"
         )),
     }
 }

@@ -110,7 +110,9 @@ fn whole_levels(sweep: &Sweep, curve: &Curve) -> Curve {
 
 fn check_name(name: &str) -> Result<(), Failure> {
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
-        return usage(format!("`{name}` is no name for files: leave out slashes and a first dot"));
+        return usage(format!(
+            "`{name}` cannot be a file name: leave out slashes and a leading dot"
+        ));
     }
     Ok(())
 }

@@ -107,7 +107,7 @@ impl Observer for Command<'_> {
 
     fn interval(&mut self, interval: &mut Interval) {
         if let Some(echoes) = &self.echoes {
-            echoes.mask_answers(&mut interval.tally);
+            echoes.mask_responses(&mut interval.tally);
         }
         if let Some((journal, dir)) = &mut self.journal
             && let Err(error) = journal.append(interval)

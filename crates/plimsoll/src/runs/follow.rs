@@ -74,7 +74,7 @@ fn refuse(input: &LoadInput, args: &LoadArgs, hops: u64) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Asks once: the status of a redirect, and where it leads; none of any other answer.
+/// Asks once: the status of a redirect, and where it leads; none of any other response.
 fn asked_once(
     input: &LoadInput,
     args: &LoadArgs,
@@ -115,7 +115,7 @@ fn next_url(from: &Url, status: u16, to: Option<&str>) -> Result<Url, Failure> {
         return cannot_run(format!("{} answered {status} and named no address", shown(from)));
     };
     let Ok(mut next) = from.join(to) else {
-        return cannot_run(format!("{} answered {status} to an address that is none", shown(from)));
+        return cannot_run(format!("{} answered {status} with an invalid address", shown(from)));
     };
     next.set_fragment(None);
     let server = |url: &Url| {
@@ -124,8 +124,8 @@ fn next_url(from: &Url, status: u16, to: Option<&str>) -> Result<Url, Failure> {
     };
     if server(from) != server(&next) {
         return cannot_run(format!(
-            "{} answered {status} and leads to {}, another server: nothing is asked of an address that \
-             you did not name, so name that one if it is meant",
+            "{} answered {status} and leads to {}, another server: Plimsoll contacts only addresses that you \
+             name, so name that one if you mean it",
             shown(from),
             shown(&next)
         ));
@@ -159,7 +159,7 @@ mod tests {
             (Some("http://127.0.0.1:8081/"), "another server"),
             (Some("https://127.0.0.1:8080/"), "another server"),
             (Some("http://example.test/"), "another server"),
-            (Some("http://[/"), "that is none"),
+            (Some("http://[/"), "invalid address"),
             (Some(""), "itself"),
             (None, "named no address"),
         ] {

@@ -1,6 +1,6 @@
 //! The one way to standard output and standard error.
 //!
-//! Servers, scripts and files from elsewhere have a say in much that is printed: a sample of an answer, why a
+//! Servers, scripts and files from elsewhere have a say in much that is printed: a sample of a response, why a
 //! script ended, the URL in a result. Whatever a terminal would obey in it is spelled here, as in `\u{1b}`; only
 //! the colours of `report` and the live line's own two sequences pass. `cargo xtask tidy` keeps every other
 //! module from writing to the two streams. What a script prints by itself is the script's, and goes out as it is.

@@ -1,7 +1,7 @@
 //! Ctrl-C, and SIGTERM, which is taken for it.
 //!
 //! Owns the one flag that they raise, and ending the process where nobody looks at it: a signal that
-//! was asked for once stays asked for, so between two stretches of work that look at the flag
+//! was asked for once stays asked for, so between two periods of work that look at the flag
 //! somebody else must. What an interrupted load leaves behind is the commands'.
 
 use std::process;
@@ -35,7 +35,7 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Says that whoever had the flag looks at it no more: until the next [`stop_on_signal`], Ctrl-C ends the
+/// Says that those who had the flag looks at it no more: until the next [`stop_on_signal`], Ctrl-C ends the
 /// process, as it would if it had never been caught.
 pub fn stop_at_once() {
     // Nothing was caught: the kernel's own way.

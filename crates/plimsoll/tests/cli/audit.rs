@@ -108,7 +108,7 @@ fn results_of_ours_are_judged_too_by_file_and_by_folder() {
     folder.plimsoll(&format!("run {url} -c 4 -d 500ms -q --out one"));
     folder.plimsoll(&format!("sweep {url} --levels 2,4 -d 300ms --rest 0 -q --out two"));
     let (code, document) = json(&folder, &["one", "two/sweep.json", "two/apiserver.dat"], &[]);
-    // What a table of levels of 300 ms says may be impossible: the last answers come after so short a window.
+    // What a table of levels of 300 ms says may be impossible: the last responses come after so short a window.
     assert!([0, 98].contains(&code), "{document:#}");
     let tools: Vec<&Value> =
         document["files"].as_array().unwrap().iter().map(|file| &file["tool"]).collect();
@@ -129,9 +129,9 @@ fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
     for (name, needle) in [
         (
             "story.txt",
-            "story.txt: in no known format; what is read: the .dat of wrktest.sh; text of",
+            "story.txt: in an unknown format; supported are: the .dat of wrktest.sh; text of",
         ),
-        ("junk.bin", "in no known format"),
+        ("junk.bin", "in an unknown format"),
         ("empty.txt", "empty"),
         ("cut.json", "cut.json: line 1: the file ends in the middle of its JSON"),
         ("nowhere.txt", "nowhere.txt: No such file"),
@@ -140,7 +140,7 @@ fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
         audit(&folder, &[name], &[]).refuses(1, needle);
     }
     let mixed = audit(&folder, &["wrk_503.txt", "story.txt"], &[]);
-    assert!(mixed.stderr.contains("story.txt: in no known format"), "{mixed:#?}");
+    assert!(mixed.stderr.contains("story.txt: in an unknown format"), "{mixed:#?}");
     assert!(mixed.stdout.contains("mostly_errors"), "{mixed:#?}");
     audit(&folder, &["ab_503.txt", "story.txt"], &[]).ends(1);
     audit(&folder, &["wrk_s1.txt", "story.txt"], &[]).ends(98);

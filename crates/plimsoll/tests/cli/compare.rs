@@ -37,19 +37,19 @@ fn a_slower_server_is_told_and_ends_with_99() {
     assert!(effects.iter().all(|effect| effect["ratio"].as_f64().unwrap() > 2.0), "{effects:?}");
 
     let line = format!("compare --baseline cmp/round-01-B {SHORT} --anyway --out back {fast}");
-    folder.plimsoll(&line).ok().prints("FASTER").prints("the baseline is one run");
+    folder.plimsoll(&line).ok().prints("FASTER").prints("the baseline is a single run");
     folder.plimsoll(&line).refuses(2, "holds a comparison already");
 }
 
 #[test]
-fn different_answers_are_shown_and_not_judged() {
+fn different_responses_are_shown_and_not_judged() {
     let (folder, target) = (Folder::new(), Target::start());
     let (a, b) = (target.url("/bytes/100"), target.url("/bytes/200"));
     let line = format!("compare {SHORT} --out cmp {a} {b} --format json");
     let printed = folder.plimsoll(&line).ends(98);
     let found: Value = serde_json::from_str(&printed.stdout).unwrap();
     assert_eq!(found["judgement"], Value::Null);
-    assert!(found["sentence"].as_str().unwrap().contains("they answered differently"), "{found}");
+    assert!(found["sentence"].as_str().unwrap().contains("their responses differ"), "{found}");
     assert!(!found["comparison"]["effects"].as_array().unwrap().is_empty());
 }
 
@@ -124,7 +124,7 @@ fn diff_judges_runs_by_their_blocks_and_tables_never() {
         .plimsoll("diff slow fast --anyway --out d")
         .ends(99)
         .prints("SLOWER: slow against fast")
-        .prints("judged within the runs");
+        .prints("judged within single runs");
     folder.plimsoll("diff fast slow --anyway --out d").ok().prints("FASTER: fast against slow");
     folder.put_founding(&["native.dat", "apiserver_after.dat"]);
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();

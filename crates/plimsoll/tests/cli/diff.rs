@@ -38,8 +38,8 @@ fn levels_of_one_side_are_listed() {
     folder
         .plimsoll("diff a.dat b.dat")
         .ok()
-        .prints("a has levels that not all have: 500")
-        .prints("b has levels that not all have: 900");
+        .prints("a has levels that others lack: 500")
+        .prints("b has levels that others lack: 900");
 }
 
 #[test]

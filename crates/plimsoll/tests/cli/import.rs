@@ -103,7 +103,7 @@ fn a_commented_workload_is_written_once() {
     assert!(text.contains("\ntarget: http://127.0.0.1:9\n"), "{text}");
     assert!(text.contains("path: \"/users?page=2\"\n"), "{text}");
     folder.has(&["plimsoll.workload-1.json"]);
-    folder.plimsoll("init").refuses(2, "workload.yaml is there already");
+    folder.plimsoll("init").refuses(2, "workload.yaml exists already");
     folder.plimsoll("init --force").ok();
     folder.plimsoll("init --out b.yaml users").refuses(2, "`users`");
 }

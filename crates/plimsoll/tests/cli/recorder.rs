@@ -134,13 +134,13 @@ fn serve(mut stream: TcpStream, conn: usize, log: &Log, time: Duration) {
         }
         let at = Instant::now();
         thread::sleep(time);
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         while let Some(text) = cut(&mut held) {
             let login = text.starts_with("GET /login ");
-            answers.extend_from_slice(if login { LOGIN } else { OK });
+            responses.extend_from_slice(if login { LOGIN } else { OK });
             log.lock().expect("no panic").push(Came { conn, to, at, text });
         }
-        if stream.write_all(&answers).is_err() {
+        if stream.write_all(&responses).is_err() {
             return;
         }
     }

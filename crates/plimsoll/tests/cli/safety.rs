@@ -1,4 +1,4 @@
-//! What comes from elsewhere (folders, answers, scripts' words) does nothing that the user did not ask for.
+//! What comes from elsewhere (folders, responses, scripts' words) does nothing that the user did not ask for.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -85,13 +85,13 @@ fn nothing_that_a_folder_says_is_carried_out() {
         told.stderr.contains("-s s.lua") && told.stderr.contains("--resume moved"),
         "{told:#?}"
     );
-    told.refuses(2, "never carried out");
+    told.refuses(2, "never run unasked");
     folder.has_no_mark();
     // Its own folder, with another command in it.
     let json = folder.text("out/sweep.json");
     folder.put("evil.lua", "io.open('ran', 'w'):close()\n");
     folder.put("out/sweep.json", json.replace("s.lua", "evil.lua"));
-    folder.plimsoll("sweep --resume out").refuses(2, "never carried out");
+    folder.plimsoll("sweep --resume out").refuses(2, "never run unasked");
     folder.has_no_mark();
     folder.put("out/sweep.json", json);
     // Its own command, with another script.
@@ -176,8 +176,8 @@ fn echoing() -> String {
                         String::from_utf8_lossy(&came[..read])
                     );
                     let head = "HTTP/1.1 500 No\r\nContent-Type: text/plain\r\nContent-Length";
-                    let answer = format!("{head}: {}\r\n\r\n{body}", body.len());
-                    if stream.write_all(answer.as_bytes()).is_err() {
+                    let response = format!("{head}: {}\r\n\r\n{body}", body.len());
+                    if stream.write_all(response.as_bytes()).is_err() {
                         return;
                     }
                 }
@@ -215,7 +215,7 @@ fn secrets_of_fields_bodies_and_script_arguments_are_left_nowhere() {
 }
 
 #[test]
-fn samples_of_failed_answers_hold_no_secret_and_no_escape_sequence() {
+fn samples_of_failed_responses_hold_no_secret_and_no_escape_sequence() {
     let folder = Folder::new();
     folder.put(
         "w.yaml",

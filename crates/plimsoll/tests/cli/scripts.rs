@@ -285,7 +285,7 @@ fn a_hook_that_never_returns_ends_the_run_with_what_there_is() {
     }
 }
 
-/// What the worker that is stuck had counted is kept to the last answer, whatever the others did.
+/// What the worker that is stuck had counted is kept to the last response, whatever the others did.
 #[test]
 fn the_last_interval_of_a_worker_that_is_stuck_is_kept() {
     let script = "local n = 0\nfunction response()\n  n = n + 1\n  \
@@ -325,7 +325,7 @@ fn what_ends_a_run_before_its_time_ends_a_series() {
         let line = |line: &str| folder.plimsoll(&format!("{line} -q -s x.lua -t1")).ends(1);
         let sweep = line(&format!("sweep {url} --levels 1,2 -d 5s --rest 0s --out sweep"));
         assert!(sweep.stderr.contains(told), "{sweep:#?}");
-        assert!(sweep.stdout.contains("1 connection ended before its time"), "{sweep:#?}");
+        assert!(sweep.stdout.contains("1 connection ended early"), "{sweep:#?}");
         let kept: serde_json::Value =
             serde_json::from_str(&folder.text("sweep/sweep.json")).unwrap();
         assert_eq!(kept["levels"].as_array().map(Vec::len), Some(1), "{kept}");

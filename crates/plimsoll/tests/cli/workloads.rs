@@ -124,7 +124,7 @@ fn objectives_of_a_file_are_told_with_their_place() {
     for command in ["plan", "run", "sweep", "capacity"] {
         let ended = folder.plimsoll(&format!("{command} w.yaml")).ends(2);
         let told: Vec<&str> = ended.stderr.lines().collect();
-        assert!(told[0].contains("w.yaml:2:24: `p99<`: a limit is wanted here"), "{ended:#?}");
+        assert!(told[0].contains("w.yaml:2:24: `p99<`: a limit is expected here"), "{ended:#?}");
         assert!(told[1].starts_with("w.yaml:7:5: `sucess>1%`: "), "{ended:#?}");
         assert!(told[1].contains("did you mean `success`"), "{ended:#?}");
     }

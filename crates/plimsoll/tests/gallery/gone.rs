@@ -117,7 +117,11 @@ fn deaf_on_each_tenth_connection() {
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn an_error_page_with_a_good_status() {
-    misbehaves("error page with status 200", &after(Fault::ErrorPage), ReasonCode::AnswersChanged);
+    misbehaves(
+        "error page with status 200",
+        &after(Fault::ErrorPage),
+        ReasonCode::ResponsesChanged,
+    );
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn half_of_the_instances_silent() {
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn half_of_the_instances_answer_502() {
-    misbehaves("half of the answers 502", &after(Fault::HalfBadGateway), ReasonCode::FastErrors);
+    misbehaves("half of the responses 502", &after(Fault::HalfBadGateway), ReasonCode::FastErrors);
 }
 
 #[test]

@@ -22,56 +22,56 @@ fn well(name: &str, behaviour: Behaviour, flags: &str) {
     healthy(name, &run, &KNOWN);
 }
 
-fn answers_in(ms: u64) -> Behaviour {
+fn responses_in(ms: u64) -> Behaviour {
     Behaviour::well(Duration::from_millis(ms))
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn answers_in_2_ms_closed() {
-    well("answers in 2 ms, closed", answers_in(2), "-c 20");
+fn responses_in_2_ms_closed() {
+    well("responses in 2 ms, closed", responses_in(2), "-c 20");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn answers_in_2_ms_open() {
-    well("answers in 2 ms, open", answers_in(2), "-c 20 -R 500");
+fn responses_in_2_ms_open() {
+    well("responses in 2 ms, open", responses_in(2), "-c 20 -R 500");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn slow_by_design_open() {
-    well("slow by design, open", answers_in(300), "-c 100 -R 100");
+    well("slow by design, open", responses_in(300), "-c 100 -R 100");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn think_times() {
-    well("think times of 0.7 s", answers_in(2), "-c 20 --think 700ms");
+    well("think times of 0.7 s", responses_in(2), "-c 20 --think 700ms");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn one_user() {
-    well("one user", answers_in(2), "-c 1");
+    well("one user", responses_in(2), "-c 1");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn two_users() {
-    well("two users", answers_in(2), "-c 2");
+    well("two users", responses_in(2), "-c 2");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn one_slow_user() {
-    well("one user, answers in 0.9 s", answers_in(900), "-c 1");
+    well("one user, responses in 0.9 s", responses_in(900), "-c 1");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn dynamic_bodies() {
-    let dynamic = Behaviour { answers: Answers::Dynamic, ..answers_in(2) };
+    let dynamic = Behaviour { answers: Answers::Dynamic, ..responses_in(2) };
     well("bodies that differ, closed", dynamic.clone(), "-c 20");
     well("bodies that differ, open", dynamic, "-c 20 -R 500");
 }
@@ -105,10 +105,10 @@ fn tls() {
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn long_answers() {
+fn long_responses() {
     // As fast as the loopback device carries them, reading them is as much of the time as sending them, and
     // a run says so. Here the server takes the time.
-    let long = Behaviour { answers: Answers::Long, ..answers_in(20) };
-    well("answers of 200 kB, closed", long.clone(), "-c 10");
-    well("answers of 200 kB, open", long, "-c 20 -R 200");
+    let long = Behaviour { answers: Answers::Long, ..responses_in(20) };
+    well("responses of 200 kB, closed", long.clone(), "-c 10");
+    well("responses of 200 kB, open", long, "-c 20 -R 200");
 }

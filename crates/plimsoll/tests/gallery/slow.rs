@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// Its URL. Answers take 20 ms for the first seconds from its first connection on, 4 ms later. It
+/// Its URL. Responses take 20 ms for the first seconds from its first connection on, 4 ms later. It
 /// ends with the process.
 pub fn warming(seconds: u64) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

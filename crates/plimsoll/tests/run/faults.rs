@@ -34,14 +34,14 @@ fn each_fault_falls_in_its_class() {
                 assert!(loaded.run.service_ns.min >= 1_000_000_000, "{kind} on {io}");
             }
             if kind == "gzip" {
-                assert_eq!(loaded.run.answer.map(|answer| answer.bytes), Some(38));
+                assert_eq!(loaded.run.commonest_response.map(|response| response.bytes), Some(38));
             }
         }
     }
 }
 
 #[test]
-fn an_early_answer_to_a_long_body_is_an_answer() {
+fn an_early_response_to_a_long_body_is_a_response() {
     let server = server();
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let body = folder.path().join("body");
@@ -50,12 +50,16 @@ fn an_early_answer_to_a_long_body_is_an_answer() {
         let flags = format!("-c 4 -n 40 -T 20s --io {io} --body-file {}", body.display());
         let loaded = load(&url(&server, "/fault/early"), &flags);
         let totals = &loaded.run.totals;
-        // The rest of a body may meet a closed connection before the answer has been read.
+        // The rest of a body may meet a closed connection before the response has been read.
         assert!(totals.requests > 0, "{io}: {totals:?}");
         assert_eq!(totals.errors.protocol + totals.errors.timeout, 0, "{io}: {totals:?}");
         let echoed = load(&url(&server, "/echo"), &flags).run;
         assert_eq!(echoed.totals.attempts, echoed.totals.succeeded, "{io}: {:?}", echoed.totals);
-        assert_eq!(echoed.answer.map(|answer| answer.bytes), Some(1_000_000), "{io}");
+        assert_eq!(
+            echoed.commonest_response.map(|response| response.bytes),
+            Some(1_000_000),
+            "{io}"
+        );
     }
 }
 
@@ -115,14 +119,14 @@ fn a_request_that_is_answered_twice_has_failed() {
 }
 
 #[test]
-fn a_slow_answer_cut_into_bytes_is_whole() {
+fn a_slow_response_cut_into_bytes_is_whole() {
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
     let slowly = Step::SendSlowly(bytes, 1, Duration::from_micros(100));
     let peer = Peer::start(vec![Step::Forever(vec![Step::Expect(b"\r\n\r\n"), slowly])]);
     for io in interfaces() {
         let loaded = load(&format!("http://{}/", peer.addr()), &format!("-c 1 -n 3 --io {io}"));
         assert_eq!(loaded.ways(), ["ok"], "{io}");
-        // A process that was kept from running may find an answer there whole.
+        // A process that was kept from running may find a response there whole.
         let Run { first_byte_ns, service_ns, .. } = &loaded.run;
         assert!(first_byte_ns.mean <= service_ns.mean, "{io}: {first_byte_ns:?} {service_ns:?}");
     }

@@ -96,7 +96,7 @@ pub fn loaded(ended: Ended) -> Loaded {
     Loaded { ended, run }
 }
 
-/// Every attempt ended in exactly one way, and every answer had a status.
+/// Every attempt ended in exactly one way, and every response had a status.
 #[track_caller]
 pub fn adds_up(run: &Run) {
     let totals = &run.totals;

@@ -12,13 +12,13 @@
 //! * `refused`: bad input, one clear line each.
 //! * `wide`: more connections than one file table holds.
 
-mod answers;
 mod counts;
 mod faults;
 mod harness;
 mod load;
 mod objectives;
 mod refused;
+mod responses;
 mod results;
 mod theory;
 mod tls;

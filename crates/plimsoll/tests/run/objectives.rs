@@ -89,7 +89,8 @@ fn typos_are_pointed_at_before_anything_is_sent() {
         assert!(told[0].contains(lines[0]), "{ended:#?}");
         assert_eq!(told[1..], lines[1..], "{ended:#?}");
     }
-    run(&url, &["--abort-on", "achieved<95% for 5s"]).refuses(2, "a closed loop asks for no rate");
+    run(&url, &["--abort-on", "achieved<95% for 5s"])
+        .refuses(2, "a closed loop has no target rate");
     assert_eq!(server.served().path("/healthz"), 0);
 }
 

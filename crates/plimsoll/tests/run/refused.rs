@@ -96,7 +96,7 @@ fn the_way_to_the_server() {
         ("--source 192.0.2.7", "not an address of this machine"),
         ("--connect-to no-such-host.invalid:80", "no-such-host.invalid:80 cannot be resolved"),
         ("--connect-to 127.0.0.1:1", "Connection refused"),
-        ("-c 60000 --source 127.0.0.1", "source addresses (--source) would do"),
+        ("-c 60000 --source 127.0.0.1", "source addresses (--source) would be enough"),
     ] {
         plimsoll(&format!("run {url} -d 100ms {flags}")).refuses(1, needle);
     }
@@ -116,7 +116,7 @@ fn folders_without_results() {
         .refuses(1, "holds neither run.json, run.journal nor sweep.json");
     for (name, text, needle) in [
         ("run.journal", "", "is empty"),
-        ("run.journal", "{\"version\":", "does not begin as a journal does"),
+        ("run.journal", "{\"version\":", "does not begin like a journal"),
         ("run.json", "{\"schema\":\"plimsoll.run/1\",", "cut short"),
         ("run.json", "{\"schema\":\"plimsoll.run/9\"}", "newer"),
         ("run.json", "[]", "not a"),

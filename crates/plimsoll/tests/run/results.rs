@@ -194,7 +194,7 @@ fn a_kill_leaves_a_journal_that_makes_the_results() {
     fs::write(&json, &whole[..whole.len() / 2]).expect("a file");
     let ended = plimsoll(&format!("report {}", dir.path().display()));
     assert_eq!(ended.code, 130, "{ended:?}");
-    assert!(ended.stderr.contains("made anew from run.journal"), "{ended:?}");
+    assert!(ended.stderr.contains("rebuilt from run.journal"), "{ended:?}");
     assert_eq!(has_all_files(dir.path()).totals, run.totals);
 }
 
@@ -228,7 +228,7 @@ fn a_hostile_journal_costs_what_it_spoils() {
     fs::write(&journal, whole).expect("a file");
     let ended = plimsoll(&format!("report {}", dir.path().display()));
     assert_eq!(ended.code, 130, "{ended:?}");
-    assert!(ended.stderr.contains("what precedes the damage stands"), "{ended:?}");
+    assert!(ended.stderr.contains("the data before the damage is used"), "{ended:?}");
     assert!(has_all_files(dir.path()).totals.succeeded > 0);
     // And a result that claims the like is refused.
     let result = dir.path().join("run.json");

@@ -17,7 +17,7 @@ fn interval(run: &Run) -> (f64, f64) {
     (mean.low / 1e9, mean.high / 1e9)
 }
 
-/// What an answer takes beside the queue at a rate: the network, and the server's timer. From a queue
+/// What a response takes beside the queue at a rate: the network, and the server's timer. From a queue
 /// with so many servers that nobody ever waits.
 fn way(server: &target::Server, rate: f64) -> f64 {
     let path = "/queue?servers=1000&mean=5ms&dist=det&seed=77";
@@ -73,7 +73,7 @@ fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
     let server = server_with(|options| {
         (options.stall, options.threads) = (Some(stall), Some(2));
     });
-    // The closed form knows no catching up: whoever waited is answered the instant that the stall ends. Requests that
+    // The closed form knows no catching up: those who waited is answered the instant that the stall ends. Requests that
     // waited in a few connections come closest, since the server takes many with one call. With a connection for
     // each, answering them takes it milliseconds, which is seen, rightly, and is told beside it.
     let mut furthest: f64 = 0.0;

@@ -145,7 +145,7 @@ fn certificates_are_checked_unless_told_otherwise() {
     }
 }
 
-/// A ticket comes before the answer, so that with one user every connection after the first has one.
+/// A ticket comes before the response, so that with one user every connection after the first has one.
 #[test]
 fn sessions_are_resumed_when_that_is_asked_for() {
     let server = Identity::new().server();
@@ -167,7 +167,7 @@ fn sessions_are_resumed_when_that_is_asked_for() {
 }
 
 #[test]
-fn answers_come_whole_over_tls_however_they_end() {
+fn responses_come_whole_over_tls_however_they_end() {
     let server = Identity::new().server();
     for io in interfaces() {
         for path in ["/bytes/300000", "/fault/no-length", "/fault/chunked", "/fault/early"] {

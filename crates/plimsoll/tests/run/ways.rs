@@ -103,12 +103,12 @@ fn bodies_and_methods() {
         let flags = format!("-c 3 -n 60 --io {io} --body-file {}", file.display());
         let run = load(&echo, &flags).run;
         assert_eq!((run.totals.succeeded, run.plan.method.as_str()), (60, "POST"), "{io}");
-        assert_eq!(run.answer.map(|answer| answer.bytes), Some(100_000), "{io}");
+        assert_eq!(run.commonest_response.map(|response| response.bytes), Some(100_000), "{io}");
         let run = load(&echo, &format!("-c 3 -n 60 --io {io} -m PUT -b hello --pipeline 4")).run;
-        assert_eq!(run.answer.map(|answer| answer.bytes), Some(5), "{io}");
+        assert_eq!(run.commonest_response.map(|response| response.bytes), Some(5), "{io}");
         let run = load(&url(&server, "/bytes/5000"), &format!("-m HEAD -n 60 --io {io}")).run;
         assert_eq!(run.totals.succeeded, 60, "{io}");
-        assert_eq!(run.answer.map(|answer| answer.bytes), Some(0), "{io}");
+        assert_eq!(run.commonest_response.map(|response| response.bytes), Some(0), "{io}");
     }
 }
 

@@ -44,7 +44,8 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
     if agree {
         out += "  They agree: none is more than 10 % below the highest.\n";
     } else {
-        out += "  Was the server the same, at the same time of day, and idle besides?\n";
+        out +=
+            "  Check that it was the same server, at the same time of day, and otherwise idle.\n";
     }
     out
 }

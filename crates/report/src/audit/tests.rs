@@ -54,8 +54,8 @@ fn tables_findings_and_files_side_by_side() {
 fn nothing_found_is_said_and_no_more() {
     let sound = verdict::audit(vec![printout("a", Tool::Wrk, 1000.0, 49.0)], false);
     let told = text(&sound, Style::default());
-    let end = "1 row judged: 0 impossible, 0 doubtful. That figures are possible is no proof of \
-               them.\n";
+    let end = "1 row judged: 0 impossible, 0 doubtful. A figure can be possible and still be \
+               wrong.\n";
     assert!(told.ends_with(end), "{told}");
     assert!(!told.contains("IMPOSSIBLE") && !told.contains("DOUBTFUL"), "{told}");
 }

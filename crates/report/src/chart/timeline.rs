@@ -65,11 +65,11 @@ pub struct Timeline {
     pub mean_per_s: Option<f64>,
     /// The seconds in order.
     pub seconds: Vec<Second>,
-    /// Stretches to shade.
+    /// Periods to shade.
     pub spans: Vec<Span>,
 }
 
-/// Stretches drawn at most.
+/// Periods drawn at most.
 const MOST_SPANS: usize = 100;
 
 impl Timeline {
@@ -196,7 +196,7 @@ impl Timeline {
         }
         if self.spans.len() > MOST_SPANS {
             notes.push(format!(
-                "Shaded are the first {MOST_SPANS} of {} stretches.",
+                "Shaded are the first {MOST_SPANS} of {} periods.",
                 self.spans.len()
             ));
         }

@@ -64,8 +64,8 @@ fn effects(comparison: &Comparison) -> Markup {
         (parts::chart(&chart(comparison).chart()))
         (parts::rows(&headers, rows))
         p.soft {
-            "Could see: the smallest change that would have been told from none in 80 % of such \
-             comparisons. Alone: the word for that figure by itself; the judgement is over all."
+            "Could see: the smallest change that 80 % of such comparisons would have \
+             detected. Alone: the judgement of that figure by itself; the overall judgement covers all figures."
         }
     }
 }

@@ -81,7 +81,7 @@ fn banner(comparison: &Comparison) -> Markup {
             p.word {
                 span.sign aria-hidden="true" { (sign) } " "
                 @if sound {
-                    strong { "COMPARABLE" } ": nothing known speaks against it."
+                    strong { "COMPARABLE" } ": no known difference speaks against it."
                 } @else {
                     strong { "COMPARE WITH CARE" } ": read this first."
                 }
@@ -107,7 +107,7 @@ fn summary(diff: &Diff) -> Markup {
     let last = names.len().saturating_sub(1);
     let tile = |(of, best): (usize, &Option<model::CurveRow>)| {
         let Some(row) = best else {
-            return (names[of].as_str(), "-".to_owned(), "no level to be believed".to_owned());
+            return (names[of].as_str(), "-".to_owned(), "no valid level".to_owned());
         };
         let place =
             format!("at {}, mean {}", level_of(diff.kind, row.level), show_duration(row.mean_ns));

@@ -44,7 +44,7 @@ fn failed(run: &Run) -> Markup {
     html! {
         @if !rows.is_empty() {
             h3 { "What failed" }
-            (parts::rows(&["endpoint", "attempts", "first failed answer"], rows.into_iter()))
+            (parts::rows(&["endpoint", "attempts", "first failed response"], rows.into_iter()))
         }
     }
 }

@@ -75,7 +75,7 @@ fn summary(run: &Run) -> Markup {
             rates.success_ratio.map_or_else(|| "-".to_owned(), share),
             match available(run) {
                 Some(available) => {
-                    format!("{} failed; server there for {available}", count(failed))
+                    format!("{} failed; server available for {available}", count(failed))
                 }
                 None => format!("{} failed", count(failed)),
             },
@@ -132,16 +132,16 @@ fn details(run: &Run) -> Vec<(String, String)> {
         facts.push(fact("Generator", line));
         facts.extend(ceiling(run).map(|used| fact("Ceiling", used)));
     }
-    if let Some(answer) = &run.answer {
-        let answer = format!(
+    if let Some(response) = &run.commonest_response {
+        let response = format!(
             "status {}, {} bytes, sha256 {} ({} of {} sampled)",
-            answer.status,
-            count(answer.bytes),
-            clean(&answer.body_sha256, 16),
-            count(answer.seen),
-            count(answer.sampled)
+            response.status,
+            count(response.bytes),
+            clean(&response.body_sha256, 16),
+            count(response.seen),
+            count(response.sampled)
         );
-        facts.push(fact("Commonest answer", answer));
+        facts.push(fact("Commonest response", response));
     }
     facts
 }
@@ -153,7 +153,7 @@ fn timeline(run: &Run) -> Markup {
     html! { (parts::timeline(&charts::timeline(run).chart())) (dips(run)) }
 }
 
-/// The stretches in which the server left its own course.
+/// The periods in which the server departed from its trend.
 fn dips(run: &Run) -> Markup {
     let row = |dip: &model::Dip| {
         let mut cells: Vec<Markup> = dip_cells(dip).map(|cell| html! { (cell) }).into();
@@ -163,8 +163,8 @@ fn dips(run: &Run) -> Markup {
     html! {
         h3 { "Dips" }
         @if !can_tell(run.totals.duration_ns) {
-            p { "The window is too short to tell: a course takes " (FEWEST_SECONDS) " s or more." }
-        } @else if run.dips.is_empty() { p { "The server kept its course: no dips." } }
+            p { "The window is too short to find dips: that takes " (FEWEST_SECONDS) " s or more." }
+        } @else if run.dips.is_empty() { p { "No dips: throughput and latency stayed on trend." } }
         @else {
             (parts::rows(
                 &["at", "for", "depth", "recovery", "endpoints"],
@@ -177,7 +177,7 @@ fn dips(run: &Run) -> Markup {
 fn latency(run: &Run) -> Markup {
     let spectrum = charts::spectrum(run);
     if spectrum.series.is_empty() {
-        return html! { p { "Nothing was answered." } };
+        return html! { p { "There were no responses." } };
     }
     html! { (parts::latencies(run)) (parts::chart(&spectrum.chart())) }
 }
@@ -198,8 +198,8 @@ fn errors(run: &Run) -> Markup {
     });
     let outcomes = [("Unsent", totals.unsent), ("Unfinished", totals.unfinished)];
     html! {
-        @if totals.statuses.is_empty() { p { "Nothing was answered." } }
-        @else { (parts::rows(&["status", "answers", "share"], statuses)) }
+        @if totals.statuses.is_empty() { p { "There were no responses." } }
+        @else { (parts::rows(&["status", "responses", "share"], statuses)) }
         @if totals.errors.total() == 0 { p { "No attempt failed." } }
         @else { (parts::rows(&["error", "attempts", "share", "sample"], classes)) }
         @for (name, n) in outcomes { @if n > 0 { p { (name) ": " (count(n)) "." } } }

@@ -134,7 +134,7 @@ fn latency(sweep: &Sweep, reading: &Reading) -> Markup {
     chosen.dedup();
     let spectrum = charts::spectra(sweep, &chosen);
     if spectrum.series.is_empty() {
-        return html! { p { "Nothing was answered." } };
+        return html! { p { "There were no responses." } };
     }
     parts::chart(&spectrum.chart())
 }

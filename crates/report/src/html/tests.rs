@@ -117,8 +117,12 @@ fn a_window_too_short_to_tell_is_not_said_to_have_no_dips() {
     for (duration_ns, kept) in [(4 * SECOND, false), (10 * SECOND, true)] {
         told.totals.duration_ns = duration_ns;
         let page = run(&told);
-        assert_eq!(page.contains("no dips"), kept, "{duration_ns}");
-        assert_eq!(page.contains("too short to tell: a course takes 10 s"), !kept, "{duration_ns}");
+        assert_eq!(page.contains("No dips: throughput"), kept, "{duration_ns}");
+        assert_eq!(
+            page.contains("too short to find dips: that takes 10 s"),
+            !kept,
+            "{duration_ns}"
+        );
     }
 }
 
@@ -127,7 +131,7 @@ fn nothing_answered_cost_no_zero() {
     let mut silent = sample::closed_loop();
     silent.totals.requests = 0;
     (silent.generator.cpu_ns, silent.generator.cpu_ns_per_request) = (1_500_000, 0.0);
-    assert!(run(&silent).contains("1.50ms of processor time, and no answer;"));
+    assert!(run(&silent).contains("1.50ms of processor time, and no response;"));
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub(crate) fn users(run: &Run) -> Option<String> {
 }
 
 /// The success rate, and where time counted what it is of: `50.02 % of the users' time (99.95 % of the
-/// attempts); server there for 50.02 %`.
+/// attempts); server available for 50.02 %`.
 pub(crate) fn success(run: &Run) -> String {
     let rates = &run.rates;
     let Some(ratio) = rates.success_ratio else { return "-".to_owned() };
@@ -110,7 +110,7 @@ pub(crate) fn success(run: &Run) -> String {
         words += &format!(" of the users' time ({} of the attempts)", share(of_attempts));
     }
     if let Some(available) = available(run) {
-        words += &format!("; server there for {available}");
+        words += &format!("; server available for {available}");
     }
     words
 }
@@ -217,7 +217,7 @@ fn lines(grid: &Grid) -> Vec<String> {
 /// Dips listed one by one up to this many.
 const MOST_DIPS: usize = 10;
 
-/// The stretches in which the server left its own course.
+/// The periods in which the server departed from its trend.
 fn dips(run: &Run, style: Style) -> Option<String> {
     if run.dips.is_empty() {
         return None;
@@ -258,8 +258,8 @@ pub(crate) fn dip_cells(dip: &Dip) -> [String; 4] {
     let mut depths = Vec::new();
     if let Some(throughput) = dip.throughput {
         let lost = percent(1.0 - throughput.ratio());
-        let (typical, course) = (rate(throughput.typical), rate(throughput.course));
-        depths.push(format!("QPS -{lost} ({typical} of {course})"));
+        let (typical, trend) = (rate(throughput.typical), rate(throughput.trend));
+        depths.push(format!("QPS -{lost} ({typical} of {trend})"));
     }
     for (name, departure) in [("p50", dip.p50_ns), ("p99", dip.p99_ns)] {
         if let Some(departure) = departure {
@@ -295,11 +295,11 @@ fn generator(run: &Run, style: Style) -> Option<String> {
     Some(named(style, "Generator", &lines))
 }
 
-/// What the generator spent: for each answer, or in all where none came to share it.
+/// What the generator spent: for each response, or in all where none came to share it.
 pub(crate) fn processor_time(run: &Run) -> String {
     let spent = &run.generator;
     if run.totals.requests == 0 {
-        return format!("{} of processor time, and no answer", show_duration(spent.cpu_ns));
+        return format!("{} of processor time, and no response", show_duration(spent.cpu_ns));
     }
     let cost = show_duration(spent.cpu_ns_per_request.round() as Nanos);
     format!("{cost} of processor time per request")

@@ -14,7 +14,7 @@ const MOST: usize = 25;
 const NAME: usize = 22;
 /// Columns after it.
 const COLUMNS: usize = 8;
-/// Failed answers shown at most, and the widest of them.
+/// Failed responses shown at most, and the widest of them.
 const SAMPLES: usize = 5;
 const SAMPLE: usize = 94;
 

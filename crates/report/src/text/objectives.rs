@@ -126,7 +126,7 @@ mod tests {
         let text = section(&run, Style::default()).unwrap();
         assert_eq!(
             text,
-            "ABORTED by --abort-on 'p99>2s for 10s': p99>2s held for 10.0s, at last with 3.10s.\n"
+            "ABORTED by --abort-on 'p99>2s for 10s': p99>2s held for 10.0s; last value 3.10s.\n"
         );
     }
 

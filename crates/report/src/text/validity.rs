@@ -1,4 +1,4 @@
-//! The verdict in words: one line when the figures are the server's, hard to miss when they are not.
+//! The verdict in words: one line when the figures describe the server, hard to miss when they are not.
 
 use model::run::Run;
 use model::validity::{Validity, Verdict};
@@ -12,9 +12,9 @@ const LONGEST: usize = 1000;
 /// What a verdict means, in a sentence.
 pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Valid => "the figures are the server's",
+        Verdict::Valid => "the figures describe the server",
         Verdict::LowerBound => {
-            "QPS is at least this and latency at most; the limit was something other than the server"
+            "true QPS is at least this, true latency at most this; something other than the server was the limit"
         }
         Verdict::Invalid => "do not quote these figures",
     }
@@ -62,7 +62,7 @@ mod tests {
     fn doubt_is_hard_to_miss_and_its_absence_brief() {
         let plain = Style::default();
         let valid = verdict(&Validity::of(Vec::new()), plain);
-        assert_eq!(valid, "VALID: the figures are the server's\n");
+        assert_eq!(valid, "VALID: the figures describe the server\n");
         let doubtful = verdict(&sample::open_loop().validity, plain);
         assert!(doubtful.starts_with(&"━".repeat(COLUMNS)), "{doubtful}");
         assert!(doubtful.contains("INVALID: do not quote"), "{doubtful}");

@@ -348,7 +348,7 @@ fn a_course_stands_instead_of_a_steady_load() {
         ]
     );
     let told = findings(with(serde_json::json!({"stages": [{"hold": {"at": 1, "for": 0}}]})));
-    assert_eq!(told, ["load/stages/0: a stage has to last longer than nothing"]);
+    assert_eq!(told, ["load/stages/0: a stage must last longer than 0"]);
     let told = findings(with(serde_json::json!({"trace": "t.txt"})));
     assert_eq!(told, ["load/trace: `t.txt`: no such file"]);
     let world = World { files: [("t.txt", &b"10\n10.5\n11\n12\n"[..])].into(), ..World::default() };

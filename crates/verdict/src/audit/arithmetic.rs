@@ -10,7 +10,7 @@ use crate::figures::{self, grouped};
 const BUCKETS: f64 = 0.01;
 /// Relative slack where estimates meet.
 const SLACK: f64 = 0.05;
-/// Answers from which conventions of interpolation no longer matter to the mean.
+/// Responses from which conventions of interpolation no longer matter to the mean.
 const ENOUGH: u64 = 1_000;
 
 /// The distribution's known points by share: least, percentiles, greatest.

@@ -99,12 +99,12 @@ fn idle_cause(tool: Tool, pauses: bool) -> Option<String> {
     let cause = match tool {
         _ if pauses => "pauses between requests",
         Tool::Wrk | Tool::Wrktest => {
-            "connections that never opened or hung without an answer, or wrk itself: under load it \
+            "connections that never opened or hung without a response, or wrk itself: under load it \
              starts its clock late, and its mean comes out too low"
         }
-        Tool::Plimsoll => "connections that never opened or hung without an answer",
+        Tool::Plimsoll => "connections that never opened or hung without a response",
         _ => {
-            "the tool was the limit and spent the rest of the time itself, it was told to keep a \
+            "the tool was the limit and used the rest of the time itself, it kept a fixed \
              rate, or connections never opened"
         }
     };

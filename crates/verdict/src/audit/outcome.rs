@@ -9,7 +9,7 @@ use crate::figures::{grouped, percent, share};
 
 /// Results that hey keeps.
 pub(super) const HEY_KEEPS: u64 = 1_000_000;
-/// Answers below which fewer than ten are above p99.
+/// Responses below which fewer than ten are above p99.
 const ENOUGH_FOR_P99: u64 = 1_000;
 /// Share of the connections that may fail to open before concurrency is another.
 const CONNECTS: f64 = 0.01;
@@ -25,7 +25,7 @@ pub(super) fn hey_million(tool: Tool, claim: &Claim) -> Option<Found> {
     let mean_ns = claim.mean_ns?;
     let corrected = mean_ns as f64 * HEY_KEEPS as f64 / requests as f64;
     doubtful(format!(
-        "of {} answers the mean is {}, not {}",
+        "of {} responses the mean is {}, not {}",
         grouped(requests as f64, 0),
         show_duration(corrected as Nanos),
         show_duration(mean_ns)
@@ -36,7 +36,7 @@ pub(super) fn nothing(_: Tool, claim: &Claim) -> Option<Found> {
     if claim.qps > 0.0 && claim.requests != Some(0) && claim.mean_ns.is_some() {
         return None;
     }
-    let what = if claim.qps > 0.0 { "no latency in the file" } else { "no answer came" };
+    let what = if claim.qps > 0.0 { "no latency in the file" } else { "no response came" };
     doubtful(what.to_owned())
 }
 
@@ -88,7 +88,8 @@ pub(super) fn few(_: Tool, claim: &Claim) -> Option<Found> {
     let requests = claim.requests.filter(|&n| n > 0 && n < ENOUGH_FOR_P99)?;
     let quoted = claim.quantiles.iter().any(|&(share, _)| share >= 0.99);
     quoted.then(|| {
-        let evidence = format!("{} answers are too few to quote p99", grouped(requests as f64, 0));
+        let evidence =
+            format!("{} responses are too few to quote p99", grouped(requests as f64, 0));
         (Severity::Note, evidence, None)
     })
 }

@@ -1,7 +1,7 @@
 //! Several files of the same target and concurrency side by side: which disagree, by how much, and
 //! who likely delivered too little. Tools have limits of their own; a second one shows them.
 //!
-//! A generator cannot get more answers out of a server than it carries, but it can fail to ask: so
+//! A generator cannot get more responses out of a server than it carries, but it can fail to ask: so
 //! the highest QPS that mostly succeeded is nearest to the truth, and a lower one is explained from
 //! the tool's own figures. Loads of an open loop are not compared: their rate was chosen.
 
@@ -118,7 +118,7 @@ fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
     }
     if own.success.is_some_and(|success| success < SOUND) {
         let success = share(own.success.unwrap_or(0.0));
-        return format!("only {success} of its requests succeeded, and failing took its time");
+        return format!("only {success} of its requests succeeded, and the failures took time");
     }
     match in_flight {
         Some((n, cap)) if n < BUSY_ELSEWHERE * cap => format!(
@@ -129,11 +129,11 @@ fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
         ),
         _ => match mean_ratio {
             Some(ratio) if ratio >= SLOWER => format!(
-                "its requests took {ratio:.2} times as long on average ({}): the server was slower \
-                 for it, or the wait in the tool's own queue counts",
+                "its requests took {ratio:.2} times as long on average ({}): the server was slower for \
+                 this tool, or the figure includes waiting in the tool's own queue",
                 own.mean_ns.map_or_else(String::new, show_duration)
             ),
-            _ => "it did not ask for more, and its latencies do not say why".to_owned(),
+            _ => "it did not send more, and its latencies do not show why".to_owned(),
         },
     }
 }

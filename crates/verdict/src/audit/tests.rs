@@ -95,7 +95,7 @@ fn wrks_correction_is_named_and_heys_million_too() {
     let hey = findings(Tool::Hey, &hey);
     let codes: Vec<_> = hey.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, ["little_law", "hey_million"]);
-    assert_eq!(hey[1].evidence, "of 3,000,000 answers the mean is 3.33ms, not 10.0ms");
+    assert_eq!(hey[1].evidence, "of 3,000,000 responses the mean is 3.33ms, not 10.0ms");
     assert!(hey[0].cause.as_ref().unwrap().contains("a million requests"));
 }
 
@@ -196,7 +196,7 @@ fn counts_rates_and_outcomes() {
     let many = Claim { connect_errors: 5, connections: Some(1000.0), ..base.clone() };
     assert!(found(Tool::Wrk, &many).contains(&("connects_failed", Severity::Note)));
     let nothing = Claim { mean_ns: None, qps: 0.0, requests: Some(0), ..base.clone() };
-    assert_eq!(evidence(Tool::Wrk, &nothing, "nothing_measured"), "no answer came");
+    assert_eq!(evidence(Tool::Wrk, &nothing, "nothing_measured"), "no response came");
     let alone = Claim { keepalive: Some(false), ..base };
     assert_eq!(found(Tool::Ab, &alone), [("no_keepalive", Severity::Note)]);
 }
@@ -252,8 +252,8 @@ fn files_of_the_same_load_are_set_side_by_side() {
             (
                 "slow.txt",
                 "50.00 % of wrk.txt: likely delivered 20,000/s too little, since its requests took \
-                 2.08 times as long on average (5.00ms): the server was slower for it, or the wait \
-                 in the tool's own queue counts"
+                 2.08 times as long on average (5.00ms): the server was slower for this tool, or the \
+                 figure includes waiting in the tool's own queue"
             ),
             (
                 "ab.txt",

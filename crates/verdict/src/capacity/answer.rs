@@ -153,7 +153,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
             method: run.plan.method.clone(),
             addresses: run.plan.addresses.clone(),
             tls: run.plan.tls.is_some(),
-            answer: run.answer.clone(),
+            commonest_response: run.commonest_response.clone(),
         },
     }
 }

@@ -38,7 +38,7 @@ impl Asked {
         self.0.iter().map(ToString::to_string).collect()
     }
 
-    /// Whether the server's course is asked for, which takes a hold of
+    /// Whether the server's trend is asked for, which takes a hold of
     /// [`objective::FOR_A_COURSE`].
     pub fn wants_a_course(&self) -> bool {
         self.0.iter().any(|asked| asked.goal == Goal::Stable)
@@ -69,7 +69,7 @@ impl Asked {
                     return Some(Weighed { margin, of });
                 }
                 let named = matches!(asked.subject, Subject::Endpoint(_));
-                let why = Some("none of its requests came to an end".to_owned());
+                let why = Some("none of its requests finished".to_owned());
                 let margin = Margin { outcome: Outcome::Unclear, why, ..margin };
                 (named && purpose == Purpose::Hold).then_some(Weighed { margin, of })
             })

@@ -77,7 +77,7 @@ fn success(run: &Run) -> Weighed {
     Weighed { margin, of: Of::Load(Metric::Success) }
 }
 
-/// The guard on the pace: in an open loop, answers done over requests due; of sessions, those ended over
+/// The guard on the pace: in an open loop, responses done over requests due; of sessions, those ended over
 /// those due, since a server that falls behind lowers the number of later steps that are due.
 fn answered(run: &Run) -> Option<Weighed> {
     run.plan.rate_per_s?;
@@ -161,7 +161,7 @@ fn connections_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
 }
 
 /// Whether what broke may be the work of requests that left late. A time that would be too long without their
-/// lateness is the server's; so are answers that lag behind their requests by more of the window than the
+/// lateness is the server's; so are responses that lag behind their requests by more of the window than the
 /// generator ever lagged behind its schedule.
 fn lateness_explains(run: &Run, weighed: &Weighed) -> bool {
     if weighed.of == Of::Pace {
@@ -171,7 +171,7 @@ fn lateness_explains(run: &Run, weighed: &Weighed) -> bool {
     within_without(weighed, &run.late_ns)
 }
 
-/// Whether a time that is too long may be so by what answers waited for the generator, or by what requests
+/// Whether a time that is too long may be so by what responses waited for the generator, or by what requests
 /// waited for it to make them.
 fn observed_explains(run: &Run, weighed: &Weighed) -> bool {
     let parts = [&run.observed_late_ns, &run.wait_ns];
@@ -354,7 +354,7 @@ mod tests {
             ("p50<500ms", 515, Outcome::Broke, Outcome::Broke),
             ("p99.5<500ms", 690, Outcome::Generator, Outcome::Generator),
             ("GET /users/{id}: p99.9<500ms", 690, Outcome::Generator, Outcome::Generator),
-            // Who takes arrivals up late takes answers up late too, but waiting comes before sending.
+            // Who takes arrivals up late takes responses up late too, but waiting comes before sending.
             ("service.p99<500ms", 515, Outcome::Generator, Outcome::Broke),
         ] {
             let got = [false, true].map(|waited| outcome(objective, value_ms, waited));
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_is_blamed_for_no_more_answers_than_came_due_in_it() {
+    fn lateness_is_blamed_for_no_more_responses_than_came_due_in_it() {
         for (answered_per_s, outcome) in [(970.0, Outcome::Broke), (988.0, Outcome::Generator)] {
             let mut run = open();
             run.rates.requests_per_s = answered_per_s;

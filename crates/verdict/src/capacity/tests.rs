@@ -233,7 +233,7 @@ fn a_collapse_is_told_and_does_not_lower_the_capacity() {
     assert!(overload.collapses);
     assert!(overload.recovers_at.unwrap() < 4_000.0, "{overload:?}");
     let told = words::after_overload(&search, &answer).unwrap();
-    assert!(told.contains("collapses") && told.contains("came back at 2,"), "{told}");
+    assert!(told.contains("collapses") && told.contains("recovered at 2,"), "{told}");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn holds_that_all_break_leave_it_unconfirmed() {
         let answer = search.answer().unwrap();
         assert!(answer.confirmed_for_ns.is_none() && answer.level <= 12_400.0, "{answer:?}");
         let text = words::sentence(&search, ending);
-        let told = "not confirmed by a hold. The search ended early: no hold that was to confirm";
+        let told = "not confirmed by a hold. The search ended early: no level held during its";
         assert!(text.contains(told), "{text}");
     }
 }

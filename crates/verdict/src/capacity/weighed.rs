@@ -21,7 +21,7 @@ pub enum Of {
     Load(Metric),
     /// A figure of one endpoint.
     Endpoint(Metric),
-    /// The server's course.
+    /// The server's trend.
     Course,
     /// The guard on the pace: what was due is sent and answered as fast as it comes in.
     Pace,

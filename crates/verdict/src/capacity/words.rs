@@ -43,8 +43,8 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
         Ending::Found => None,
         Ending::NeverMet => return never_met(search),
         Ending::Died => Some("the target stopped answering and did not come back"),
-        Ending::Unconfirmed => Some("no hold that was to confirm a level held"),
-        Ending::OutOfBudget => Some("the time allowed (--budget) was over"),
+        Ending::Unconfirmed => Some("no level held during its confirming hold"),
+        Ending::OutOfBudget => Some("the time budget (--budget) ran out"),
     };
     let known = match &answer {
         Some(answer) => found(search.settings(), answer),
@@ -94,8 +94,8 @@ fn beyond(search: &Search, answer: &Answer) -> String {
         [first, .., last] => format!("{} levels from {first} to {last}", levels.len()),
     };
     format!(
-        ". The interval reaches above {named}, which broke: a step as near to the capacity as that may \
-         break by chance"
+        ". The interval reaches above {named}, which broke: so near the capacity a step can break by \
+         chance"
     )
 }
 
@@ -127,7 +127,7 @@ pub fn throughput(rulings: &[(String, Ruling)], line: &LoadLine) -> Option<Strin
         Ruling::Pass => None,
         Ruling::Fail => Some(format!("{name} is missed: it carries {}/s at most", requests(most))),
         Ruling::Inconclusive if line.at_least => Some(format!(
-            "{name} is undecided: more than {}/s was not seen",
+            "{name} is undecided: no more than {}/s was seen",
             requests(line.rate_per_s)
         )),
         Ruling::Inconclusive => {
@@ -144,7 +144,7 @@ pub fn why_not_more(search: &Search, answer: &Answer) -> String {
     let kind = search.settings().kind;
     if let Some(limit) = answer.limited_by.as_ref().filter(|limit| limit.objective == "stable") {
         return format!(
-            "the server kept its course at {} and left it at {}",
+            "there were no dips at {} and left it at {}",
             level_of(kind, limit.below.level),
             level_of(kind, limit.above.level)
         );
@@ -183,12 +183,12 @@ pub fn after_overload(search: &Search, answer: &Answer) -> Option<String> {
         (false, _) => format!("After an overload of {from} it held {at} again: no collapse"),
         (true, Some(back)) => format!(
             "It collapses: after an overload of {from} it no longer held {at}, which it holds when \
-             approached from idle; under load it came back at {}",
+             approached from idle; under load it recovered at {}",
             level_of(kind, back)
         ),
         (true, None) => format!(
             "It collapses: after an overload of {from} it no longer held {at}, which it holds when \
-             approached from idle, and it came back at none of the lower levels tried"
+             approached from idle, and it recovered at none of the lower levels tried"
         ),
     })
 }

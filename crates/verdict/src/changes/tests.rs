@@ -26,19 +26,19 @@ impl Draws {
     }
 }
 
-/// One answer: status, media type, first byte, length, service time.
+/// One response: status, media type, first byte, length, service time.
 #[derive(Clone, Copy)]
-struct Answer(u16, u32, u8, u64, u64);
+struct Response(u16, u32, u8, u64, u64);
 
-/// A run of `seconds` with `per_s` answers each, made by `answer` of the instant.
-fn run(seconds: u32, per_s: u64, mut answer: impl FnMut(u64) -> Answer) -> Kinds {
+/// A run of `seconds` with `per_s` responses each, made by `response` of the instant.
+fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> Kinds {
     let mut kinds = Kinds::default();
     for index in 0..seconds {
         let start_ns = u64::from(index) * SECOND;
         let mut tally = Tally::default();
         for n in 0..per_s {
             let at = start_ns + n * SECOND / per_s;
-            count(&mut tally.kinds, answer(at), at);
+            count(&mut tally.kinds, response(at), at);
         }
         kinds.add(&Interval {
             index,
@@ -56,7 +56,7 @@ fn run(seconds: u32, per_s: u64, mut answer: impl FnMut(u64) -> Answer) -> Kinds
 
 fn count(
     kinds: &mut Vec<KindTally>,
-    Answer(status, media_type, first, bytes, ns): Answer,
+    Response(status, media_type, first, bytes, ns): Response,
     at: u64,
 ) {
     let look = Look { status, media_type, begins: begins(&[first]) };
@@ -68,28 +68,28 @@ fn count(
         kinds.len() - 1
     });
     let kind = &mut kinds[at_kind];
-    kind.answers += 1;
+    kind.responses += 1;
     kind.last_ns = at;
     kind.least_bytes = kind.least_bytes.min(bytes);
     kind.most_bytes = kind.most_bytes.max(bytes);
     kind.service_sum_ns += ns;
 }
 
-fn told(kinds: &Kinds) -> Option<AnswerChange> {
+fn told(kinds: &Kinds) -> Option<ResponseChange> {
     find(kinds, &fixture::plan(), true).pop()
 }
 
-const JSON: Answer = Answer(200, 1, b'{', 15, MILLISECOND);
+const JSON: Response = Response(200, 1, b'{', 15, MILLISECOND);
 
 #[test]
 fn a_page_of_errors_with_a_good_status_is_dated() {
     let down = SECOND * 5 / 2;
     for after in [
-        Answer(200, 1, b'D', 35, MILLISECOND),
-        Answer(200, 2, b'<', 900, MILLISECOND),
-        Answer(200, 1, b'{', 35, MILLISECOND),
-        Answer(302, 1, b'{', 15, MILLISECOND),
-        Answer(200, 2, b'{', 15, MILLISECOND),
+        Response(200, 1, b'D', 35, MILLISECOND),
+        Response(200, 2, b'<', 900, MILLISECOND),
+        Response(200, 1, b'{', 35, MILLISECOND),
+        Response(302, 1, b'{', 15, MILLISECOND),
+        Response(200, 2, b'{', 15, MILLISECOND),
     ] {
         for seconds in [4, 6, 300] {
             let kinds = run(seconds, 100, |at| if at < down { JSON } else { after });
@@ -104,7 +104,7 @@ fn a_page_of_errors_with_a_good_status_is_dated() {
 #[test]
 fn half_of_the_instances_going_bad_is_a_change() {
     let mut draws = Draws(3);
-    let bad = Answer(200, 1, b'D', 35, MILLISECOND);
+    let bad = Response(200, 1, b'D', 35, MILLISECOND);
     let kinds = run(10, 200, |at| if at >= 4 * SECOND && draws.below(2) == 0 { bad } else { JSON });
     let change = told(&kinds).expect("a change");
     assert!(change.since_ns.abs_diff(4 * SECOND) < SECOND / 10, "{}", change.since_ns);
@@ -113,35 +113,35 @@ fn half_of_the_instances_going_bad_is_a_change() {
 
 #[test]
 fn lengths_of_one_class_that_jump_are_a_change() {
-    let kinds = run(6, 100, |at| Answer(200, 1, b'{', if at < 3 * SECOND { 70 } else { 110 }, 1));
+    let kinds = run(6, 100, |at| Response(200, 1, b'{', if at < 3 * SECOND { 70 } else { 110 }, 1));
     let change = told(&kinds).expect("a change");
     assert_eq!((change.before.most_bytes, change.after.least_bytes), (70, 110));
-    // Several requests may have answers of several lengths.
+    // Several requests may have responses of several lengths.
     assert_eq!(find(&kinds, &fixture::plan(), false), []);
 }
 
 #[test]
 fn a_fast_kind_of_the_same_status_is_told() {
     let mut draws = Draws(5);
-    let fast = Answer(200, 1, b'D', 35, MILLISECOND / 50);
+    let fast = Response(200, 1, b'D', 35, MILLISECOND / 50);
     let kinds = run(6, 100, |_| if draws.below(4) == 0 { fast } else { JSON });
     let change = told(&kinds).expect("two things at once");
     assert_eq!((change.how, change.after.most_bytes), (Changed::Faster, 35));
     let mut draws = Draws(5);
-    let alike = Answer(200, 1, b'D', 35, MILLISECOND / 2);
+    let alike = Response(200, 1, b'D', 35, MILLISECOND / 2);
     let mixed = run(6, 100, |_| if draws.below(4) == 0 { alike } else { JSON });
     assert_eq!(told(&mixed), None, "a mix that stays as it is");
 }
 
 #[test]
-fn a_few_odd_answers_are_no_change() {
-    let odd = Answer(200, 2, b'<', 900, MILLISECOND);
+fn a_few_odd_responses_are_no_change() {
+    let odd = Response(200, 2, b'<', 900, MILLISECOND);
     let last = run(10, 100, |at| if at >= 10 * SECOND - SECOND / 20 { odd } else { JSON });
-    assert_eq!(told(&last), None, "five answers at the end");
+    assert_eq!(told(&last), None, "five responses at the end");
     let gone = run(10, 100, |at| if (3 * SECOND..4 * SECOND).contains(&at) { odd } else { JSON });
     assert_eq!(told(&gone), None, "not for good");
     let first = run(10, 100, |at| if at < SECOND / 20 { odd } else { JSON });
-    assert_eq!(told(&first), None, "five answers at the start");
+    assert_eq!(told(&first), None, "five responses at the start");
 }
 
 /// Healthy servers of many kinds; none may be named.
@@ -158,21 +158,21 @@ fn healthy(seed: u64) -> Kinds {
         let jitter = MILLISECOND + draws.below(MILLISECOND);
         match kind {
             // Bodies that never change; that vary a little; that vary much.
-            0 => Answer(200, 1, b'{', base, jitter),
-            1 => Answer(200, 1, b'{', base + draws.below(base / 8 + 2), jitter),
-            2 => Answer(200, 1, b'[', 2 + draws.below(base * 4), jitter),
+            0 => Response(200, 1, b'{', base, jitter),
+            1 => Response(200, 1, b'{', base + draws.below(base / 8 + 2), jitter),
+            2 => Response(200, 1, b'[', 2 + draws.below(base * 4), jitter),
             // A counter in the body, growing by digits.
-            3 => Answer(200, 1, b'{', 20 + (sent as f64).log10() as u64, jitter),
+            3 => Response(200, 1, b'{', 20 + (sent as f64).log10() as u64, jitter),
             // A list that grows with every request.
-            4 => Answer(200, 1, b'[', 2 + sent * 30, jitter),
+            4 => Response(200, 1, b'[', 2 + sent * 30, jitter),
             // A cache that warms: slower at first.
-            5 => Answer(200, 1, b'{', base, if at < SECOND { 20 * jitter } else { jitter }),
+            5 => Response(200, 1, b'{', base, if at < SECOND { 20 * jitter } else { jitter }),
             // A stable mix of two kinds, some of them rare.
-            6 if draws.unit() < share => Answer(200, 2, b'<', 900, jitter),
-            6 => Answer(200, 1, b'{', base, jitter),
+            6 if draws.unit() < share => Response(200, 2, b'<', 900, jitter),
+            6 => Response(200, 1, b'{', base, jitter),
             // Numbers and words as plain text, compressed bodies of any first byte.
-            7 => Answer(200, 3, [b'7', b'a', b'"'][draws.below(3) as usize], base, jitter),
-            _ => Answer(200, 1, if sent == 1 { b'a' } else { b'{' }, base, jitter),
+            7 => Response(200, 3, [b'7', b'a', b'"'][draws.below(3) as usize], base, jitter),
+            _ => Response(200, 1, if sent == 1 { b'a' } else { b'{' }, base, jitter),
         }
     })
 }
@@ -190,7 +190,7 @@ fn a_thousand_healthy_runs_are_not_named() {
 fn nothing_panics_on_hostile_sums() {
     let mut kinds = Kinds::default();
     let hostile = KindTally {
-        answers: u64::MAX,
+        responses: u64::MAX,
         first_ns: u64::MAX,
         service_sum_ns: u64::MAX,
         most_bytes: u64::MAX,

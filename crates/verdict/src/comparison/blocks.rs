@@ -18,8 +18,8 @@ pub const FEWEST_EFFECTIVE: f64 = 6.0;
 
 /// Judges B's run against A's.
 pub fn judge(names: [String; 2], runs: [&Run; 2], margin: f64) -> Comparison {
-    let within = "judged within the runs: what changes from one run to the next is not in the \
-                  intervals; `plimsoll compare` measures that"
+    let within = "judged within single runs: the intervals leave out variation from run to run, \
+                  which `plimsoll compare` measures"
         .to_owned();
     let found = measures(runs.into_iter());
     match Pair::of(runs) {
@@ -32,7 +32,8 @@ pub fn judge(names: [String; 2], runs: [&Run; 2], margin: f64) -> Comparison {
         Err(why) => {
             let effects = effects(runs, &found, margin, |measure| few::log_ratio(runs, measure));
             let by = "the spread of the few blocks inside the runs".to_owned();
-            let far = "only a difference far beyond the spread of the blocks is told".to_owned();
+            let far =
+                "only a difference far beyond the spread of the blocks is reported".to_owned();
             let told = if effects.is_empty() { vec![why] } else { vec![why, far, within] };
             Comparison::new(names, margin, by, effects, told)
         }
@@ -101,7 +102,7 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
     let worth = effective(blocks.len(), rho);
     if worth < FEWEST_EFFECTIVE {
         return Err(format!(
-            "a run is worth {worth:.1} independent stretches, and {FEWEST_EFFECTIVE:.0} are needed \
+            "a run is worth {worth:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are needed \
              to judge by: measure longer"
         ));
     }
@@ -126,7 +127,7 @@ fn alike(blocks: &[BlockFigures]) -> f64 {
         let ratio = if whole > 0.0 { part / whole } else { 0.0 };
         pairs.iter().map(|(y, x)| y - ratio * x).collect::<Vec<f64>>()
     };
-    let throughput = neighbours(&deviations(|b| (b.answers_done, b.seconds)));
+    let throughput = neighbours(&deviations(|b| (b.responses_done, b.seconds)));
     throughput.max(neighbours(&deviations(|b| (b.response.sum, b.response.count))))
 }
 
@@ -173,7 +174,7 @@ impl<'a> Table<'a> {
         let count = sum(|b| b.response.count);
         let mut percentiles = self.percentiles(weights, count).into_iter();
         let figure = |measure| match measure {
-            Measure::Qps => sum(|b| b.answers_done) / sum(|b| b.seconds),
+            Measure::Qps => sum(|b| b.responses_done) / sum(|b| b.seconds),
             Measure::Mean => sum(|b| b.response.sum) / count,
             Measure::Percentile(_) => percentiles.next().unwrap_or(f64::NAN),
         };

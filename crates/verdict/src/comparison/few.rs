@@ -1,8 +1,8 @@
-//! Judging two runs that are worth too few independent stretches for a bootstrap ([`super::blocks`]).
+//! Judging two runs that are worth too few independent periods for a bootstrap ([`super::blocks`]).
 //!
 //! What dependence does to so few blocks cannot be estimated, so the worst is taken: the largest
 //! difference between any two blocks of a run stands where the standard deviation of three independent
-//! stretches would, and Student's interval has the two degrees of freedom of three. A slow wave over the
+//! periods would, and Student's interval has the two degrees of freedom of three. A slow wave over the
 //! whole run is in that difference; three thirds of the run never differ by more than its blocks do. So
 //! a difference far beyond the spread is told, and a small one is not.
 
@@ -12,7 +12,7 @@ use super::LogRatio;
 use super::measure::{Measure, reading};
 use crate::blocks::{BlockFigures, Figure, blocks};
 
-/// Independent stretches that a run is taken for.
+/// Independent periods that a run is taken for.
 const WORTH: f64 = 3.0;
 /// Fewer blocks than this do not show how they spread,
 const FEWEST: usize = 3;
@@ -40,14 +40,14 @@ fn standard_error(run: &Run, measure: Measure) -> Option<f64> {
     }
     let unseen = if logs.len() < FEWEST { UNSEEN } else { 0.0 };
     let spread = (most - least).max(unseen) / WORTH.sqrt();
-    let requests: f64 = blocks.iter().map(|block| block.answers_done).sum();
+    let requests: f64 = blocks.iter().map(|block| block.responses_done).sum();
     Some((spread.powi(2) + DISPERSION / requests.max(1.0)).sqrt())
 }
 
 /// The logarithm of a block's figure; none where nothing ended in it.
 fn figure(block: &BlockFigures, measure: Measure) -> Option<f64> {
     let figure = match measure.figure() {
-        Figure::Qps => block.answers_done / block.seconds,
+        Figure::Qps => block.responses_done / block.seconds,
         Figure::Quantile(_, quantile) => block.response.at_quantile(quantile)? as f64,
         _ => block.response.sum / block.response.count,
     };

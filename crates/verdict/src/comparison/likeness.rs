@@ -5,14 +5,14 @@ use model::{Run, Verdict};
 use crate::figures::grouped;
 
 /// Why B must not be judged against A, one sentence each; empty when they are alike: the same
-/// environment, the same answers, figures that may be believed.
+/// environment, the same responses, figures that may be believed.
 pub fn differences(a: &Run, b: &Run) -> Vec<String> {
     let mut found = Vec::new();
     let environments = a.environment.differences(&b.environment);
     if !environments.is_empty() {
         found.push(format!("they ran in different environments ({})", environments.join("; ")));
     }
-    found.extend(answers(a, b));
+    found.extend(responses(a, b));
     found.extend(loads(a, b));
     for (run, name) in [(a, "A"), (b, "B")] {
         if run.validity.verdict != Verdict::Valid {
@@ -30,19 +30,19 @@ fn verdict(run: &Run) -> String {
     format!("{} ({})", validity.verdict.name(), codes.join(", "))
 }
 
-fn answers(a: &Run, b: &Run) -> Option<String> {
-    let (Some(a), Some(b)) = (&a.answer, &b.answer) else {
-        return Some("what was answered is not known of both".to_owned());
+fn responses(a: &Run, b: &Run) -> Option<String> {
+    let (Some(a), Some(b)) = (&a.commonest_response, &b.commonest_response) else {
+        return Some("the responses are not known for both".to_owned());
     };
     if (a.status, a.bytes, &a.body_sha256) == (b.status, b.bytes, &b.body_sha256) {
         return None;
     }
-    let shown = |answer: &model::Answer| {
-        format!("status {}, {} bytes", answer.status, grouped(answer.bytes as f64, 0))
+    let shown = |response: &model::CommonestResponse| {
+        format!("status {}, {} bytes", response.status, grouped(response.bytes as f64, 0))
     };
     let what =
-        if (a.status, a.bytes) == (b.status, b.bytes) { ", but of other content" } else { "" };
-    Some(format!("they answered differently ({} against {}{what})", shown(a), shown(b)))
+        if (a.status, a.bytes) == (b.status, b.bytes) { ", but different content" } else { "" };
+    Some(format!("their responses differ ({} against {}{what})", shown(a), shown(b)))
 }
 
 fn loads(a: &Run, b: &Run) -> Option<String> {
@@ -50,6 +50,5 @@ fn loads(a: &Run, b: &Run) -> Option<String> {
         Some(rate) => format!("{rate}/s over {} connections", run.plan.connections),
         None => format!("{} connections", run.plan.connections),
     };
-    (load(a) != load(b))
-        .then(|| format!("they were loaded differently ({} against {})", load(a), load(b)))
+    (load(a) != load(b)).then(|| format!("their loads differ ({} against {})", load(a), load(b)))
 }

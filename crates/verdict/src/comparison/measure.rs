@@ -15,7 +15,7 @@ const FEWEST_BEYOND: f64 = 10.0;
 /// A figure compared. Latencies are response times in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// Answers per second; compared in closed loops, where the server sets it.
+    /// Responses per second; compared in closed loops, where the server sets it.
     Qps,
     /// Mean response time.
     Mean,
@@ -51,7 +51,9 @@ impl Measure {
     /// As the schema describes it.
     const fn description(self) -> &'static str {
         match self {
-            Self::Qps => "Answers per second; compared in closed loops, where the server sets it.",
+            Self::Qps => {
+                "Responses per second; compared in closed loops, where the server sets it."
+            }
             Self::Mean => "Mean response time.",
             Self::Percentile(percentile) => percentile.description,
         }

@@ -95,9 +95,8 @@ pub fn judge_against(
     let by = format!("{} rounds against one earlier run", rounds.len());
     let mut notes = too_few(rounds.len());
     notes.push(
-        "the baseline is one run, taken to scatter as the new rounds do; what changed on the machine \
-         in between counts as the server's: interleaved rounds against the old server see smaller \
-         changes"
+        "the baseline is a single run, assumed to vary as much as the new rounds; any change of the \
+         machine since then counts as the server's: interleaved rounds against the old server detect smaller changes"
             .to_owned(),
     );
     Comparison::new(names, margin, by, effects.collect(), notes)
@@ -123,5 +122,5 @@ fn too_few(rounds: usize) -> Vec<String> {
     if rounds >= FEWEST {
         return Vec::new();
     }
-    vec![format!("{rounds} rounds were made, and {FEWEST} are the fewest to judge by")]
+    vec![format!("{rounds} rounds were made; judging needs at least {FEWEST}")]
 }

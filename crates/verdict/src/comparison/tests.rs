@@ -1,6 +1,6 @@
 use model::interval::{Interval, Phase, Tally};
 use model::units::SECOND;
-use model::{Answer, Run, RunBuilder, Validity, Verdict};
+use model::{CommonestResponse, Run, RunBuilder, Validity, Verdict};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
@@ -48,7 +48,7 @@ impl Server {
         let mut times = self.times(seconds as usize * per_s, rho, scale).into_iter();
         for index in 0..seconds {
             let n = per_s as u64;
-            let mut tally = Tally { succeeded: n, answers_done: n, sent: n, ..Tally::default() };
+            let mut tally = Tally { succeeded: n, responses_done: n, sent: n, ..Tally::default() };
             for nanos in times.by_ref().take(per_s) {
                 tally.response.record(nanos as u64);
                 tally.service.record(nanos as u64);
@@ -68,7 +68,7 @@ impl Server {
         }
         let mut run = builder.finish(false);
         run.validity = Validity { verdict: Verdict::Valid, reasons: Vec::new() };
-        run.answer = Some(Answer {
+        run.commonest_response = Some(CommonestResponse {
             status: 200,
             bytes: 15,
             body_sha256: "00".repeat(32),
@@ -264,10 +264,10 @@ fn rounds_of_runs_are_judged_over_all_figures() {
     );
     let unknown = rounds::judge(names(), &pairs(1.0)[..2], 0.02);
     assert_eq!(unknown.word, Word::CannotTell);
-    assert!(unknown.notes[0].contains("fewest"), "{:?}", unknown.notes);
-    // Each run made 300 answers a second, so its throughput is the same.
+    assert!(unknown.notes[0].contains("at least 3"), "{:?}", unknown.notes);
+    // Each run made 300 responses a second, so its throughput is the same.
     assert_eq!((slower.effects[0].measure, slower.effects[0].word), (Measure::Qps, Word::Same));
-    // 1,500 answers have 15 beyond p99 and 1.5 beyond p99.9.
+    // 1,500 responses have 15 beyond p99 and 1.5 beyond p99.9.
     assert_eq!(slower.effects.last().unwrap().measure, Measure::Percentile(&model::PERCENTILES[4]));
 }
 
@@ -278,7 +278,7 @@ fn unlike_runs_are_not_judged() {
     assert_eq!(likeness::differences(&a, &a), Vec::<String>::new());
     let mut b = a.clone();
     b.environment.cpus = 7;
-    b.answer.as_mut().unwrap().bytes = 16;
+    b.commonest_response.as_mut().unwrap().bytes = 16;
     b.plan.connections = 3;
     b.validity = Validity::not_judged();
     let found = likeness::differences(&a, &b);

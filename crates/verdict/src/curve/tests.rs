@@ -26,7 +26,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
         rows: rows.iter().map(row).collect(),
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     }
 }
 
@@ -42,7 +42,7 @@ fn what_to_read_from_a_closed_loop() {
             &[(64.0, 12_345.0, 5.1, 1.0)],
             Some(0),
             Some(0),
-            "One level is no curve: at 64 connections the server answered 12,345 requests/s in \
+            "One level does not make a curve: at 64 connections the server answered 12,345 requests/s in \
              5.10ms on average; sweep more levels to see where it bends.",
         ),
         (
@@ -50,35 +50,35 @@ fn what_to_read_from_a_closed_loop() {
             Some(1),
             Some(1),
             "QPS was still growing at the highest level, 2 connections: the server carries at \
-             least 200 requests/s, there in 10.0ms on average, so sweep further up.",
+             least 200 requests/s, there in 10.0ms on average; sweep to higher levels.",
         ),
         (
             &[(8.0, 500.0, 16.0, 1.0), (16.0, 1000.0, 16.0, 1.0), (32.0, 1010.0, 31.7, 1.0)],
             Some(2),
             Some(2),
-            "At 16 connections the server answers 1,000 requests/s in 16.0ms on average and needs \
-             no more: its best, 1,010 requests/s at 32 connections, is 1.00 % more at 2.0 times \
+            "At 16 connections the server answers 1,000 requests/s in 16.0ms on average. More \
+             connections gain little: its best, 1,010 requests/s at 32 connections, is 1.00 % more at 2.0 times \
              the mean.",
         ),
         (
             &[(8.0, 500.0, 16.0, 1.0), (16.0, 1000.0, 16.0, 1.0), (32.0, 700.0, 45.7, 1.0)],
             Some(1),
             Some(1),
-            "The most is 1,000 requests/s at 16 connections, in 16.0ms on average; by 32 \
+            "The highest throughput is 1,000 requests/s at 16 connections, in 16.0ms on average; by 32 \
              connections QPS has fallen to 700.",
         ),
         (
             &[(8.0, 800.0, 10.0, 1.0), (16.0, 9000.0, 1.0, 0.2)],
             Some(0),
             Some(0),
-            "The most is 800 requests/s at 8 connections, in 10.0ms on average; at 16 connections \
+            "The highest throughput is 800 requests/s at 8 connections, in 10.0ms on average; at 16 connections \
              only 20.00 % succeeded.",
         ),
         (
             &[(8.0, 9000.0, 1.0, 0.2)],
             None,
             None,
-            "No level has a QPS to go by: each cannot be believed or had less than 90.00 % success.",
+            "No level has a usable QPS: each is INVALID or had less than 90.00 % success.",
         ),
         (
             &[
@@ -88,14 +88,14 @@ fn what_to_read_from_a_closed_loop() {
             ],
             Some(1),
             Some(0),
-            "The most is 120 requests/s at 1,000 connections, in 900ms on average; within a mean \
+            "The highest throughput is 120 requests/s at 1,000 connections, in 900ms on average; within a mean \
              of 500ms the most is 100 requests/s at 100 connections.",
         ),
         (
             &[(10.0, 10.0, 900.0, 1.0), (20.0, 10.0, 1800.0, 1.0)],
             Some(0),
             None,
-            "The most is 10.00 requests/s at 10 connections, in 900ms on average; no level kept \
+            "The highest throughput is 10.00 requests/s at 10 connections, in 900ms on average; no level kept \
              the mean within 500ms.",
         ),
     ] {
@@ -118,12 +118,12 @@ fn what_to_read_from_an_open_loop() {
         (
             &[(1000.0, 1000.0, 2.0, 1.0), (2000.0, 1999.0, 3.0, 1.0)],
             "The server kept up with every rate, the highest being 2,000/s in 3.00ms on average: \
-             its limit lies further up.",
+             its limit is higher.",
         ),
         (
             &[(1000.0, 700.0, 300.0, 0.95), (2000.0, 1990.0, 1.0, 0.1)],
-            "The server kept up with none of the rates: at 1,000/s it answered 700 requests/s; its \
-             most was 700 requests/s.",
+            "The server kept up with none of the rates: at 1,000/s it answered 700 requests/s; the \
+             highest was 700 requests/s.",
         ),
     ] {
         assert_eq!(read(&curve(LevelKind::Rate, rows), OBJECTIVE).sentence, sentence);
@@ -137,7 +137,10 @@ fn doubts_are_told() {
     doubted.rows[1].verdict = Some(Verdict::LowerBound);
     doubted.rows[2].verdict = Some(Verdict::Invalid);
     let reading = read(&doubted, OBJECTIVE);
-    assert!(reading.sentence.starts_with("The most is at least 190 requests/s"), "{reading:?}");
+    assert!(
+        reading.sentence.starts_with("The highest throughput is at least 190 requests/s"),
+        "{reading:?}"
+    );
     assert_eq!(
         reading.notes,
         [
@@ -163,8 +166,8 @@ fn the_founding_tables() {
     let reading = read(&published("before"), OBJECTIVE);
     assert_eq!(
         reading.sentence,
-        "At 200 connections the server answers 145,651 requests/s in 1.28ms on average and needs \
-         no more: its best, 147,834 requests/s at 3,000 connections, is 1.50 % more at 24.1 times \
+        "At 200 connections the server answers 145,651 requests/s in 1.28ms on average. More \
+         connections gain little: its best, 147,834 requests/s at 3,000 connections, is 1.50 % more at 24.1 times \
          the mean; by 100,000 connections QPS has fallen to 127,630."
     );
     let native = read(&published("native"), OBJECTIVE);
@@ -206,6 +209,6 @@ fn a_level_that_cannot_be_believed_is_no_sign_of_falling_behind() {
     let mut sweep = curve(LevelKind::Rate, &rows);
     sweep.rows[1].verdict = Some(Verdict::Invalid);
     let told = "The server kept up with every rate, the highest being 3,000/s in 4.00ms on \
-                average: its limit lies further up.";
+                average: its limit is higher.";
     assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
 }

@@ -1,4 +1,4 @@
-use model::{Answer, Environment};
+use model::{CommonestResponse, Environment};
 
 use super::*;
 use crate::published::published;
@@ -12,8 +12,13 @@ fn founding() -> [Curve; 3] {
 
 fn ours(name: &str) -> Curve {
     let mut curve = Curve::from_run(name, &closed());
-    curve.answer =
-        Some(Answer { status: 200, bytes: 15, body_sha256: "aa".into(), seen: 100, sampled: 100 });
+    curve.commonest_response = Some(CommonestResponse {
+        status: 200,
+        bytes: 15,
+        body_sha256: "aa".into(),
+        seen: 100,
+        sampled: 100,
+    });
     curve
 }
 
@@ -76,15 +81,21 @@ fn differences_are_told() {
             "a and b ran in different environments: processors: 7 against 0",
         ),
         (|a| a.environment = None, "the environment is not known of a"),
-        (|a| a.answer = None, "what was answered is not known of a"),
+        (|a| a.commonest_response = None, "the response is not known of a"),
         (
             |a| a.success_means = SuccessMeaning::Unstated,
-            "success counts whatever its tool counted (wrktest.sh: every answer, 5xx included) in \
+            "success counts whatever its tool counted (wrktest.sh: every response, 5xx included) in \
              a and statuses 100-399 in b",
         ),
-        (|a| a.answer.as_mut().unwrap().status = 301, "status 301 against 200; not like for like"),
-        (|a| a.answer.as_mut().unwrap().bytes = 4490, "4,490 bytes against 15"),
-        (|a| a.answer.as_mut().unwrap().body_sha256.clear(), "15 bytes each, but of different"),
+        (
+            |a| a.commonest_response.as_mut().unwrap().status = 301,
+            "status 301 against 200; not like for like",
+        ),
+        (|a| a.commonest_response.as_mut().unwrap().bytes = 4490, "4,490 bytes against 15"),
+        (
+            |a| a.commonest_response.as_mut().unwrap().body_sha256.clear(),
+            "15 bytes each, but of different",
+        ),
         (|a| a.rows[0].verdict = Some(Verdict::Invalid), "a is INVALID at 10: leave it out"),
     ];
     for (spoil, needle) in cases {

@@ -14,7 +14,7 @@ const MARKED: f64 = 3.0;
 /// Attempts that failed in a dip at least, and their share above the usual one.
 const FEWEST_FAILED: u32 = 3;
 const LEAST_FAILED: f64 = 0.02;
-/// Answers that a dip must be short of before silence says something.
+/// Responses that a dip must be short of before silence says something.
 const LEAST_EXPECTED: f64 = 5.0;
 
 /// What the endpoints of a run do when nothing is wrong.
@@ -39,7 +39,7 @@ impl<'a> Usual<'a> {
         Self { cells, endpoints: (0..cells.names().len()).map(endpoint).collect() }
     }
 
-    /// The names of those that a stretch of seconds hit.
+    /// The names of those that a period of seconds hit.
     pub(super) fn hit(&self, span: Span) -> Vec<String> {
         let grain = self.cells.grain();
         let (from, to) = (span.from / grain, span.to.div_ceil(grain));
@@ -98,7 +98,7 @@ mod tests {
 
     const STRETCH: Span = Span { from: 30, to: 35 };
 
-    /// Three endpoints over a minute, each 100 answers a second in about a millisecond; `at` changes
+    /// Three endpoints over a minute, each 100 responses a second in about a millisecond; `at` changes
     /// cells of the second one.
     fn cells(at: impl Fn(usize, &mut Cell)) -> Cells {
         let names = ["GET /a", "GET /b", "GET /c"].map(str::to_owned).to_vec();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_answers_or_the_usual_noise_hit_nobody() {
+    fn fewer_responses_or_the_usual_noise_hit_nobody() {
         let fewer = |second, cell: &mut Cell| {
             if within(second) {
                 *cell = Cell { timed: 20, failed: 0, response_sum_ns: cell.response_sum_ns / 5 };

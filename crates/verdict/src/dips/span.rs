@@ -1,17 +1,17 @@
-//! Stretches of seconds that lie off their course, and where exactly they begin and end.
+//! Periods of seconds that lie off their trend, and where exactly they begin and end.
 
 use statistics::order::median;
 
-/// How many times the usual deviation a stretch must lie off: of a normal distribution, one in a
+/// How many times the usual deviation a period must lie off: of a normal distribution, one in a
 /// thousand million.
 pub(super) const RARE: f64 = 6.0;
-/// Lengths at which stretches are looked for, in seconds: running medians over so many.
+/// Lengths at which periods are looked for, in seconds: running medians over so many.
 const LENGTHS: [usize; 4] = [1, 3, 9, 27];
 /// Share of throughput that must be lost, by length.
 pub(super) const LEAST_LOSS: [f64; 4] = [0.35, 0.25, 0.15, 0.10];
 /// Rise of the latency's logarithm, by length: 2.2 times, 2, 1.6, 1.5.
 pub(super) const LEAST_RISE: [f64; 4] = [0.8, 0.7, 0.5, 0.4];
-/// Seconds between two stretches that are one.
+/// Seconds between two periods that are one.
 const GAP: usize = 2;
 /// Loss of throughput that is no noise, where counts are large enough to tell.
 pub(super) const OUTAGE: f64 = 0.95;
@@ -24,9 +24,9 @@ pub(super) struct Noise {
     /// Least that matters, by length.
     pub(super) least: [f64; 4],
     /// What is off whatever the noise: an outage in a run that wavers between half and twice its
-    /// course.
+    /// trend.
     pub(super) always: f64,
-    /// Seconds that a stretch must have.
+    /// Seconds that a period must have.
     pub(super) shortest: usize,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn spread(off: &[f64]) -> f64 {
     1.4826 * median(off.iter().map(|x| x.abs()).collect())
 }
 
-/// Every stretch of one signal, in no order.
+/// Every period of one signal, in no order.
 pub(super) fn find(off: &[f64], noise: &Noise) -> Vec<Span> {
     let mut found = Vec::new();
     for (length, least) in LENGTHS.into_iter().zip(noise.least) {
@@ -61,7 +61,7 @@ pub(super) fn find(off: &[f64], noise: &Noise) -> Vec<Span> {
     found
 }
 
-/// Joins stretches that touch or nearly do; in order afterwards.
+/// Joins periods that touch or nearly do; in order afterwards.
 pub(super) fn unite(spans: &mut Vec<Span>) {
     spans.sort_by_key(|span| span.from);
     spans.dedup_by(|later, kept| {
@@ -80,7 +80,7 @@ fn running_median(values: &[f64], length: usize) -> Vec<f64> {
     (0..values.len()).map(|i| median(values[near(i)].to_vec())).collect()
 }
 
-/// Stretches that lie at or above `threshold`.
+/// Periods that lie at or above `threshold`.
 fn runs(values: &[f64], threshold: f64) -> Vec<Span> {
     let mut runs: Vec<Span> = Vec::new();
     for at in (0..values.len()).filter(|&at| values[at] >= threshold) {
@@ -92,9 +92,9 @@ fn runs(values: &[f64], threshold: f64) -> Vec<Span> {
     runs
 }
 
-/// The begin and end that a seed really has: of all stretches around it, the one whose seconds lie
+/// The begin and end that a seed really has: of all periods around it, the one whose seconds lie
 /// off by most in sum, each counted from half of the seed's own depth on, and no deeper than the seed:
-/// a single second far off would pay for all those on course between it and the next. A median is as
+/// a single second far off would pay for all those on trend between it and the next. A median is as
 /// wide as its length and knows no edges.
 fn exact(off: &[f64], seed: Span, length: usize) -> Span {
     let half = median(off[seed.from..seed.to].to_vec()) / 2.0;

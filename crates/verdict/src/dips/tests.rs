@@ -59,7 +59,7 @@ impl Healthy {
                     start_ns: i as u64 * SECOND,
                     duration_ns: SECOND,
                     due: 0,
-                    answers: counted.max(0.0).round() as u32,
+                    responses: counted.max(0.0).round() as u32,
                     failed: 0,
                     p50_ns: p50 as u64,
                     p99_ns: p99 as u64,
@@ -74,7 +74,7 @@ const STEADY: Healthy =
 
 fn slowed(mut seconds: Vec<Second>, from: usize, length: usize, loss: f64) -> Vec<Second> {
     for second in &mut seconds[from..from + length] {
-        second.answers = (f64::from(second.answers) * (1.0 - loss)) as u32;
+        second.responses = (f64::from(second.responses) * (1.0 - loss)) as u32;
         second.p50_ns = (second.p50_ns as f64 / (1.0 - loss)) as u64;
     }
     seconds
@@ -117,7 +117,7 @@ fn stalls_of_a_second_are_each_found() {
     let mut seconds = STEADY.run(7);
     seconds.truncate(60);
     for at in [10, 20, 30, 40, 50] {
-        seconds[at].answers = 0;
+        seconds[at].responses = 0;
         (seconds[at].p50_ns, seconds[at].p99_ns) = (0, 0);
     }
     let dips = find(&Seconds::of(seconds));
@@ -129,10 +129,10 @@ fn stalls_of_a_second_are_each_found() {
 #[test]
 fn an_outage_is_found_in_whatever_noise() {
     let noisy = [702, 381, 460, 590, 990, 350, 0, 220, 811, 511, 780, 470, 441, 0, 240, 420, 500];
-    let second = |(at, &answers): (usize, &u32)| Second {
+    let second = |(at, &responses): (usize, &u32)| Second {
         start_ns: at as u64 * SECOND,
         duration_ns: SECOND,
-        answers,
+        responses,
         ..Second::default()
     };
     let dips = find(&Seconds::of(noisy.iter().enumerate().map(second).collect()));
@@ -175,7 +175,7 @@ fn few_or_empty_seconds_are_not_judged() {
 /// stops are far deeper than the waves between them, and no bridge to one another.
 #[test]
 fn deep_stalls_are_not_joined_across_what_lies_between() {
-    let answers: [u32; 40] = [
+    let responses: [u32; 40] = [
         1000, 1000, 1000, 1000, 677, 1323, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 677,
         1323, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 677, 1323, 1000, 1000, 1000, 1000,
         1000, 1000, 1000, 1000, 677, 1323, 1000, 1000, 1000, 1000,
@@ -193,12 +193,12 @@ fn deep_stalls_are_not_joined_across_what_lies_between() {
     let second = |at: usize| Second {
         start_ns: at as u64 * SECOND,
         duration_ns: SECOND,
-        answers: answers[at],
+        responses: responses[at],
         p50_ns: 1_000 * p50_us[at],
         p99_ns: 1_000 * p99_us[at],
         ..Second::default()
     };
-    let dips = find(&Seconds::of((0..answers.len()).map(second).collect()));
+    let dips = find(&Seconds::of((0..responses.len()).map(second).collect()));
     for stall in [5, 15, 25, 35] {
         let holds = |(from, length): &(u64, u64)| (*from..from + length).contains(&stall);
         let (_, length) = spans(&dips).into_iter().find(holds).expect("the stall is a dip");

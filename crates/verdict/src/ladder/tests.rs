@@ -99,7 +99,7 @@ fn falling_qps_ends_the_climb_at_the_second_level() {
     let (levels, reason) = climb(Ladder::auto(50_000, 0.9), server);
     assert_eq!(levels, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 5.0, 6.0, 10.0, 13.0]);
     assert!(
-        reason.contains("two levels running: 700 at 32 connections against 800 at 8"),
+        reason.contains("two successive levels: 700 at 32 connections against 800 at 8"),
         "{reason}"
     );
 }
@@ -221,7 +221,7 @@ fn no_fall_is_read_from_levels_that_are_lower_bounds() {
         }
     };
     let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[]));
-    assert!(reason.contains("at two levels running: 4,000 at 32 connections"), "{reason}");
+    assert!(reason.contains("at two successive levels: 4,000 at 32 connections"), "{reason}");
     assert!(!levels.contains(&64.0), "{levels:?}");
     let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[16.0, 32.0, 64.0]));
     assert!(levels.contains(&64.0) && !levels.contains(&128.0), "{levels:?}");

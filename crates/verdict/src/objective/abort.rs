@@ -72,7 +72,7 @@ impl AbortRule {
             rate_not_reached: self.breach.metric == Metric::Achieved,
             at_ns,
             text: format!(
-                "{} held for {}, at last with {seen}",
+                "{} held for {}; last value {seen}",
                 self.breach,
                 show_duration(lasted_ns)
             ),
@@ -104,7 +104,7 @@ fn figure(metric: Metric, limit: Limit, interval: &Interval) -> Option<f64> {
         }
         Metric::Qps => {
             let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
-            (length_ns > 0).then(|| tally.answers_done as f64 * SECOND as f64 / length_ns as f64)
+            (length_ns > 0).then(|| tally.responses_done as f64 * SECOND as f64 / length_ns as f64)
         }
         Metric::Achieved => share(tally.sent, interval.due),
         // Users are counted when the run is over.
@@ -135,7 +135,7 @@ mod tests {
         let mut tally = Tally {
             sent,
             succeeded: answered - failed,
-            answers_done: answered,
+            responses_done: answered,
             ..Tally::default()
         };
         tally.errors.add(model::ErrorClass::Status, failed);
@@ -169,37 +169,37 @@ mod tests {
     #[test]
     fn a_breach_must_last() {
         let (well, slow) = ((0, 100, 100, 10, 0), (0, 100, 100, 900, 0));
-        let course = seconds(&[well, slow, slow, well, slow, slow, slow, well]);
-        assert_eq!(ends_in("p99>500ms for 3s", &course), Some(7));
-        assert_eq!(ends_in("p99>500ms for 1s", &course), Some(2));
-        assert_eq!(ends_in("p99>500ms for 4s", &course), None);
-        assert_eq!(ends_in("mean>1s for 1s", &course), None);
-        assert_eq!(ends_in("max>=500ms for 2500ms", &course), Some(7));
+        let intervals = seconds(&[well, slow, slow, well, slow, slow, slow, well]);
+        assert_eq!(ends_in("p99>500ms for 3s", &intervals), Some(7));
+        assert_eq!(ends_in("p99>500ms for 1s", &intervals), Some(2));
+        assert_eq!(ends_in("p99>500ms for 4s", &intervals), None);
+        assert_eq!(ends_in("mean>1s for 1s", &intervals), None);
+        assert_eq!(ends_in("max>=500ms for 2500ms", &intervals), Some(7));
     }
 
     #[test]
     fn a_second_in_which_nothing_ended_says_nothing() {
         let (slow, silent) = ((0, 100, 100, 900, 0), (0, 0, 0, 0, 0));
-        let course = seconds(&[slow, silent, slow]);
-        assert_eq!(ends_in("p99>500ms for 3s", &course), Some(3));
-        assert_eq!(ends_in("errors>1% for 1s", &course), None);
-        assert_eq!(ends_in("qps<50 for 1s", &course), Some(2));
+        let intervals = seconds(&[slow, silent, slow]);
+        assert_eq!(ends_in("p99>500ms for 3s", &intervals), Some(3));
+        assert_eq!(ends_in("errors>1% for 1s", &intervals), None);
+        assert_eq!(ends_in("qps<50 for 1s", &intervals), Some(2));
     }
 
     #[test]
     fn rates_and_errors() {
-        let course = seconds(&[(100, 100, 100, 1, 0), (100, 80, 80, 1, 8), (100, 80, 80, 1, 8)]);
-        assert_eq!(ends_in("achieved<95% for 2s", &course), Some(3));
-        assert_eq!(ends_in("errors>=10% for 2s", &course), Some(3));
-        assert_eq!(ends_in("errors.status>=8 for 2s", &course), Some(3));
-        assert_eq!(ends_in("errors.timeout>0 for 1s", &course), None);
-        assert_eq!(ends_in("success<100% for 1s", &course), Some(2));
+        let intervals = seconds(&[(100, 100, 100, 1, 0), (100, 80, 80, 1, 8), (100, 80, 80, 1, 8)]);
+        assert_eq!(ends_in("achieved<95% for 2s", &intervals), Some(3));
+        assert_eq!(ends_in("errors>=10% for 2s", &intervals), Some(3));
+        assert_eq!(ends_in("errors.status>=8 for 2s", &intervals), Some(3));
+        assert_eq!(ends_in("errors.timeout>0 for 1s", &intervals), None);
+        assert_eq!(ends_in("success<100% for 1s", &intervals), Some(2));
     }
 
     #[test]
     fn a_closed_loop_has_no_rate_to_reach() {
-        let course = seconds(&[(0, 5, 5, 1, 0); 3]);
-        assert_eq!(ends_in("achieved<95% for 1s", &course), None);
+        let intervals = seconds(&[(0, 5, 5, 1, 0); 3]);
+        assert_eq!(ends_in("achieved<95% for 1s", &intervals), None);
     }
 
     #[test]
@@ -219,6 +219,6 @@ mod tests {
         assert_eq!(abort.rule, "achieved<95% for 1s");
         assert!(abort.rate_not_reached);
         assert_eq!(abort.at_ns, SECOND);
-        assert_eq!(abort.text, "achieved<95% held for 1.00s, at last with 80.00 %");
+        assert_eq!(abort.text, "achieved<95% held for 1.00s; last value 80.00 %");
     }
 }

@@ -12,7 +12,7 @@
 //! | `INVALID` by the server alone | `available` | decided: how much absence is borne was said | decided |
 //! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
 //! | any | `qps` | decided | undecided where the server answered all it was asked: more must be asked |
-//! | not `VALID` | `stable` | undecided | undecided: the generator may have left its own course |
+//! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 
 use model::{ErrorClass, ReasonCode, Run, Verdict};
@@ -35,8 +35,8 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
     undecided.or_else(|| if met { None } else { too_little_asked(run, figures, bound) })
 }
 
-/// Why the run says too little of the server's own course, if so.
-pub(super) fn doubt_of_course(run: &Run) -> Option<String> {
+/// Why the run says too little of the server's own trend, if so.
+pub(super) fn doubt_of_trend(run: &Run) -> Option<String> {
     match run.validity.verdict {
         Verdict::Invalid => Some(not_believable(run)),
         Verdict::LowerBound => Some(saw_less(run)),
@@ -50,7 +50,7 @@ fn invalid(run: &Run, metric: Metric, met: bool) -> Option<String> {
         return None;
     }
     let counts = matches!(metric, Metric::Success | Metric::Available | Metric::Errors(_));
-    let servers_own = [ReasonCode::FastErrors, ReasonCode::NoAnswers, ReasonCode::ServerGone];
+    let servers_own = [ReasonCode::FastErrors, ReasonCode::NoResponses, ReasonCode::ServerGone];
     let by_server = codes(run, Verdict::Invalid).all(|code| servers_own.contains(&code));
     if metric == Metric::Available && by_server {
         return None;
@@ -107,8 +107,8 @@ fn service_misses(figures: &Figures, bound: Bound, statistic: Statistic) -> bool
 }
 
 /// Whether the objective is missed by failures alone that are the server's whatever the generator did:
-/// answers with a status or content of failure; where only connections were short, also time-outs and
-/// broken answers.
+/// responses with a status or content of failure; where only connections were short, also time-outs and
+/// broken responses.
 fn servers_failures_miss(figures: &Figures, bound: Bound, connections_alone: bool) -> bool {
     let servers = |class: &ErrorClass| match class {
         ErrorClass::Status | ErrorClass::Check => true,
@@ -136,7 +136,7 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
         return None;
     }
     if run.plan.think_ns.is_some() {
-        return Some("the users' think time sets the pace: ask with more of them (-c)".to_owned());
+        return Some("the users' think time sets the pace: use more of them (-c)".to_owned());
     }
     let seconds = figures.duration_ns as f64 / model::units::SECOND as f64;
     let (asked, more) = match (run.plan.rate_per_s, run.plan.pace_ns) {
@@ -147,10 +147,7 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
         _ => return None,
     };
     (figures.requests_per_s >= ALL_THAT_WAS_ASKED * asked).then(|| {
-        format!(
-            "the server answered all of the {}/s it was asked: ask for more ({more})",
-            rate(asked)
-        )
+        format!("the server answered all of the {}/s it was sent: send more ({more})", rate(asked))
     })
 }
 

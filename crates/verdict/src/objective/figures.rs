@@ -25,7 +25,7 @@ pub struct Figures {
     pub errors: ErrorCounts,
     /// Users that had a response / users that wanted one; none where that was not counted.
     pub served: Option<f64>,
-    /// Answers done inside the window / window.
+    /// Responses done inside the window / window.
     pub requests_per_s: f64,
     /// Length of the window.
     pub duration_ns: Nanos,

@@ -9,7 +9,7 @@ use model::{Judgement, Mix, Ruling, Run};
 use statistics::NoInterval;
 use statistics::estimate::FEWEST_EFFECTIVE;
 
-use super::doubt::{doubt, doubt_of_course};
+use super::doubt::{doubt, doubt_of_trend};
 use super::figures::{Endpoint, Figures, Measured, Spread};
 use super::words::{self, WIDE, run_longer, times};
 use super::{Bound, Goal, Limit, Metric, Objective, Statistic, Subject};
@@ -17,7 +17,7 @@ use crate::{Stability, blocks};
 
 /// A run shorter than this has too few blocks of a second.
 const SHORTEST: Nanos = 5 * SECOND;
-/// A window this long has a course that dips can be told from.
+/// A window this long has a length in which dips can be found.
 pub const FOR_A_COURSE: Nanos = 11 * SECOND;
 /// Times the length of this run beyond which a longer one is not advised: the figure is as good as on
 /// the limit.
@@ -197,7 +197,7 @@ fn passed(judgement: Judgement, bound: Bound, measured: Measured) -> Judgement {
             format!("met {} times over: tuning for this can stop", times(over))
         }
         _ if once(bound) => {
-            format!("{margin} in this run; none may happen, so no interval is given")
+            format!("{margin} in this run; none is allowed, so no interval is given")
         }
         _ => margin,
     };
@@ -255,7 +255,9 @@ fn open(judgement: Judgement, figures: &Figures, bound: Bound, measured: Measure
     let longer_ns = advised.map(|times| longer(so_far_ns, times));
     let reason = match (longer_ns, times_longer) {
         (Some(longer_ns), _) => format!("{why}; {}", run_longer(longer_ns, so_far_ns)),
-        (None, Some(_)) => format!("{why}, and so near the figure that no longer run would tell"),
+        (None, Some(_)) => {
+            format!("{why}, and is so close to the figure that a longer run would not decide it")
+        }
         (None, None) => why,
     };
     Judgement { longer_ns, ..undecided(judgement, reason) }
@@ -278,10 +280,10 @@ fn longer(so_far_ns: Nanos, times: f64) -> Nanos {
 
 /// A run that is less than `VALID` says too little of the server to miss anything.
 fn valid(run: &Run, empty: Judgement) -> Judgement {
-    match doubt_of_course(run) {
+    match doubt_of_trend(run) {
         Some(doubt) => undecided(empty, doubt),
         None => {
-            let reason = "The figures are the server's.".to_owned();
+            let reason = "The figures describe the server.".to_owned();
             Judgement { ruling: Ruling::Pass, reason, ..empty }
         }
     }
@@ -289,18 +291,19 @@ fn valid(run: &Run, empty: Judgement) -> Judgement {
 
 /// Dips and drift are [`crate::stability`]'s to find. Runs that keep no blocks are older than dips.
 fn stable(run: &Run, empty: Judgement) -> Judgement {
-    if let Some(doubt) = doubt_of_course(run) {
+    if let Some(doubt) = doubt_of_trend(run) {
         return undecided(empty, doubt);
     }
     if run.blocks.is_empty() {
-        return undecided(empty, "dips were not looked for when this was measured: measure again");
+        return undecided(
+            empty,
+            "this result was measured without looking for dips: measure again",
+        );
     }
     match crate::stability(run) {
-        Stability::Stable => Judgement {
-            ruling: Ruling::Pass,
-            reason: "The server kept its course.".to_owned(),
-            ..empty
-        },
+        Stability::Stable => {
+            Judgement { ruling: Ruling::Pass, reason: "There were no dips.".to_owned(), ..empty }
+        }
         Stability::Unstable(why) => {
             Judgement { ruling: Ruling::Fail, reason: sentence(&why), ..empty }
         }
@@ -309,7 +312,7 @@ fn stable(run: &Run, empty: Judgement) -> Judgement {
             let longer_ns = FOR_A_COURSE.saturating_sub(so_far_ns).max(SECOND);
             let longer_ns = longer_ns.div_ceil(SECOND) * SECOND;
             let why = format!(
-                "the window is too short for a course; {}",
+                "the window is too short to find dips; {}",
                 run_longer(longer_ns, so_far_ns)
             );
             Judgement { longer_ns: Some(longer_ns), ..undecided(empty, why) }

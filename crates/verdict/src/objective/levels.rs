@@ -35,7 +35,9 @@ pub fn holding(sweep: &Sweep) -> Option<Holding> {
     };
     sentence += &match (next, highest) {
         (Some(next), _) => format!("; at {} {}", level(next), stopped_by(next)),
-        (None, Some(_)) => "; it is the highest that was run, so sweep further up".to_owned(),
+        (None, Some(_)) => {
+            "; it is the highest level that was run: sweep to higher levels".to_owned()
+        }
         (None, None) => String::new(),
     };
     let below = &sweep.levels[..highest.unwrap_or(0)];
@@ -132,7 +134,7 @@ mod tests {
                 "holds mean<500ms, p99<500ms is 2 connections, at 1,000/s; at 4 connections \
                  p99<500ms is missed with 600ms.",
             ),
-            (&[Some(Pass), Some(Pass)], Some(1), "sweep further up"),
+            (&[Some(Pass), Some(Pass)], Some(1), "sweep to higher levels"),
             (&[Some(Fail), Some(Fail)], None, "No level holds"),
             (&[Some(Inconclusive)], None, "at 1 connection p99<500ms is undecided"),
             (&[Some(Pass), Some(Fail), Some(Pass)], Some(2), "although 2 connections below it"),

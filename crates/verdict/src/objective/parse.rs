@@ -183,7 +183,7 @@ fn subject(part: Part<'_>) -> Result<Subject, ObjectiveError> {
 
 fn bound(part: Part<'_>) -> Result<Bound, ObjectiveError> {
     if part.text.is_empty() {
-        return Err(part.error("nothing is asked: try `p99<500ms`"));
+        return Err(part.error("the objective is empty: try `p99<500ms`"));
     }
     let (name, rest) = part.take(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
     let metric = figure(name)?;
@@ -300,7 +300,7 @@ fn relation(part: Part<'_>) -> Result<(Relation, Part<'_>), ObjectiveError> {
         ">=" | "≥" => Relation::AtLeast,
         "=<" => return Err(sign.error("write <=")),
         "=>" => return Err(sign.error("write >=")),
-        "" => return Err(part.slice(0, 0).error("<, <=, > or >= is wanted here")),
+        "" => return Err(part.slice(0, 0).error("<, <=, > or >= is expected here")),
         _ => return Err(sign.error("use <, <=, > or >=")),
     };
     Ok((relation, rest))
@@ -324,11 +324,11 @@ fn limit(metric: Metric, part: Part<'_>) -> Result<Limit, ObjectiveError> {
 fn number<'a>(part: Part<'a>, such_as: &str) -> Result<(Part<'a>, Part<'a>), ObjectiveError> {
     let (digits, unit) = part.take(|c| c.is_ascii_digit() || c == '.');
     if digits.text.is_empty() {
-        return Err(part.error(format!("a limit is wanted here, such as {such_as}")));
+        return Err(part.error(format!("a limit is expected here, such as {such_as}")));
     }
     match digits.text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok((digits, unit.trimmed())),
-        _ => Err(digits.error(format!("not a number; wanted a limit such as {such_as}"))),
+        _ => Err(digits.error(format!("not a number; expected a limit such as {such_as}"))),
     }
 }
 
@@ -355,8 +355,8 @@ fn percent(part: Part<'_>) -> Result<Limit, ObjectiveError> {
     match unit.text {
         "%" if (0.0..=100.0).contains(&value) => Ok(Limit::Percent(value)),
         "%" => Err(part.error("a share is from 0% to 100%")),
-        "" => Err(part.end().error(format!("per cent is wanted: {}%", digits.text))),
-        _ => Err(unit.error("per cent is wanted, such as 99%")),
+        "" => Err(part.end().error(format!("a percentage is expected: {}%", digits.text))),
+        _ => Err(unit.error("a percentage is expected, such as 99%")),
     }
 }
 

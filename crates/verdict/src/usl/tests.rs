@@ -29,7 +29,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         rows: points.into_iter().map(row).collect(),
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     }
 }
 
@@ -124,9 +124,9 @@ fn what_it_means_in_words() {
     let text = words(&of(&reference()).unwrap());
     for needle in [
         "fitted to 32 levels from 1 to 32 connections",
-        "Contention 0.0267: 2.67 % of the work waits its turn, so that no number of connections \
-         brings more than 37,26",
-        "It predicts the most, 12,34",
+        "Contention 0.0267: 2.67 % of the work is serialized, so no number of connections yields more \
+         than 37,26",
+        "It predicts a peak of 12,34",
         "at 36 connections",
         "beyond the highest level measured",
     ] {

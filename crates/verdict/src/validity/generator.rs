@@ -8,7 +8,7 @@ use super::Finding;
 use super::machine::COUNTED_NS;
 use crate::figures::{grouped, percent, rate, share};
 
-/// A worker this busy has no time left to take answers up at once.
+/// A worker this busy has no time left to take responses up at once.
 pub(super) const BUSY: f64 = 0.95;
 /// Share of the window spent waiting for a processor that is worth a word.
 const WAITED: f64 = 0.01;
@@ -25,7 +25,7 @@ pub(super) const LATE: f64 = 0.1;
 pub(super) const MOSTLY_LATE: f64 = 0.5;
 /// Share of attempts whose connection was refused, reset or never came about.
 pub(super) const TURNED_AWAY: f64 = 0.01;
-/// Share of answers that refuse.
+/// Share of responses that refuse.
 pub(super) const SHEDDING: f64 = 0.01;
 /// Share of attempts that time out.
 pub(super) const TIMING_OUT: f64 = 0.1;
@@ -187,7 +187,7 @@ pub(crate) fn connections_for(run: &Run) -> String {
     let in_flight = (run.rates.offered_per_s * mean_s).ceil();
     let per_connection = f64::from(run.plan.pipeline.max(1));
     format!(
-        "at a mean service time of {} the rate takes -c {} or more",
+        "at a mean service time of {} the rate needs -c {} or more",
         show_duration(run.service_ns.mean),
         grouped((in_flight / per_connection).ceil().max(1.0), 0)
     )
@@ -231,7 +231,7 @@ fn turned_away(run: &Run) -> Option<String> {
     })
 }
 
-/// Signs, from the server's answers alone, that it could not have carried more.
+/// Signs, from the server's responses alone, that it could not have carried more.
 fn server_saturated(run: &Run) -> Option<String> {
     if let Some(sign) = turned_away(run) {
         return Some(sign);
@@ -239,9 +239,9 @@ fn server_saturated(run: &Run) -> Option<String> {
     let (totals, service) = (&run.totals, &run.service_ns);
     let refused = [429, 503].iter().filter_map(|status| totals.statuses.get(status));
     let refused = refused.fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;
-    let (answers, attempts) = (totals.requests as f64, totals.attempts as f64);
-    if refused > 0.0 && refused >= SHEDDING * answers {
-        return Some(format!("{} of its answers were 429 or 503", share(refused / answers)));
+    let (responses, attempts) = (totals.requests as f64, totals.attempts as f64);
+    if refused > 0.0 && refused >= SHEDDING * responses {
+        return Some(format!("{} of its responses were 429 or 503", share(refused / responses)));
     }
     let timeouts = totals.errors.timeout as f64;
     if timeouts > 0.0 && timeouts >= TIMING_OUT * attempts {

@@ -100,7 +100,7 @@ pub(super) fn memory(run: &Run) -> Option<Finding> {
     }
     let mebibytes = |bytes: u64| grouped((bytes >> 20) as f64, 0);
     let evidence = format!(
-        "at worst {} MiB of {} MiB of memory could be had",
+        "at worst {} MiB of {} MiB of memory were available",
         mebibytes(available),
         mebibytes(all)
     );

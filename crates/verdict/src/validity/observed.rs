@@ -1,4 +1,4 @@
-//! The rule about latencies that are partly the generator's: answers that waited for it to look, and arrivals
+//! The rule about latencies that are partly the generator's: responses that waited for it to look, and arrivals
 //! that waited for it to make their requests.
 
 use model::units::{MICROSECOND, show_duration};
@@ -28,13 +28,13 @@ pub(super) fn late(run: &Run) -> Option<Finding> {
     looked_late(run).or_else(|| made_late(run))
 }
 
-/// Answers that may have waited for the generator to look.
+/// Responses that may have waited for the generator to look.
 fn looked_late(run: &Run) -> Option<Finding> {
     let figures: [Figure; 3] = [("p50", |s| s.p50), ("mean", |s| s.mean), ("p99", |s| s.p99)];
     let (name, waited, service, share) = worst(&run.observed_late_ns, &run.service_ns, &figures)?;
     let evidence = format!(
-        "answers may have waited up to {} ({name}) for the generator to look, of a service time of {}: \
-         latencies are at most what is shown",
+        "responses may have waited up to {} ({name}) for the generator to read them, of a service time of {}: \
+         true latencies are no higher than shown",
         show_duration(waited),
         show_duration(service)
     );

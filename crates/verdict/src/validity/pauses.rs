@@ -79,8 +79,8 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
     };
     let verdict = gaps.verdict(run).filter(|_| !by_quota(run, worst))?;
     let evidence = format!(
-        "a worker was not running for {} of the window, {} at a stretch: it waited neither for \
-         answers nor for a processor",
+        "a worker was not running for {} of the window, {} at a time: it waited neither for \
+         responses nor for a processor",
         percent(gaps.share),
         show_duration(gaps.longest_ns)
     );

@@ -6,7 +6,7 @@ use super::Finding;
 use crate::gone::{MOMENT, gone, lost_in_words};
 
 pub(super) fn server_gone(run: &Run) -> Option<Finding> {
-    // Without any answer there is a rule that says so.
+    // Without any response there is a rule that says so.
     if run.totals.requests == 0 {
         return None;
     }

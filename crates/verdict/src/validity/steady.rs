@@ -1,4 +1,4 @@
-//! Rules about the course of the window: warm-up inside it, a level that never settled, and dips.
+//! Rules about the trend of the window: warm-up inside it, a level that never settled, and dips.
 
 use model::timeline::Point;
 use model::units::{SECOND, show_duration};
@@ -21,10 +21,10 @@ const BEYOND_NOISE: f64 = 4.0;
 pub(super) const UNDERSTATED: f64 = 0.05;
 /// Movement from the first third to the last.
 pub(super) const MOVED: f64 = 1.2;
-/// Share of its course that throughput may lose in a dip without the objective `stable` failing.
+/// Share of its trend that throughput may lose in a dip without the objective `stable` failing.
 const WOBBLE: f64 = 0.10;
 
-/// Whether a run kept its course.
+/// Whether a run kept its trend.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stability {
     /// No dips, no warm-up inside the window, no drift.
@@ -48,8 +48,8 @@ pub fn stability(run: &Run) -> Stability {
         (0, None) if window(run).len() < FEWEST => Stability::TooShort,
         (0, None) => Stability::Stable,
         (0, Some((_, evidence))) => Stability::Unstable(evidence),
-        (1, _) => Stability::Unstable("the server left its course once".to_owned()),
-        (n, _) => Stability::Unstable(format!("the server left its course {n} times")),
+        (1, _) => Stability::Unstable("the server departed from its trend once".to_owned()),
+        (n, _) => Stability::Unstable(format!("the server departed from its trend {n} times")),
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
         n => format!("{n} times"),
     };
     let evidence = format!(
-        "the server left its own course {often}, for {} of {}; longest: {}",
+        "the server departed from its trend {often}, for {} of {}; longest: {}",
         show_duration(off),
         show_duration(run.totals.duration_ns),
         dip_in_words(longest)
@@ -130,7 +130,7 @@ fn warming(run: &Run, points: &[Point], qps: Option<&Vec<f64>>, p50: &[f64]) -> 
     let mut consequence = Verdict::Valid;
     if let (Some(qps), true) = (qps, slow > 0) {
         let warmed = median(qps[half..].to_vec());
-        evidence += &format!("; warm, it answered {}/s", rate(warmed));
+        evidence += &format!("; once warm, the server answered {}/s", rate(warmed));
         if run.rates.requests_per_s < (1.0 - UNDERSTATED) * warmed {
             let more = percent(warmed / run.rates.requests_per_s.max(f64::MIN_POSITIVE) - 1.0);
             evidence += &format!(", {more} more than the whole window shows");

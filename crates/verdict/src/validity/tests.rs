@@ -1,11 +1,11 @@
 //! One case at least for every rule: a sound run, spoilt on purpose.
 
-mod answers;
 mod generator;
 mod machine;
 mod observed;
 mod pauses;
 mod presence;
+mod responses;
 mod steady;
 mod users;
 mod way;

@@ -6,7 +6,7 @@
 use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use super::{answers, generator, machine, observed, pauses, steady, users, way, window};
+use super::{generator, machine, observed, pauses, responses, steady, users, way, window};
 use crate::figures::grouped;
 use crate::{changes, gone};
 
@@ -24,8 +24,8 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
     match code {
         ReasonCode::LittleLaw => vec![("TOLERANCE", share(window::TOLERANCE - 1.0))],
         ReasonCode::FastErrors => vec![
-            ("FAILING", share(answers::FAILING)),
-            ("ONLY_FAILING", share(answers::ONLY_FAILING)),
+            ("FAILING", share(responses::FAILING)),
+            ("ONLY_FAILING", share(responses::ONLY_FAILING)),
         ],
         ReasonCode::WorkersSaturated => vec![("BUSY", share(generator::BUSY))],
         ReasonCode::AchievedBelowOffered => vec![
@@ -72,13 +72,13 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("MANY", share(users::MANY)),
             ("MUTE", share(users::MUTE.1)),
         ],
-        ReasonCode::AnswersChanged => vec![
+        ReasonCode::ResponsesChanged => vec![
             ("SUBSTANTIAL", share(changes::SUBSTANTIAL)),
             ("FASTER_SHARE", share(changes::FASTER_SHARE)),
             ("FASTER", grouped(changes::FASTER, 0)),
         ],
-        ReasonCode::Redirected => vec![("REDIRECTED", share(answers::REDIRECTED))],
-        ReasonCode::KeepaliveRefused => vec![("REFUSING", share(answers::REFUSING))],
+        ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
+        ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],
         ReasonCode::BusyNeighbour => vec![
             ("TAKEN", share(machine::TAKEN)),
             ("WAITED", share(machine::WAITED)),

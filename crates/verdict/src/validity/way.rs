@@ -5,7 +5,7 @@ use model::{Run, Verdict};
 use super::Finding;
 use crate::figures::{grouped, percent};
 
-/// Share of answers that were 429 from which on a limit was met.
+/// Share of responses that were 429 from which on a limit was met.
 pub(super) const LIMITED: f64 = 0.01;
 /// Share of an address's local ports past which connecting slows down: the kernel has to search.
 pub(super) const PORTS: f64 = 0.5;
@@ -20,7 +20,7 @@ pub(super) fn single_source(run: &Run) -> Option<Finding> {
     let used =
         if run.plan.keepalive { run.concurrency.open_max.into() } else { run.totals.connects };
     let evidence = match (limited(run), used as f64 > PORTS * ports) {
-        (Some(limited), _) => format!("{} of the answers were 429", percent(limited)),
+        (Some(limited), _) => format!("{} of the responses were 429", percent(limited)),
         (None, true) => format!(
             "{} connections took more than half of the {} local ports there are per server address",
             grouped(used as f64, 0),
@@ -40,12 +40,12 @@ pub(super) fn single_key(run: &Run) -> Option<Finding> {
         None => return None,
     };
     let cost = limited(run)
-        .map(|limited| format!("; {} of the answers were 429", percent(limited)))
+        .map(|limited| format!("; {} of the responses were 429", percent(limited)))
         .unwrap_or_default();
     Some((Verdict::Valid, format!("every request carried {carried}{cost}")))
 }
 
-/// Share of answers that were 429, where a limit was met.
+/// Share of responses that were 429, where a limit was met.
 fn limited(run: &Run) -> Option<f64> {
     let refused = *run.totals.statuses.get(&429)? as f64;
     let share = refused / run.totals.requests.max(1) as f64;

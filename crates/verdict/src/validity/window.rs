@@ -26,7 +26,7 @@ pub(super) fn little(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{} answers/s x {} mean service time is {} requests in flight, where {} connections x {} \
+        "{} responses/s x {} mean service time is {} requests in flight, where {} connections x {} \
          allow {}: impossible",
         rate(run.rates.requests_per_s),
         show_duration(service.mean),

@@ -79,7 +79,7 @@ const fn switch(long: &'static str, short: char, does: Does) -> Flag {
     Flag { long, short, takes_value: false, does }
 }
 
-const REDIRECTS: Does = Does::Lost("redirects are not followed; an answer below 400 is a success");
+const REDIRECTS: Does = Does::Lost("redirects are not followed; a response below 400 is a success");
 const TLS: Does = Does::Lost("TLS is negotiated as the workload's `tls` says");
 const PROXY: Does = Does::Lost("requests go to the server itself, through no proxy");
 const AUTH: Does = Does::Lost("only basic and bearer credentials are sent");

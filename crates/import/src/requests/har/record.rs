@@ -119,7 +119,7 @@ impl Entry {
         self.started_date_time.parse::<Timestamp>().map_or(0, Timestamp::as_nanosecond)
     }
 
-    /// When the answer had come whole.
+    /// When the response had come whole.
     pub(super) fn end(&self) -> i128 {
         let milliseconds = self.time.filter(|time| time.is_finite()).unwrap_or(0.0);
         self.start() + (milliseconds.clamp(0.0, 1e9) * 1e6) as i128

@@ -19,7 +19,7 @@ const STATIC_ENDINGS: [&str; 22] = [
     "woff", "woff2", "ttf", "otf", "eot", "mp4", "webm", "mp3", "wasm",
 ];
 
-/// Fields of one hop or one message (RFC 9110 section 7.6.1), made anew by whoever sends.
+/// Fields of one hop or one message (RFC 9110 section 7.6.1), made anew by those who sends.
 const HOP: [&str; 11] = [
     "connection",
     "keep-alive",

@@ -81,7 +81,7 @@ fn refusals_name_line_column_and_word() {
         ("200", "line 1: 1 of four columns; QPS is missing"),
         ("200 1 2 3 4", "line 1: a fifth column, `4`"),
         ("# x\n200 1 2 3\n\n200 4 5 6", "line 4: level 200 was on line 2 already"),
-        ("500 1 2 3\n200 4 5 6", "line 2: level 200 comes after 500 on line 1: levels rise"),
+        ("500 1 2 3\n200 4 5 6", "line 2: level 200 comes after 500 on line 1: levels must rise"),
         ("200 1 2 3\n500 1 2 3\n200 4 5 6", "line 3: level 200 comes after 500 on line 2"),
         ("200 -1 2 3", "line 1: `-1` in column 2 (QPS) is negative"),
         ("-0 1 2 3", "line 1: `-0` in column 1 (concurrency) is negative"),
@@ -155,7 +155,7 @@ fn curves() -> impl Strategy<Value = Curve> {
             .collect(),
         success_means: SuccessMeaning::Unstated,
         environment: None,
-        answer: None,
+        commonest_response: None,
     })
 }
 
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_an_answer_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_a_response_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = parse("x", &bytes);
     }
 

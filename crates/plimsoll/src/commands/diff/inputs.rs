@@ -52,7 +52,7 @@ pub fn different_urls(names: &[String], runs: &[Vec<(f64, Run)>]) -> Option<Stri
         return None;
     }
     let of: Vec<String> = urls.iter().map(|(name, url)| format!("{name} is of {url}")).collect();
-    Some(format!("different URLs, compared all the same: {}", of.join(", ")))
+    Some(format!("different URLs, compared anyway: {}", of.join(", ")))
 }
 
 /// The result that a path names: itself, or the one in the folder it is.

@@ -25,7 +25,9 @@ pub fn ladder(args: &SweepArgs) -> Result<Ladder, Failure> {
     let load = &args.load;
     if kind(args) == LevelKind::Rate {
         if load.pace.is_some() || load.think.is_some() {
-            return usage("--pace and --think belong to a closed loop: leave --rates out, or them");
+            return usage(
+                "--pace and --think belong to a closed loop: leave out either them or --rates",
+            );
         }
         return listed(args.rates.clone());
     }

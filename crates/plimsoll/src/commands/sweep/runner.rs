@@ -112,7 +112,7 @@ impl SweepRunner {
             }
             if let Some(why) = halted {
                 let at = verdict::figures::level_of(self.kind, level);
-                end(sweep, files, format!("{at} ended before its time: {why}"));
+                end(sweep, files, format!("{at} ended early: {why}"));
                 return Ok(End::Halted);
             }
             if cut {
@@ -120,7 +120,8 @@ impl SweepRunner {
             }
             if let Some(abort) = aborted {
                 let at = verdict::figures::level_of(self.kind, level);
-                let reason = format!("--abort-on '{}' struck at {at}: {}", abort.rule, abort.text);
+                let reason =
+                    format!("--abort-on '{}' triggered at {at}: {}", abort.rule, abort.text);
                 return Ok(end(sweep, files, reason));
             }
             if let Some(gone) = gone {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// The file's name in a result folder.
 pub const NAME: &str = "maybe-used.csv";
-/// Stretches named in a sentence.
+/// Periods named in a sentence.
 const NAMED: usize = 6;
 
 /// What is known of a pool that is gone on with.
@@ -21,7 +21,7 @@ pub struct Doubt<'a> {
     pool: &'a str,
     /// Rows that were taken, and are neither left nor in doubt.
     used: u64,
-    /// Stretches of rows that may have been used, in order.
+    /// Periods of rows that may have been used, in order.
     lots: Vec<Lot>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Doubt<'a> {
         }
         let named: Vec<String> = lots.iter().take(NAMED).map(stretch).collect();
         let more = lots.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more stretches") } else { String::new() };
+        let more = if more > 0 { format!(" and {more} more ranges") } else { String::new() };
         format!(
             "pool `{pool}`: {used} rows are used up; {doubtful} more were in use when the run ended and \
              may have been used: rows {}{more}. They are left out, and listed in {}",

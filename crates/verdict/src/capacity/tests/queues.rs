@@ -72,7 +72,7 @@ impl Queue {
             let done = at.max(free) + self.pause(self.per_s);
             free = done;
             if done >= begin && done < end {
-                tallies[place(done)].answers_done += 1;
+                tallies[place(done)].responses_done += 1;
             }
             if at >= begin {
                 due[place(at)] += 1;

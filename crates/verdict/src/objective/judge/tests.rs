@@ -11,7 +11,7 @@ use fixture::sound::closed;
 /// What a second of a run brings.
 #[derive(Debug, Clone, Copy)]
 struct Second {
-    /// (Response in ms, service in ms, answers).
+    /// (Response in ms, service in ms, responses).
     latencies: &'static [(u64, u64, u32)],
     failed: u64,
     class: ErrorClass,
@@ -21,7 +21,7 @@ const fn quick(latencies: &'static [(u64, u64, u32)]) -> Second {
     Second { latencies, failed: 0, class: ErrorClass::Status }
 }
 
-/// 1,000 answers with a p99 that varies between 30 and 40 ms, around a mean near 10 ms.
+/// 1,000 responses with a p99 that varies between 30 and 40 ms, around a mean near 10 ms.
 const EVEN: Second = quick(&[(9, 9, 985), (30, 30, 15)]);
 const ODD: Second = quick(&[(11, 11, 985), (40, 40, 15)]);
 
@@ -30,11 +30,11 @@ fn interval(index: u32, second: Second) -> Interval {
     for &(response_ms, service_ms, n) in second.latencies {
         tally.response.record_n(response_ms * MILLISECOND, n);
         tally.service.record_n(service_ms * MILLISECOND, n);
-        tally.answers_done += u64::from(n);
+        tally.responses_done += u64::from(n);
     }
-    tally.sent = tally.answers_done;
+    tally.sent = tally.responses_done;
     tally.errors.add(second.class, second.failed);
-    tally.succeeded = tally.answers_done - second.failed;
+    tally.succeeded = tally.responses_done - second.failed;
     let start_ns = u64::from(index) * SECOND;
     Interval {
         index,
@@ -141,13 +141,13 @@ fn a_limit_on_the_figure_itself_is_not_told_by_any_length() {
     let mean_ns = run.response_ns.mean + 1;
     let judgement = judged(&run, &format!("mean<{mean_ns}ns"));
     assert_eq!((judgement.ruling, judgement.longer_ns), (Ruling::Inconclusive, None));
-    assert!(judgement.reason.contains("no longer run"), "{judgement:#?}");
+    assert!(judgement.reason.contains("a longer run would not decide"), "{judgement:#?}");
 }
 
 #[test]
 fn a_run_of_a_second_decides_nothing_but_what_it_counted() {
     let run = run_of(&[EVEN]);
-    let judgement = rules(&run, "p99<500ms", Ruling::Inconclusive, "independent stretches");
+    let judgement = rules(&run, "p99<500ms", Ruling::Inconclusive, "independent blocks");
     assert_eq!(judgement.longer_ns, Some(4 * SECOND));
     rules(&run, "max<31ms", Ruling::Pass, "");
     rules(&run, "errors.timeout<=0", Ruling::Pass, "");
@@ -295,15 +295,15 @@ fn a_throughput_that_was_not_asked_for_is_not_missed() {
 }
 
 #[test]
-fn a_server_is_stable_when_it_keeps_its_course() {
-    rules(&sound(20), "valid", Ruling::Pass, "are the server's");
-    rules(&sound(20), "stable", Ruling::Pass, "kept its course");
-    let short = rules(&sound(4), "stable", Ruling::Inconclusive, "too short for a course");
+fn a_server_is_stable_when_it_has_no_dips() {
+    rules(&sound(20), "valid", Ruling::Pass, "describe the server");
+    rules(&sound(20), "stable", Ruling::Pass, "There were no dips.");
+    let short = rules(&sound(4), "stable", Ruling::Inconclusive, "too short to find dips");
     assert_eq!(short.longer_ns, Some(7 * SECOND));
     let mut dipped = sound(20);
-    let lost = model::Departure { course: 1000.0, typical: 100.0, worst: 0.0 };
+    let lost = model::Departure { trend: 1000.0, typical: 100.0, worst: 0.0 };
     dipped.dips = vec![model::Dip { throughput: Some(lost), ..model::Dip::default() }];
-    rules(&dipped, "stable", Ruling::Fail, "left its course once");
+    rules(&dipped, "stable", Ruling::Fail, "departed from its trend once");
     let mut old = sound(20);
     old.blocks.clear();
     rules(&old, "stable", Ruling::Inconclusive, "measure again");

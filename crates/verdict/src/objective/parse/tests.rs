@@ -46,8 +46,8 @@ fn presets_stand_for_their_objectives() {
 #[test]
 fn errors_point_at_the_place() {
     for (written, column, width, needle) in [
-        ("", 1, 1, "nothing is asked"),
-        ("   ", 4, 1, "nothing is asked"),
+        ("", 1, 1, "the objective is empty"),
+        ("   ", 4, 1, "the objective is empty"),
         ("p99", 4, 1, "<, <=, > or >="),
         ("p99<", 5, 1, "500ms"),
         ("p99<500", 8, 1, "500ms or 500s"),
@@ -70,7 +70,7 @@ fn errors_point_at_the_place() {
         ("foundng", 1, 7, "did you mean `founding`"),
         ("success>=99", 12, 1, "99%"),
         ("success>=101%", 10, 4, "from 0% to 100%"),
-        ("success>=99ms", 12, 2, "per cent"),
+        ("success>=99ms", 12, 2, "percentage"),
         ("success<99%", 8, 1, "more is better"),
         ("service.success>=99%", 1, 15, "no latency"),
         ("service.<5ms", 9, 1, "which latency"),

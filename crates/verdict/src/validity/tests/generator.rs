@@ -109,7 +109,7 @@ fn arrivals_held_back_by_the_connections() {
             held_back,
             Verdict::LowerBound,
             ReasonCode::ConnectionsExhausted,
-            "at a mean service time of 20.0ms the rate takes -c 20 or more",
+            "at a mean service time of 20.0ms the rate needs -c 20 or more",
         ),
         (
             "one queue behind them",
@@ -131,7 +131,7 @@ fn arrivals_held_back_by_the_connections() {
             },
             Verdict::Valid,
             ReasonCode::ConnectionsExhausted,
-            "2.00 % of its answers were 429 or 503",
+            "2.00 % of its responses were 429 or 503",
         ),
         (
             "the server lets them time out",

@@ -1,10 +1,10 @@
-//! The rule about answers that waited for the generator.
+//! The rule about responses that waited for the generator.
 
 use model::units::MICROSECOND;
 
 use super::*;
 
-/// Answers that waited so long in each figure.
+/// Responses that waited so long in each figure.
 fn waited(run: &mut Run, p50: u64, mean: u64, p99: u64) {
     run.observed_late_ns = around(1, 10_000);
     (run.observed_late_ns.p50, run.observed_late_ns.mean) = (p50, mean);
@@ -20,7 +20,7 @@ fn a_tenth_of_any_figure_is_too_much() {
             |run| waited(run, 200 * MICROSECOND, 0, 0),
             Verdict::LowerBound,
             ReasonCode::ObservedLate,
-            "up to 200us (p50) for the generator to look, of a service time of 2.00ms",
+            "up to 200us (p50) for the generator to read them, of a service time of 2.00ms",
         ),
         (
             "nearly all of the mean, closed loop",

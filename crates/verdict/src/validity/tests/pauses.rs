@@ -34,7 +34,7 @@ fn a_quota_that_bites_is_named_in_either_loop() {
                 "for 2.00 % of the window",
             ),
             (
-                "seldom, and longer than any answer",
+                "seldom, and longer than any response",
                 run,
                 |run| held_back(run, 0.006, 60),
                 Verdict::LowerBound,
@@ -45,7 +45,7 @@ fn a_quota_that_bites_is_named_in_either_loop() {
     }
 }
 
-/// One worker that was away for so long in all, and at a stretch, in so many pieces.
+/// One worker that was away for so long in all, and at a time, in so many pieces.
 fn away(run: &mut Run, share: f64, longest_ms: u64, pauses: u64) {
     let worker = &mut run.generator.workers[1];
     (worker.paused_ratio, worker.paused_max_ns) = (share, longest_ms * MILLISECOND);
@@ -62,15 +62,15 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
                 |run| away(run, 0.15, 1500, 1),
                 Verdict::Invalid,
                 ReasonCode::GeneratorPaused,
-                "for 15.00 % of the window, 1.50s at a stretch",
+                "for 15.00 % of the window, 1.50s at a time",
             ),
             (
-                "stopped once, longer than any answer takes",
+                "stopped once, longer than any response takes",
                 run.clone(),
                 |run| away(run, 0.02, 200, 1),
                 Verdict::LowerBound,
                 ReasonCode::GeneratorPaused,
-                "200ms at a stretch",
+                "200ms at a time",
             ),
             (
                 "seldom, but so that p99 is made of it",
@@ -82,7 +82,7 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
                 },
                 Verdict::Invalid,
                 ReasonCode::GeneratorPaused,
-                "60.0ms at a stretch",
+                "60.0ms at a time",
             ),
             (
                 "many short ones",

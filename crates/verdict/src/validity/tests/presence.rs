@@ -53,7 +53,7 @@ fn a_server_that_went_away() {
             },
             Verdict::Invalid,
             ReasonCode::ServerGone,
-            "cut off a part of its users: Connection refused",
+            "cut off some of its users: Connection refused",
         ),
     ]);
 }
@@ -67,7 +67,7 @@ fn what_says_nothing_of_the_server() {
             let presence = run.presence.as_mut().unwrap();
             (presence.cut_ns, presence.silences[0].ended) = (0, true);
         }),
-        ("shorter than answers take", |run| {
+        ("shorter than responses take", |run| {
             dead(run, 12);
             run.service_ns.p50 = 5 * SECOND;
             let presence = run.presence.as_mut().unwrap();

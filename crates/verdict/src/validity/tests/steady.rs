@@ -1,14 +1,14 @@
-//! Rules about the course of a run.
+//! Rules about the trend of a run.
 
 use model::percentile::PointPercentiles;
 
 use super::*;
 
 /// Gives a run a window of points with this QPS and median (ms), a second each.
-fn went(run: &mut Run, course: impl Fn(usize) -> (f64, f64)) {
+fn went(run: &mut Run, trend: impl Fn(usize) -> (f64, f64)) {
     run.timeline = (0..30)
         .map(|at| {
-            let (requests_per_s, p50_ms) = course(at);
+            let (requests_per_s, p50_ms) = trend(at);
             model::timeline::Point {
                 start_ns: at as u64 * SECOND,
                 duration_ns: SECOND,
@@ -24,7 +24,7 @@ fn went(run: &mut Run, course: impl Fn(usize) -> (f64, f64)) {
 }
 
 #[test]
-fn rules_about_the_course() {
+fn rules_about_the_trend() {
     check(vec![
         (
             "warm-up that lowers QPS",
@@ -32,8 +32,8 @@ fn rules_about_the_course() {
             |run| went(run, |at| if at < 8 { (400.0, 5.0) } else { (1000.0, 2.0) }),
             Verdict::LowerBound,
             ReasonCode::NotSteady,
-            "the first 8.00s of the window were warm-up: p50 5.00ms there and 2.00ms later; warm, it \
-             answered 1,000/s, 19.05 % more than the whole window shows",
+            "the first 8.00s of the window were warm-up: p50 5.00ms there and 2.00ms later; once warm, the \
+             server answered 1,000/s, 19.05 % more than the whole window shows",
         ),
         (
             "warm-up under a schedule",
@@ -58,13 +58,13 @@ fn rules_about_the_course() {
                 run.dips = vec![model::Dip {
                     start_ns: 3 * SECOND,
                     duration_ns: 2 * SECOND,
-                    throughput: Some(model::Departure { course: 1e3, typical: 400.0, worst: 0.0 }),
+                    throughput: Some(model::Departure { trend: 1e3, typical: 400.0, worst: 0.0 }),
                     ..Default::default()
                 }];
             },
             Verdict::Valid,
             ReasonCode::Dips,
-            "left its own course once, for 2.00s of 10.0s; longest: at 3.00s for 2.00s, QPS 400 \
+            "departed from its trend once, for 2.00s of 10.0s; longest: at 3.00s for 2.00s, QPS 400 \
              instead of 1,000",
         ),
     ]);
@@ -95,7 +95,7 @@ fn folded(figures: impl Fn(usize) -> (f64, f64)) -> Run {
 #[test]
 fn folded_timelines_are_read_as_those_of_seconds_are() {
     let steady = |at: usize| (1000.0 + (at % 3) as f64, 2.0);
-    // The stub at the end brings fewer answers and says nothing of the server.
+    // The stub at the end brings fewer responses and says nothing of the server.
     let stub = |at: usize| if at == 29 { (100.0, 900.0) } else { steady(at) };
     assert_eq!(
         (judge(&folded(stub)).reasons, stability(&folded(stub))),

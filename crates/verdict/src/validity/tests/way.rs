@@ -11,7 +11,7 @@ fn rules_about_the_way() {
             |run| run.totals.statuses = [(200, 9_000), (429, 1_000)].into(),
             Verdict::Valid,
             ReasonCode::SingleSource,
-            "every connection came from one address, and 10.00 % of the answers were 429",
+            "every connection came from one address, and 10.00 % of the responses were 429",
         ),
         (
             "most of the ports",

@@ -11,10 +11,10 @@ fn rules_about_the_window() {
             |run| run.service_ns = around(20 * MILLISECOND, 10_000),
             Verdict::Invalid,
             ReasonCode::LittleLaw,
-            "1,000 answers/s x 20.0ms mean service time is 20.0 requests in flight, where 10 connections x 1 allow 10",
+            "1,000 responses/s x 20.0ms mean service time is 20.0 requests in flight, where 10 connections x 1 allow 10",
         ),
         (
-            "few answers",
+            "few responses",
             closed(),
             |run| run.response_ns.count = 999,
             Verdict::Valid,
@@ -22,7 +22,7 @@ fn rules_about_the_window() {
             "999 attempts in 10.0s are too few to quote p99 or above: 9 of them are above it",
         ),
         (
-            "few answers for p99.9",
+            "few responses for p99.9",
             closed(),
             |run| run.response_ns.count = 9_999,
             Verdict::Valid,
@@ -30,7 +30,7 @@ fn rules_about_the_window() {
             "9,999 attempts in 10.0s are too few to quote p99.9 or above: 9 of them are above it",
         ),
         (
-            "few answers for p99.99",
+            "few responses for p99.99",
             closed(),
             |run| run.response_ns.count = 99_999,
             Verdict::Valid,

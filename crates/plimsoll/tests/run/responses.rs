@@ -11,9 +11,10 @@ const STORED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Len
 \x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x0f\x00\xf0\xff{\"status\":\"ok\"}";
 
 /// A peer whose every connection answers in turn, for ever.
-fn answering(answers: &[&[u8]]) -> Peer {
-    let each =
-        answers.iter().flat_map(|answer| [Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec())]);
+fn answering(responses: &[&[u8]]) -> Peer {
+    let each = responses
+        .iter()
+        .flat_map(|response| [Step::Expect(b"\r\n\r\n"), Step::Send(response.to_vec())]);
     Peer::start(vec![Step::Forever(each.collect())])
 }
 
@@ -22,15 +23,15 @@ fn url(peer: &Peer) -> String {
 }
 
 #[test]
-fn answers_that_are_not_as_expected_fail_as_checks() {
-    for (like, answers, failed) in [
+fn responses_that_are_not_as_expected_fail_as_checks() {
+    for (like, responses, failed) in [
         ("FIRST", &[OK, DOWN][..], 20),
         ("FIRST", &[OK], 0),
         ("status", &[OK, DOWN], 20),
         ("/^.\"status\":\"o/", &[OK, DOWN], 20),
         ("/^D/", &[OK, DOWN], 20),
     ] {
-        let peer = answering(answers);
+        let peer = answering(responses);
         let run = load(&url(&peer), &format!("-c 1 -n 40 --expect-body-like {like}")).run;
         let totals = &run.totals;
         assert_eq!((totals.requests, totals.errors.check), (40, failed), "{like}: {totals:?}");
@@ -90,8 +91,8 @@ fn redirects_are_told_and_not_followed() {
 #[test]
 fn following_finds_where_a_url_leads_and_loads_that() {
     let (first, then) = (redirecting("/b"), OK);
-    let script = |answer: &[u8]| {
-        vec![Step::Forever(vec![Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec())])]
+    let script = |response: &[u8]| {
+        vec![Step::Forever(vec![Step::Expect(b"\r\n\r\n"), Step::Send(response.to_vec())])]
     };
     // Each asking is a way tried and a connection: the first two see the redirect.
     let peer = Peer::start_each(vec![script(&first), script(&first), script(then)]);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn rules_about_answers() {
+fn rules_about_responses() {
     check(vec![
         (
             "nothing answered",
@@ -15,8 +15,8 @@ fn rules_about_answers() {
                 run.totals.error_samples.insert("connect".into(), "Connection refused".into());
             },
             Verdict::Invalid,
-            ReasonCode::NoAnswers,
-            "no answer came in 10.0s, of 10,000 attempts; 10,000 failed by connect (Connection refused)",
+            ReasonCode::NoResponses,
+            "no response came in 10.0s, of 10,000 attempts; 10,000 failed by connect (Connection refused)",
         ),
         (
             "all 404",
@@ -28,7 +28,7 @@ fn rules_about_answers() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "10,000 of 10,000 answers (100.00 %) were failures, 10,000 of them with status 404: errors \
+            "10,000 of 10,000 responses (100.00 %) were failures, 10,000 of them with status 404: errors \
              that look like capacity; 0.00/s were carried",
         ),
         (
@@ -43,7 +43,7 @@ fn rules_about_answers() {
             "status 503",
         ),
         (
-            "closes after every answer",
+            "closes after every response",
             closed(),
             |run| run.totals.server_closes = 10_000,
             Verdict::Valid,

@@ -1,22 +1,22 @@
 //! Rules about what was answered.
 
-use model::kinds::{AnswerKind, Changed};
+use model::kinds::{Changed, ResponseKind};
 use model::units::show_duration;
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
 use super::Finding;
 use crate::figures::{grouped, rate, share};
 
-/// Share of answers that fail above which QPS says too much of what is carried.
+/// Share of responses that fail above which QPS says too much of what is carried.
 pub(super) const FAILING: f64 = 0.1;
-/// Share of answers that fail above which the error path is all that was measured. Refusals by
+/// Share of responses that fail above which the error path is all that was measured. Refusals by
 /// an overloaded server seldom get there: it would have to shed nine of ten.
 pub(super) const ONLY_FAILING: f64 = 0.9;
 /// Attempts from which on a block says how many fail.
 const ENOUGH: u64 = 20;
 /// Times the response time of the window's beginning from which on a server is overloaded.
 const SLOWER: f64 = 1.5;
-/// Connections closed per answer that count as refusing keep-alive.
+/// Connections closed per response that count as refusing keep-alive.
 pub(super) const REFUSING: f64 = 0.1;
 
 pub(super) fn none(run: &Run) -> Option<Finding> {
@@ -25,7 +25,7 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
     }
     let window = show_duration(run.totals.duration_ns);
     let attempts = grouped(run.totals.attempts as f64, 0);
-    let mut evidence = format!("no answer came in {window}, of {attempts} attempts");
+    let mut evidence = format!("no response came in {window}, of {attempts} attempts");
     let commonest = run.totals.errors.occurred().max_by_key(|&(_, count)| count);
     if let Some((class, count)) = commonest {
         evidence += &format!("; {} failed by {}", grouped(count as f64, 0), class.name());
@@ -39,12 +39,12 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
 pub(super) fn failing(run: &Run) -> Option<Finding> {
     let errors = &run.totals.errors;
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
-    let answers = run.totals.requests as f64;
-    if answers == 0.0 || failed <= FAILING * answers {
+    let responses = run.totals.requests as f64;
+    if responses == 0.0 || failed <= FAILING * responses {
         return None;
     }
     let began = failures_began(run);
-    let consequence = match began.is_some() || failed > ONLY_FAILING * answers {
+    let consequence = match began.is_some() || failed > ONLY_FAILING * responses {
         true => Verdict::Invalid,
         false => Verdict::Valid,
     };
@@ -64,17 +64,17 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
         format!(", {before} of them until {at} into the window and {since} since, to the end")
     });
     let evidence = format!(
-        "{} of {} answers ({}) were failures{named}{since}: errors that look like capacity; {}/s were \
+        "{} of {} responses ({}) were failures{named}{since}: errors that look like capacity; {}/s were \
          carried",
         grouped(failed, 0),
-        grouped(answers, 0),
-        share(failed / answers),
-        rate(run.rates.requests_per_s * (1.0 - failed / answers))
+        grouped(responses, 0),
+        share(failed / responses),
+        rate(run.rates.requests_per_s * (1.0 - failed / responses))
     );
     Some((consequence, evidence))
 }
 
-/// From when on answers failed far more often, for good.
+/// From when on responses failed far more often, for good.
 struct Began {
     at_ns: Nanos,
     /// Shares of the attempts, until then and since.
@@ -82,7 +82,7 @@ struct Began {
     since: f64,
 }
 
-/// That answers began to fail in the middle, and went on: something broke. Not where they had become slower
+/// That responses began to fail in the middle, and went on: something broke. Not where they had become slower
 /// before it, as of a server that is overloaded and sheds, nor where a limit on the rate was reached (429).
 fn failures_began(run: &Run) -> Option<Began> {
     let failed = |block: &Block| block.errors.status.saturating_add(block.errors.check);
@@ -115,32 +115,32 @@ fn failures_began(run: &Run) -> Option<Began> {
 }
 
 pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
-    let (closes, answers) = (run.totals.server_closes as f64, run.totals.requests as f64);
-    if !run.plan.keepalive || answers == 0.0 || closes <= REFUSING * answers {
+    let (closes, responses) = (run.totals.server_closes as f64, run.totals.requests as f64);
+    if !run.plan.keepalive || responses == 0.0 || closes <= REFUSING * responses {
         return None;
     }
     let evidence = format!(
-        "the server closed {} connections on {} answers, although keep-alive was asked; connecting \
+        "the server closed {} connections on {} responses, although keep-alive was asked; connecting \
          anew took {} on average",
         grouped(closes, 0),
-        grouped(answers, 0),
+        grouped(responses, 0),
         show_duration(run.connect_ns.mean.saturating_add(run.tls_ns.mean))
     );
     Some((Verdict::Valid, evidence))
 }
 
-/// Share of the answers that are redirects from which on nothing else was measured.
+/// Share of the responses that are redirects from which on nothing else was measured.
 pub(super) const REDIRECTED: f64 = 0.99;
 /// Characters of a body or an address that are shown.
 const SHOWN: usize = 80;
 
 pub(super) fn redirected(run: &Run) -> Option<Finding> {
-    let answers = run.totals.requests as f64;
+    let responses = run.totals.requests as f64;
     let redirects = run.totals.statuses.range(300..400).filter(|(status, _)| **status != 304);
     let commonest =
         redirects.clone().max_by_key(|(_, count)| **count).map(|(status, _)| *status)?;
     let redirects = redirects.map(|(_, &count)| count as f64).sum::<f64>();
-    if answers == 0.0 || redirects < REDIRECTED * answers {
+    if responses == 0.0 || redirects < REDIRECTED * responses {
         return None;
     }
     let to = match &run.redirected_to {
@@ -148,27 +148,27 @@ pub(super) fn redirected(run: &Run) -> Option<Finding> {
         None => " that names no address".to_owned(),
     };
     let evidence = format!(
-        "{} of {} answers were redirects, mostly {commonest}, the first one{to}: they are not followed, \
+        "{} of {} responses were redirects, mostly {commonest}, the first one{to}: they are not followed, \
          so that the redirect is what was measured",
         grouped(redirects, 0),
-        grouped(answers, 0)
+        grouped(responses, 0)
     );
     Some((Verdict::Valid, evidence))
 }
 
 pub(super) fn changed(run: &Run) -> Option<Finding> {
-    let [first, others @ ..] = &run.answer_changes[..] else { return None };
+    let [first, others @ ..] = &run.response_changes[..] else { return None };
     let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
     let what = match first.how {
         Changed::ForGood if first.since_ns > 0 => {
             let (at, share) = (show_duration(first.since_ns), share(first.share));
             format!(
-                "the answers{of} changed {at} after the start, and {share} are the new ones since"
+                "the responses{of} changed {at} after the start, and {share} are of the new kind since then"
             )
         }
-        Changed::ForGood => format!("the answers{of} changed for good in the window"),
+        Changed::ForGood => format!("the responses{of} changed for good in the window"),
         Changed::Faster => format!(
-            "{} of the answers{of} are of another kind and came in {} on average, the others in {}",
+            "{} of the responses{of} are of another kind and came in {} on average, the others in {}",
             share(first.share),
             show_duration(first.after.service_mean_ns),
             show_duration(first.before.service_mean_ns)
@@ -176,7 +176,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     };
     let more = match others.len() {
         0 => String::new(),
-        n => format!("; so it is with {n} more endpoints"),
+        n => format!("; the same holds for {n} more endpoints"),
     };
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
@@ -186,8 +186,8 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     Some((Verdict::Invalid, evidence))
 }
 
-/// A kind of answer in words.
-fn kind(kind: &AnswerKind) -> String {
+/// A kind of response in words.
+fn kind(kind: &ResponseKind) -> String {
     let bytes = match (kind.least_bytes, kind.most_bytes) {
         (least, most) if least == most => format!("{} bytes", grouped(most as f64, 0)),
         (least, most) => {

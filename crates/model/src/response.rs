@@ -1,36 +1,36 @@
-//! What was answered: the commonest answer of a run, so that two runs can be told to have measured
+//! What was answered: the commonest response of a run, so that two runs can be told to have measured
 //! the same thing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Different answers told apart; any further ones are counted together.
+/// Different responses told apart; any further ones are counted together.
 const KEPT: usize = 8;
 
-/// One kind of answer and how often it was seen among the answers sampled.
+/// One kind of response and how often it was seen among the responses sampled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Answer {
+pub struct CommonestResponse {
     /// HTTP status.
     pub status: u16,
     /// Length of the body in bytes, after transfer decoding.
     pub bytes: u64,
     /// SHA-256 of the body in hexadecimal, as `sha256sum` prints it.
     pub body_sha256: String,
-    /// Answers like this one among those sampled.
+    /// Responses like this one among those sampled.
     pub seen: u64,
-    /// Answers whose body was hashed: every one at first, then one in 64.
+    /// Responses whose body was hashed: every one at first, then one in 64.
     pub sampled: u64,
 }
 
-/// Counts sampled answers by status, length and hash. Bounded: eight kinds, then `others`.
+/// Counts sampled responses by status, length and hash. Bounded: eight kinds, then `others`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AnswerTally {
+pub struct ResponseTally {
     kinds: Vec<(u16, u64, [u8; 32], u64)>,
     others: u64,
 }
 
-impl AnswerTally {
-    /// Counts one sampled answer.
+impl ResponseTally {
+    /// Counts one sampled response.
     pub fn record(&mut self, status: u16, bytes: u64, sha256: [u8; 32]) {
         self.add((status, bytes, sha256), 1);
     }
@@ -57,16 +57,16 @@ impl AnswerTally {
         self.others = 0;
     }
 
-    /// Answers sampled.
+    /// Responses sampled.
     pub fn sampled(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.3).fold(self.others, u64::saturating_add)
     }
 
     /// The kind seen most often; the first seen of equals.
-    pub fn commonest(&self) -> Option<Answer> {
+    pub fn commonest(&self) -> Option<CommonestResponse> {
         let &(status, bytes, hash, seen) = self.kinds.iter().rev().max_by_key(|kind| kind.3)?;
         let body_sha256 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        Some(Answer { status, bytes, body_sha256, seen, sampled: self.sampled() })
+        Some(CommonestResponse { status, bytes, body_sha256, seen, sampled: self.sampled() })
     }
 }
 
@@ -76,19 +76,19 @@ mod tests {
 
     #[test]
     fn the_commonest_wins_and_kinds_are_bounded() {
-        let mut tally = AnswerTally::default();
+        let mut tally = ResponseTally::default();
         for i in 0..20u8 {
             tally.record(200, u64::from(i), [i; 32]);
         }
         tally.record(200, 3, [3; 32]);
-        let answer = tally.commonest().unwrap();
-        assert_eq!((answer.bytes, answer.seen, answer.sampled), (3, 2, 21));
-        assert!(answer.body_sha256.starts_with("0303"));
+        let response = tally.commonest().unwrap();
+        assert_eq!((response.bytes, response.seen, response.sampled), (3, 2, 21));
+        assert!(response.body_sha256.starts_with("0303"));
         assert_eq!(tally.kinds.len(), KEPT);
     }
 
     #[test]
-    fn nothing_sampled_is_no_answer() {
-        assert_eq!(AnswerTally::default().commonest(), None);
+    fn nothing_sampled_is_no_response() {
+        assert_eq!(ResponseTally::default().commonest(), None);
     }
 }
