@@ -23,6 +23,7 @@ pub mod estimate;
 pub mod judge;
 mod path;
 mod reverse;
+mod step;
 mod weighed;
 pub mod words;
 

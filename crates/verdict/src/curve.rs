@@ -7,10 +7,9 @@ use model::units::{Nanos, show_duration};
 use model::{Curve, CurveRow, Knee, LevelKind, Scaling, Usl, Verdict};
 
 use crate::figures::{level as show_level, level_of, levels_of, percent, rate, share};
+use crate::sound::SOUND;
 use crate::usl;
 
-/// A level with less success is not eligible as the best: errors that look like capacity.
-pub const SOUND: f64 = 0.90;
 /// Share of the best QPS that a level must reach to be as good.
 const AS_GOOD: f64 = 0.97;
 /// Growth from the level before that counts as still growing.

@@ -9,7 +9,7 @@ use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{Block, ErrorClass, Presence, Run, Silence};
 
 use crate::figures::{grouped, share};
-use crate::validity::{at_cap, shortfall};
+use crate::offered::{at_cap, shortfall};
 
 /// The shortest period without service that counts.
 pub const SHORTEST: Nanos = 500 * MILLISECOND;

@@ -29,9 +29,11 @@ pub mod figures;
 pub mod gone;
 pub mod ladder;
 pub mod objective;
+mod offered;
 #[cfg(test)]
 mod published;
 pub mod refused;
+pub mod sound;
 pub mod usl;
 pub mod validity;
 

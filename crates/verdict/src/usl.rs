@@ -7,8 +7,8 @@
 use model::{Curve, CurveRow, LevelKind, Peak, Usl, Verdict};
 use statistics::usl::Law;
 
-use crate::curve::SOUND;
 use crate::figures::{level as show, percent, rate};
+use crate::sound::SOUND;
 
 /// Levels that three coefficients need at least.
 const FEWEST: usize = 6;

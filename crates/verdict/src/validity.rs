@@ -21,7 +21,7 @@ mod users;
 mod way;
 mod window;
 
-pub(crate) use generator::{at_cap, connections_for, shortfall};
+pub(crate) use generator::connections_for;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
 

@@ -4,8 +4,8 @@ use model::units::{Nanos, show_duration};
 use model::{Claim, Tool, Verdict};
 
 use super::{Found, Severity};
-use crate::curve::SOUND;
 use crate::figures::{grouped, percent, share};
+use crate::sound::SOUND;
 
 /// Results that hey keeps.
 pub(super) const HEY_KEEPS: u64 = 1_000_000;

@@ -11,8 +11,8 @@ use model::units::show_duration;
 use model::{Claim, LoopKind};
 
 use super::Audited;
-use crate::curve::SOUND;
 use crate::figures::{grouped, percent, rate, share};
+use crate::sound::SOUND;
 
 /// Share of the highest QPS below which a row disagrees: single runs of the same load commonly lie
 /// that far apart.

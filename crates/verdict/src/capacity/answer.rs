@@ -5,7 +5,7 @@ use model::capacity::{CapacitySearch, Outcome, Purpose};
 use model::loadline::{EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt};
 use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
 
-use super::{Asked, Fed, Search, path, reverse};
+use super::{Asked, Fed, Search, reverse, step};
 
 /// What a search knows by now.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
     let broke_above = lowest_broke(search, level);
     // Whole numbers: what is believed of the ground between two of them is said of the lower one.
     let (low, high) = match search.settings().kind {
-        LevelKind::Rate => (path::rounded_out(low, f64::floor), path::rounded_out(high, f64::ceil)),
+        LevelKind::Rate => (step::rounded_out(low, f64::floor), step::rounded_out(high, f64::ceil)),
         LevelKind::Concurrency => ((low + 0.1).floor().max(1.0), high.floor()),
     };
     let high = broke_above.map(|_| high.max(level));

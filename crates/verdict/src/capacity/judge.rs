@@ -12,6 +12,7 @@ use model::{Nanos, PERCENTILES, ReasonCode, Run, Summary, Verdict};
 use super::weighed::{Of, Weighed};
 use crate::blocks::Time;
 use crate::objective::{Metric, Statistic};
+use crate::offered::at_cap;
 use crate::validity;
 
 /// Share of the attempts that must succeed where no objective says so.
@@ -152,7 +153,7 @@ fn connections_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
         Unit::Ratio => weighed.of == Of::Pace || !failed,
         Unit::Count => false,
     };
-    let waited = run.wait_ns.p99 > 0 && validity::at_cap(run) && broke.iter().all(explains);
+    let waited = run.wait_ns.p99 > 0 && at_cap(run) && broke.iter().all(explains);
     waited.then(|| {
         let waited = show_duration(run.wait_ns.p99);
         let wanted = validity::connections_for(run);

@@ -2,9 +2,10 @@
 
 use model::capacity::{Outcome, Purpose, Step};
 use model::units::{MILLISECOND, SECOND};
-use model::{Arrivals, LevelKind, Nanos};
+use model::{LevelKind, Nanos};
 
 use super::estimate::{Estimate, Prior};
+use super::step::{affords, from_idle, level, level_below};
 use super::{Ending, Fed, Next, Search, reverse};
 
 /// Connections of the probes, as far as they are allowed.
@@ -23,10 +24,6 @@ const TOP: f64 = 1.25;
 const BEYOND: f64 = 2.0;
 /// While nothing broke, half of the belief is above this multiple of the highest level that held.
 const ONWARD: f64 = 1.4;
-/// Arrivals that a step waits for: where none is due, neither the server nor the objectives were asked.
-const FEWEST_ARRIVALS: f64 = 2.0;
-/// The same of random ones: of so many expected, none comes in one step of four hundred.
-const FEWEST_RANDOM: f64 = 6.0;
 /// Levels tried before a hold, and between two holds, at most.
 const MOST_SEARCHES: usize = 9;
 /// Shares of the belief that lie below a hold: the lower the more holds failed,
@@ -307,55 +304,4 @@ fn narrow(search: &Search, (low, high): (f64, f64)) -> bool {
     let whole = search.settings.kind == LevelKind::Concurrency;
     let allowed = search.settings.precision * (low + high) / 2.0;
     high - low <= if whole { allowed.max(1.2) } else { allowed }
-}
-
-/// A step from idle at a level, of this length or as long as it takes for some arrivals to be due.
-pub(super) fn from_idle(search: &Search, purpose: Purpose, level: f64, window_ns: Nanos) -> Step {
-    let Search { settings, .. } = search;
-    let fewest = match settings.arrivals {
-        Some(Arrivals::Poisson) => FEWEST_RANDOM,
-        _ => FEWEST_ARRIVALS,
-    };
-    let window_ns = match settings.kind {
-        LevelKind::Rate => window_ns.max((fewest / level * SECOND as f64) as Nanos),
-        LevelKind::Concurrency => window_ns,
-    };
-    Step { purpose, level, rest_ns: settings.rest_ns, warmup_ns: settings.warmup_ns, window_ns }
-}
-
-/// A level that can be run and read: three significant digits, or a whole number of connections.
-pub(super) fn level(search: &Search, wanted: f64) -> f64 {
-    rounded(search, wanted, f64::round)
-}
-
-fn level_below(search: &Search, wanted: f64) -> f64 {
-    // What was rounded before must not go down again by an error in the last bit.
-    rounded(search, wanted * (1.0 + 1e-9), f64::floor)
-}
-
-fn rounded(search: &Search, wanted: f64, round: fn(f64) -> f64) -> f64 {
-    match search.settings.kind {
-        LevelKind::Concurrency => round(wanted).max(1.0),
-        LevelKind::Rate => rounded_out(wanted, round),
-    }
-}
-
-/// A rate to three significant digits, in the direction of `round`.
-pub(super) fn rounded_out(wanted: f64, round: fn(f64) -> f64) -> f64 {
-    let digits = 2 - wanted.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
-    let scale = 10_f64.powi(digits.abs());
-    if digits >= 0 { round(wanted * scale) / scale } else { round(wanted / scale) * scale }
-}
-
-/// Whether these steps end within the budget, if they take as much longer than planned as those
-/// before them did.
-fn affords(search: &Search, steps: &[Step]) -> bool {
-    let planned = |step: &Step| {
-        [step.rest_ns, step.warmup_ns, step.window_ns].iter().map(|&ns| ns as f64).sum::<f64>()
-    };
-    let spent = search.spent_ns() as f64;
-    let before: f64 = search.fed.iter().map(|fed| planned(&fed.step)).sum();
-    let stretch = if before > 0.0 { (spent / before).max(1.0) } else { 1.0 };
-    let wanted = steps.iter().map(planned).sum::<f64>() * stretch;
-    spent + wanted <= search.settings.budget_ns as f64
 }

@@ -7,7 +7,7 @@ use model::LevelKind;
 use model::capacity::{Outcome, Purpose, Step};
 use model::loadline::Overload;
 
-use super::{Fed, Search, path};
+use super::{Fed, Search, step};
 
 /// The overload, as a multiple of the interval's upper end.
 const OVERLOAD: f64 = 1.5;
@@ -52,7 +52,7 @@ pub(super) fn descent(search: &Search) -> Option<Step> {
     // The second round only asks whether the first was right.
     let most = if rounds.len() < TWICE { DOWN.len() } else { 1 };
     let share = DOWN[..most].get(returns.len()).filter(|_| all_broke)?;
-    let level = path::level(search, held.step.level * share);
+    let level = step::level(search, held.step.level * share);
     let settings = search.settings();
     Some(Step {
         purpose: Purpose::Return,
@@ -99,7 +99,7 @@ fn overload_level(search: &Search, held: &Fed) -> Option<f64> {
         LevelKind::Rate => search.settings.most,
         LevelKind::Concurrency => search.ceiling(),
     };
-    let level = path::level(search, OVERLOAD * high).min(most.unwrap_or(f64::INFINITY));
+    let level = step::level(search, OVERLOAD * high).min(most.unwrap_or(f64::INFINITY));
     let breaks = search.speaking().any(|fed| fed.judged.outcome == Outcome::Broke);
     let room = match search.settings.kind {
         LevelKind::Rate => 1.1 * held.step.level,

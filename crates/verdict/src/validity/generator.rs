@@ -7,16 +7,12 @@ use model::{Run, Verdict};
 use super::Finding;
 use super::machine::COUNTED_NS;
 use crate::figures::{grouped, percent, rate, share};
+use crate::offered::{at_cap, open_loop, shortfall};
 
 /// A worker this busy has no time left to take responses up at once.
 pub(super) const BUSY: f64 = 0.95;
 /// Share of the window spent waiting for a processor that is worth a word.
 const WAITED: f64 = 0.01;
-/// Share of arrivals that may go unsent.
-pub(super) const SHORTFALL: f64 = 0.001;
-/// Share of the cap that counts as every connection in use: workers own their connections, so one
-/// may be out of them just before the others are.
-const AT_CAP: f64 = 0.9;
 /// Lateness that never matters, in nanoseconds.
 pub(super) const ON_TIME_NS: u64 = MILLISECOND;
 /// Share of response p99 that late p99 may make up.
@@ -191,24 +187,6 @@ pub(crate) fn connections_for(run: &Run) -> String {
         show_duration(run.service_ns.mean),
         grouped((in_flight / per_connection).ceil().max(1.0), 0)
     )
-}
-
-fn open_loop(run: &Run) -> bool {
-    run.plan.rate_per_s.is_some()
-}
-
-/// Arrivals of an open loop that were due in the window and not sent in it, when they are more than
-/// can be in the workers' hands as the window ends.
-pub(crate) fn shortfall(run: &Run) -> Option<f64> {
-    let window_s = run.totals.duration_ns as f64 / SECOND as f64;
-    let unsent = (run.rates.offered_per_s - run.rates.achieved_per_s) * window_s;
-    let allowed = (SHORTFALL * run.totals.attempts as f64).max(f64::from(run.plan.threads));
-    (open_loop(run) && run.rates.offered_per_s > 0.0 && unsent > allowed).then_some(unsent)
-}
-
-/// Whether as many requests were in flight at once as may be.
-pub(crate) fn at_cap(run: &Run) -> bool {
-    f64::from(run.concurrency.in_flight_max) >= AT_CAP * f64::from(run.plan.inflight_cap())
 }
 
 fn behind_schedule(run: &Run) -> bool {

@@ -5,7 +5,7 @@ use model::units::{MICROSECOND, show_duration};
 use model::{Run, Summary, Verdict};
 
 use super::Finding;
-use super::generator::at_cap;
+use crate::offered::at_cap;
 
 /// Waiting that never matters, in nanoseconds: about what an idle thread takes to wake up and look, which
 /// nobody can tell from the server's time.

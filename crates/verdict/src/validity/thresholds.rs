@@ -8,7 +8,7 @@ use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
 use super::{generator, machine, observed, pauses, responses, steady, users, way, window};
 use crate::figures::grouped;
-use crate::{changes, gone};
+use crate::{changes, gone, offered};
 
 /// A threshold's name in its rule's texts, and what it reads as there.
 type Named = (&'static str, String);
@@ -29,11 +29,11 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ],
         ReasonCode::WorkersSaturated => vec![("BUSY", share(generator::BUSY))],
         ReasonCode::AchievedBelowOffered => vec![
-            ("SHORTFALL", share(generator::SHORTFALL)),
+            ("SHORTFALL", share(offered::SHORTFALL)),
             ("TURNED_AWAY", share(generator::TURNED_AWAY)),
         ],
         ReasonCode::ConnectionsExhausted => vec![
-            ("SHORTFALL", share(generator::SHORTFALL)),
+            ("SHORTFALL", share(offered::SHORTFALL)),
             ("SHEDDING", share(generator::SHEDDING)),
             ("TIMING_OUT", share(generator::TIMING_OUT)),
             ("QUEUED", grouped(generator::QUEUED.0, 0)),
