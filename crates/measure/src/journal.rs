@@ -34,7 +34,7 @@ pub struct Replayed {
     pub run: Run,
     /// The objectives that it was to be judged by, as `--slo` takes them.
     pub objectives: Vec<String>,
-    /// What is wrong with a line that others follow: what precedes it stands.
+    /// What is wrong with a whole line: what precedes it stands.
     pub damage: Option<String>,
 }
 
@@ -120,10 +120,9 @@ pub fn replay(path: &Path) -> Result<Replayed, JournalError> {
         let interval: Result<Interval, String> = line.and_then(|line| read(&line));
         match interval {
             Ok(interval) => builder.add(&interval),
-            // The last line of a killed run may be cut short; what precedes it stands.
-            Err(_) if lines.next().is_none() => break,
+            // The last line of a killed run may be cut short, which is no damage; what precedes it stands.
             Err(error) => {
-                damage = Some(error);
+                damage = (!lines.cut).then_some(error);
                 break;
             }
         }
@@ -141,7 +140,7 @@ fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), JournalError> {
     }
     // What is written while we read is not waited for.
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?.take(about.len());
-    let mut lines = Lines { from: BufReader::new(file), most: LONGEST_LINE };
+    let mut lines = Lines { from: BufReader::new(file), most: LONGEST_LINE, cut: false };
     match lines.next() {
         Some(line) => {
             let head = line.and_then(|line| read(&line));
@@ -155,6 +154,8 @@ fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), JournalError> {
 struct Lines<R> {
     from: BufReader<R>,
     most: usize,
+    /// Whether the file ended before the last line that was read did.
+    cut: bool,
 }
 
 impl<R: Read> Iterator for Lines<R> {
@@ -168,7 +169,9 @@ impl<R: Read> Iterator for Lines<R> {
             Ok(0) => return None,
             Ok(_) => {}
         }
-        if line.pop_if(|last| *last == b'\n').is_none() && line.len() > self.most {
+        let whole = line.pop_if(|last| *last == b'\n').is_some();
+        self.cut = !whole && line.len() <= self.most;
+        if !whole && !self.cut {
             return Some(Err(format!("a line is longer than {} bytes", self.most)));
         }
         Some(Ok(line))
@@ -186,7 +189,18 @@ mod tests {
     use super::*;
 
     fn lines(text: &[u8], most: usize) -> Vec<Result<Vec<u8>, String>> {
-        Lines { from: BufReader::new(text), most }.take(5).collect()
+        Lines { from: BufReader::new(text), most, cut: false }.take(5).collect()
+    }
+
+    #[test]
+    fn a_last_line_that_is_cut_is_no_damage_and_a_whole_one_that_is_none_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(NAME);
+        let head = serde_json::to_string(&fixture::head(fixture::plan())).unwrap();
+        for (rest, damaged) in [("{\"index\":", false), ("{\"index\":0}\n", true), ("", false)] {
+            fs::write(&path, format!("{head}\n{rest}")).unwrap();
+            assert_eq!(replay(&path).unwrap().damage.is_some(), damaged, "{rest}");
+        }
     }
 
     #[test]
@@ -195,7 +209,10 @@ mod tests {
         assert_eq!(lines(b"abcd\nab", 4), [Ok(b"abcd".to_vec()), Ok(b"ab".to_vec())]);
         assert_eq!(lines(b"ab\nabcde\n", 4)[..2], [Ok(b"ab".to_vec()), told()]);
         // What has no end takes no more memory than the bound.
-        assert_eq!(Lines { from: BufReader::new(io::repeat(0)), most: 4 }.next(), Some(told()));
+        assert_eq!(
+            Lines { from: BufReader::new(io::repeat(0)), most: 4, cut: false }.next(),
+            Some(told())
+        );
         assert!(lines(b"", 4).is_empty());
     }
 }

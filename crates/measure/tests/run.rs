@@ -1,5 +1,6 @@
 //! A plan is carried out without a command line: over real sockets, looked at by an observer, kept in a journal.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -88,6 +89,17 @@ fn what_an_observer_keeps_is_the_run() {
     let again = journal::replay(&dir.path().join(journal::NAME)).expect("it is read back");
     assert_eq!((again.objectives, again.damage), (vec!["p99<1s".to_owned()], None));
     assert_eq!((again.run.totals, again.run.service_ns), (run.totals, run.service_ns));
+}
+
+/// Journals of before other schemes and unseen time were counted; new fields must have defaults.
+#[test]
+fn a_journal_of_an_earlier_version_is_read_whole() {
+    for kept in ["closed", "open"] {
+        let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/journal_replay");
+        let read = journal::replay(&seeds.join(format!("{kept}.journal"))).expect("it is read");
+        assert_eq!(read.damage, None, "{kept}");
+        assert!(read.run.totals.requests > 0, "{kept}: {:?}", read.run.totals);
+    }
 }
 
 struct Ends;

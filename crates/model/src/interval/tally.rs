@@ -62,6 +62,7 @@ pub struct Tally {
     #[serde(default)]
     pub tls_resumed: u64,
     /// Connections on which the server spoke TLS and was asked in the clear, or the other way round.
+    #[serde(default)]
     pub other_scheme: u64,
     /// Connections open.
     pub open: GaugeSum,
