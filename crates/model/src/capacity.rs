@@ -13,6 +13,7 @@ use crate::plan::Arriving;
 use crate::schedule::Arrivals;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
+use crate::validity::{Reason, Verdict};
 
 /// The schema's name and version.
 pub const SCHEMA: &str = "plimsoll.capacity/1";
@@ -175,9 +176,17 @@ pub struct Judged {
     pub mean_ns: f64,
     /// What else is to be said, such as how the generator was the limit.
     pub note: Option<String>,
+    /// Why the run is not VALID; empty where it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
 }
 
 impl Judged {
+    /// Why the run is INVALID, if it is: the first such reason.
+    pub fn invalid(&self) -> Option<&Reason> {
+        self.reasons.iter().find(|reason| reason.consequence == Verdict::Invalid)
+    }
+
     /// The margin of an objective by its name.
     pub fn margin(&self, objective: &str) -> Option<&Margin> {
         self.margins.iter().find(|margin| margin.objective == objective)

@@ -13,7 +13,7 @@ use crate::run::{Run, SessionPace};
 use crate::success::StatusRanges;
 use crate::sweep::{LevelKind, Sweep};
 use crate::units::Nanos;
-use crate::validity::Verdict;
+use crate::validity::{Reason, ReasonCode, Verdict};
 
 /// Figures over levels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +56,9 @@ pub struct CurveRow {
     pub success: Option<f64>,
     /// Whether the figures may be believed; absent when nobody judged them.
     pub verdict: Option<Verdict>,
+    /// The first reason for a verdict other than VALID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<ReasonCode>,
 }
 
 /// What a success rate counts as success.
@@ -129,6 +132,9 @@ impl Curve {
 impl CurveRow {
     /// What a run shows at a level.
     pub fn of(level: f64, run: &Run) -> Self {
+        let validity = &run.validity;
+        let against = |reason: &&Reason| reason.consequence != Verdict::Valid;
+        let worst = validity.reasons.iter().filter(against).max_by_key(|reason| reason.consequence);
         Self {
             level,
             offered_per_s: Some(run.rates.offered_per_s),
@@ -137,7 +143,8 @@ impl CurveRow {
             mean_ns: run.response_ns.mean,
             percentiles: LevelPercentiles::of(&run.response_ns),
             success: run.rates.success_ratio,
-            verdict: Some(run.validity.verdict),
+            verdict: Some(validity.verdict),
+            reason: worst.map(|reason| reason.code),
         }
     }
 
@@ -161,6 +168,7 @@ mod tests {
             percentiles: LevelPercentiles::default(),
             success: None,
             verdict: None,
+            reason: None,
         }
     }
 

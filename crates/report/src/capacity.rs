@@ -2,7 +2,7 @@
 //!
 //! What they come to in words is `verdict`'s and comes in as a [`Reading`].
 
-use model::capacity::{CapacitySearch, Margin, Purpose, SearchStep};
+use model::capacity::{CapacitySearch, Purpose, SearchStep};
 use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
 use unicode_width::UnicodeWidthStr;
@@ -27,7 +27,11 @@ pub fn text(record: &CapacitySearch, reading: &Reading, style: Style) -> String 
 /// The facts of a search, named.
 pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Capacity", reading.outcome.clone())];
-    let more = [("Why not more", &reading.why_not_more), ("From above", &reading.overload)];
+    let more = [
+        ("Why not more", &reading.why_not_more),
+        ("From above", &reading.overload),
+        ("Validity", &reading.invalid),
+    ];
     facts.extend(more.into_iter().filter_map(|(name, words)| Some((name, words.clone()?))));
     if let Some(line) = &record.load_line {
         let response = &line.response_ns;
@@ -93,12 +97,8 @@ pub(crate) fn cells(kind: LevelKind, held: &SearchStep) -> [String; 6] {
         crate::figure::rate(judged.requests_per_s),
         show_duration(judged.mean_ns.max(0.0) as u64),
         if probe { "-".to_owned() } else { judged.outcome.name().to_owned() },
-        if probe { String::new() } else { judged.margins.first().map_or_else(String::new, by) },
+        if probe { String::new() } else { clean(&words::by(judged), 160) },
     ]
-}
-
-fn by(margin: &Margin) -> String {
-    clean(&words::measured(margin), 160)
 }
 
 #[cfg(test)]

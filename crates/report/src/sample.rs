@@ -99,6 +99,7 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         succeeded_per_s: level.min(13_000.0),
         mean_ns: p99_ms * 2.5e5,
         note: None,
+        reasons: Vec::new(),
     }
 }
 

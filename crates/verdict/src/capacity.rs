@@ -56,6 +56,8 @@ pub enum Ending {
     NeverMet,
     /// The target stopped answering and did not come back.
     Died,
+    /// The responses are others than at the search's beginning.
+    Changed,
     /// No hold held that was to confirm a level.
     Unconfirmed,
     /// The time allowed is over; what is known is known.

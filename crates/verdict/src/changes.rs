@@ -11,12 +11,12 @@ use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
 use model::{Nanos, Plan};
 
 /// Responses there must be before and since a change: fewer are chance, or a start.
-const ENOUGH: u64 = 20;
+pub(crate) const ENOUGH: u64 = 20;
 /// Share of the responses since a change that must be the new ones.
 pub(crate) const SUBSTANTIAL: f64 = 0.2;
 /// New responses that would have been met before the change, had they come as often then: none has a
 /// chance of exp(-15).
-const MISSED: f64 = 15.0;
+pub(crate) const MISSED: f64 = 15.0;
 /// A new kind stays where its share of no later cell is below this part of its share of all of them.
 const STAYS: f64 = 0.5;
 /// How much longer or shorter bodies must be, and by how many bytes, where length alone has changed.

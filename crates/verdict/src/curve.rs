@@ -4,7 +4,7 @@
 //! QPS. What is fitted, and how far it may be extrapolated, is [`crate::usl`]'s.
 
 use model::units::{Nanos, show_duration};
-use model::{Curve, CurveRow, Knee, LevelKind, Scaling, Usl, Verdict};
+use model::{Curve, CurveRow, Knee, LevelKind, ReasonCode, Scaling, Usl, Verdict};
 
 use crate::figures::{level as show_level, level_of, levels_of, percent, rate, share};
 use crate::sound::SOUND;
@@ -278,10 +278,6 @@ fn objective(
 
 fn notes(curve: &Curve) -> Vec<String> {
     let mut notes = Vec::new();
-    let levels = |verdict| {
-        let rows = curve.rows.iter().filter(move |row| row.verdict == Some(verdict));
-        rows.map(|row| row.level).collect::<Vec<_>>()
-    };
     for (verdict, means) in [
         (
             Verdict::LowerBound,
@@ -289,9 +285,16 @@ fn notes(curve: &Curve) -> Vec<String> {
         ),
         (Verdict::Invalid, "leave them out"),
     ] {
-        let held = levels(verdict);
-        if !held.is_empty() {
-            notes.push(format!("{} at {}: {means}", verdict.name(), levels_of(curve.kind, &held)));
+        let rows = || curve.rows.iter().filter(|row| row.verdict == Some(verdict));
+        let levels: Vec<f64> = rows().map(|row| row.level).collect();
+        let mut codes: Vec<&str> =
+            rows().filter_map(|row| row.reason).map(ReasonCode::name).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let why = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
+        if !levels.is_empty() {
+            let levels = levels_of(curve.kind, &levels);
+            notes.push(format!("{} at {levels}{why}: {means}", verdict.name()));
         }
     }
     notes.extend(dip(curve));

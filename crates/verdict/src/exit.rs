@@ -1,9 +1,11 @@
 //! The exit code that a result deserves, so that a script need not read the report.
 
-use model::{LevelKind, ReasonCode, Ruling, Run, Sweep, Verdict};
+use model::capacity::{CapacitySearch, Outcome};
+use model::{LevelKind, Reason, ReasonCode, Ruling, Run, Sweep, Verdict};
 
-use crate::gone::gone_for_good;
+use crate::gone::{gone, gone_for_good};
 use crate::objective::levels::holds;
+use crate::seen::Seen;
 
 use crate::audit::{Audit, Severity};
 
@@ -45,7 +47,8 @@ pub fn exit_code(run: &Run) -> u8 {
 
 /// The code of a sweep that was not interrupted. One level that cannot be believed (the last of a
 /// climb often is) leaves the others their worth, so only a sweep without any that can fails. Nothing of
-/// the kind holds where the generator was not running: levels are compared, and one was not. Of a
+/// the kind holds where the generator was not running, or the server was not the same: levels are compared,
+/// and one cannot be. Of a
 /// sweep with objectives one level must hold them all; one that a rule of its user ended has missed
 /// what the rule is about, and one whose server went away cannot be believed as a whole.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
@@ -53,8 +56,10 @@ pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
     if let Some(abort) = aborted {
         return if abort.rate_not_reached { NOT_BELIEVABLE } else { OBJECTIVES_MISSED };
     }
-    let gone = |run: &Run| gone_for_good(run).is_some() && !absence_borne(run);
-    if sweep.levels.iter().any(|held| not_running(&held.run) || gone(&held.run)) {
+    let mut seen = Seen::default();
+    let mut spoilt =
+        |run: &Run| not_running(&run.validity.reasons) || another_server(run, &mut seen);
+    if sweep.levels.iter().any(|held| spoilt(&held.run)) {
         return NOT_BELIEVABLE;
     }
     let rulings = || sweep.levels.iter().flat_map(|held| &held.run.objectives).map(|h| h.ruling);
@@ -74,14 +79,43 @@ pub fn exit_code_of_audit(audit: &Audit) -> u8 {
     if audit.worst() == Some(Severity::Impossible) { NOT_BELIEVABLE } else { DONE }
 }
 
+/// Whether the steps of a search tell of one server, and of a generator that was running: those in which it
+/// was not, and those that would have held but for a server that was away, changed, or left users alone.
+pub fn search_believable(search: &CapacitySearch) -> bool {
+    search.steps.iter().all(|held| {
+        let reasons = &held.judged.reasons;
+        let unclear = held.judged.outcome == Outcome::Unclear;
+        !(not_running(reasons) || unclear && reasons.iter().any(of_another_server))
+    })
+}
+
 /// Whether the generator was not running for a while: what it measured then is its own, not even a
 /// bound that its own limits set.
-fn not_running(run: &Run) -> bool {
-    run.validity.reasons.iter().any(|reason| {
+fn not_running(reasons: &[Reason]) -> bool {
+    reasons.iter().any(|reason| {
         let code = reason.code;
         let told = matches!(code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
         told && reason.consequence != Verdict::Valid
     })
+}
+
+/// Whether a level was measured of a server that was away for a while, answers something else than at the
+/// levels before, or left users without a response. One that refuses a part of the users all along is
+/// overloaded, which a level may be.
+fn another_server(run: &Run, seen: &mut Seen) -> bool {
+    let changed = seen.changed(run).is_some();
+    let left = gone_for_good(run).is_some() && !absence_borne(run);
+    let overloaded = gone(run).is_some_and(|gone| gone.silence.is_none() && gone.at_once.is_none());
+    let mut reasons = run.validity.reasons.iter().filter(|reason| of_another_server(reason));
+    let away = |reason: &Reason| reason.code == ReasonCode::ServerGone;
+    changed || left || reasons.any(|reason| !(away(reason) && (overloaded || absence_borne(run))))
+}
+
+fn of_another_server(reason: &Reason) -> bool {
+    use ReasonCode::{ResponsesChanged, ServerGone, StarvedConnections};
+
+    let told = matches!(reason.code, ServerGone | StarvedConnections | ResponsesChanged);
+    told && reason.consequence == Verdict::Invalid
 }
 
 /// Whether the run would be believable but for a server that went away, and an objective on `available`
@@ -99,7 +133,7 @@ fn absence_borne(run: &Run) -> bool {
 /// Whether a figure at this level says something of the server: `VALID`, or "at least" where a
 /// lower bound is one. At a fixed rate it is none: the users the schedule wanted were not sent.
 fn believable(run: &Run) -> bool {
-    if not_running(run) {
+    if not_running(&run.validity.reasons) {
         return false;
     }
     let kind = if run.plan.rate_per_s.is_some() { LevelKind::Rate } else { LevelKind::Concurrency };
@@ -163,12 +197,31 @@ mod tests {
                 [(Verdict::LowerBound, NOT_BELIEVABLE), (Verdict::Valid, DONE)]
             {
                 let text = String::new();
-                let reasons = vec![model::Reason { code, consequence, text }];
+                let reasons = vec![Reason { code, consequence, text }];
                 let run = Run { validity: Validity::of(reasons), ..closed() };
                 assert_eq!(exit_code(&run), expected, "{code:?} {consequence:?}");
                 let swept = sweep(LevelKind::Concurrency, vec![closed(), run]);
                 assert_eq!(exit_code_of_sweep(&swept), expected, "{code:?} {consequence:?}");
             }
+        }
+    }
+
+    #[test]
+    fn levels_of_another_server_are_not_compared() {
+        use ReasonCode::{FastErrors, ResponsesChanged, ServerGone, StarvedConnections};
+        for (code, consequence, expected) in [
+            (StarvedConnections, Verdict::Invalid, NOT_BELIEVABLE),
+            (ResponsesChanged, Verdict::Invalid, NOT_BELIEVABLE),
+            (ServerGone, Verdict::Invalid, NOT_BELIEVABLE),
+            // A moment, an overload.
+            (ServerGone, Verdict::Valid, DONE),
+            (StarvedConnections, Verdict::Valid, DONE),
+            (FastErrors, Verdict::Invalid, DONE),
+        ] {
+            let reasons = vec![Reason { code, consequence, text: String::new() }];
+            let run = Run { validity: Validity::of(reasons), ..closed() };
+            let swept = sweep(LevelKind::Concurrency, vec![closed(), run]);
+            assert_eq!(exit_code_of_sweep(&swept), expected, "{code:?} {consequence:?}");
         }
     }
 

@@ -33,6 +33,7 @@ mod offered;
 #[cfg(test)]
 mod published;
 pub mod refused;
+mod seen;
 pub mod sound;
 pub mod usl;
 pub mod validity;
@@ -41,10 +42,11 @@ pub use audit::{Audit, audit};
 pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
-pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep};
+pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep, search_believable};
 pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use refused::refused;
+pub use seen::Seen;
 pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.

@@ -76,6 +76,7 @@ pub(crate) fn published(name: &str) -> Curve {
         percentiles: LevelPercentiles::default(),
         success: Some(percent / 100.0),
         verdict: None,
+        reason: None,
     };
     Curve {
         name: name.to_owned(),

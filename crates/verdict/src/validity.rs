@@ -22,6 +22,7 @@ mod way;
 mod window;
 
 pub(crate) use generator::connections_for;
+pub(crate) use responses::kind as kind_in_words;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
 

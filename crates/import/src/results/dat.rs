@@ -152,6 +152,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
         percentiles: LevelPercentiles::default(),
         success,
         verdict: None,
+        reason: None,
     })
 }
 

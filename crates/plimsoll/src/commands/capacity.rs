@@ -238,9 +238,10 @@ fn exit_code(
     let confirmed = record.load_line.as_ref().is_some_and(|line| line.confirmed_for_ns.is_some());
     let any = |wanted| throughput.iter().any(|(_, ruling)| *ruling == wanted);
     match ending {
+        Some(_) if !verdict::search_believable(record) => NOT_BELIEVABLE,
         None => INTERRUPTED,
         Some(Ending::NeverMet) => OBJECTIVES_MISSED,
-        Some(Ending::Died | Ending::Unconfirmed) => NOT_BELIEVABLE,
+        Some(Ending::Died | Ending::Changed | Ending::Unconfirmed) => NOT_BELIEVABLE,
         Some(Ending::Found | Ending::OutOfBudget) if !confirmed => NOT_BELIEVABLE,
         Some(Ending::Found | Ending::OutOfBudget) => match () {
             () if any(Ruling::Inconclusive) => NOT_BELIEVABLE,

@@ -51,13 +51,13 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, rounds.kept());
     let printed = tell(args, &comparison, &files);
-    if let Some(gone) = rounds.gone() {
-        eprintln!("plimsoll: {gone}. The comparison ends here, with the rounds before");
+    if let Some(lost) = rounds.lost() {
+        eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
     let code = match () {
         () if rounds.halted() => COULD_NOT_RUN,
         () if rounds.stopped() => INTERRUPTED,
-        () if rounds.gone().is_some() => NOT_BELIEVABLE,
+        () if rounds.lost().is_some() => NOT_BELIEVABLE,
         () => code(&comparison),
     };
     Ok(if written && printed || code != DONE { code } else { COULD_NOT_RUN })

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use model::{Nanos, ReasonCode, Run, Verdict};
@@ -10,30 +11,49 @@ use testkit::misbehaving::{Behaviour, Misbehaving};
 
 use crate::alone;
 use crate::claims::refused;
-use crate::harness::{PLIMSOLL, end, load, loaded, server, url};
+use crate::harness::{Ended, PLIMSOLL, command, end, load, loaded, server, url};
 use crate::servers::signals;
 
 /// The loads of a rig: a closed loop and an open one.
 const LOOPS: [(&str, &str); 2] = [("closed", "-c 20"), ("open", "-c 20 -R 500")];
 
-/// A control group with a quota. It is removed on drop, when nobody is in it any more.
-struct Quota(PathBuf);
+/// A control group with a limit. It is removed on drop, when nobody is in it any more.
+pub struct Group(PathBuf);
 
-impl Quota {
-    /// So many hundredths of a processor; nothing where no group can be made.
-    fn of(percent: u32) -> Option<Self> {
-        let name = format!("plimsoll-rig-{}", std::process::id());
-        let period = 100_000;
-        let quota = period * percent / 100;
-        for (at, limits) in [
-            ("/sys/fs/cgroup/cpu", [("cpu.cfs_period_us", period), ("cpu.cfs_quota_us", quota)]),
-            ("/sys/fs/cgroup", [("cpu.max", quota), ("cpu.max", quota)]),
-        ] {
+/// Where groups are made, by controller, and the files that set a limit there.
+type Limits<'a> = [(&'a str, &'a [(&'a str, String)])];
+
+impl Group {
+    /// With so many hundredths of a processor; nothing where no group can be made.
+    pub fn with_quota(percent: u32) -> Option<Self> {
+        let (quota, period) = ((1000 * percent).to_string(), "100000".to_owned());
+        Self::of(&[
+            (
+                "/sys/fs/cgroup/cpu",
+                &[("cpu.cfs_period_us", period), ("cpu.cfs_quota_us", quota.clone())],
+            ),
+            ("/sys/fs/cgroup", &[("cpu.max", quota)]),
+        ])
+    }
+
+    /// With so many bytes of memory, what is cached of files among them.
+    pub fn with_memory(bytes: u64) -> Option<Self> {
+        let limit = bytes.to_string();
+        Self::of(&[
+            ("/sys/fs/cgroup/memory", &[("memory.limit_in_bytes", limit.clone())]),
+            ("/sys/fs/cgroup", &[("memory.max", limit)]),
+        ])
+    }
+
+    fn of(limits: &Limits) -> Option<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("plimsoll-rig-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        for (at, limits) in limits {
             let group = Self(Path::new(at).join(&name));
             let made = std::fs::create_dir(&group.0).is_ok();
-            let set = |(file, value): &(&str, u32)| {
+            let set = |(file, value): &(&str, String)| {
                 let file = group.0.join(file);
-                file.exists() && std::fs::write(file, value.to_string()).is_ok()
+                file.exists() && std::fs::write(file, value).is_ok()
             };
             if made && limits.iter().all(set) {
                 return Some(group);
@@ -43,15 +63,34 @@ impl Quota {
     }
 
     /// `plimsoll` in it.
-    fn plimsoll(&self, line: &str) -> Command {
-        let script = format!("echo $$ > {}/cgroup.procs && exec \"$0\" {line}", self.0.display());
-        let mut command = Command::new("timeout");
-        command.args(["60", "sh", "-c", &script, PLIMSOLL]).stdin(Stdio::null());
-        command
+    pub fn plimsoll(&self, line: &str) -> Command {
+        self.enter(&command(line))
+    }
+
+    /// A copy of `plimsoll` that is made inside it, so that its file's cached pages count.
+    fn copied_into(&self, folder: &TempDir, line: &str) -> Command {
+        let (group, copy) = (self.0.display(), folder.path().join("plimsoll"));
+        let copy = copy.display();
+        let script = format!(
+            "echo $$ > {group}/cgroup.procs && rm -f {copy} && cp {PLIMSOLL} {copy} && \
+             exec timeout -s KILL 30 {copy} {line}"
+        );
+        let mut inside = Command::new("sh");
+        inside.args(["-c", &script]).stdin(Stdio::null());
+        inside
+    }
+
+    /// A command in it.
+    pub fn enter(&self, command: &Command) -> Command {
+        let script = format!("echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"", self.0.display());
+        let mut inside = Command::new("sh");
+        inside.args(["-c", &script]).arg(command.get_program()).args(command.get_args());
+        inside.stdin(Stdio::null());
+        inside
     }
 }
 
-impl Drop for Quota {
+impl Drop for Group {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir(&self.0);
     }
@@ -61,7 +100,7 @@ impl Drop for Quota {
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn held_by_a_quota() {
     let _alone = alone();
-    let Some(quota) = Quota::of(30) else {
+    let Some(quota) = Group::with_quota(30) else {
         return eprintln!("skipped: no control group with a quota can be made here");
     };
     let server = server();
@@ -70,6 +109,39 @@ fn held_by_a_quota() {
         let ended = end(quota.plimsoll(&format!("run {url} {flags} -t 1 -d 4s --format json -q")));
         let name = format!("generator held by a quota of 30 %, {which}");
         refused(&name, &loaded(ended), ReasonCode::Throttled);
+    }
+}
+
+/// Too little memory for the program and what is cached of its file: its code is read back again and
+/// again, as when a machine swaps.
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn swapped() {
+    let _alone = alone();
+    let server = server();
+    let folder = TempDir::new().expect("a temporary folder");
+    for (which, flags) in LOOPS {
+        let line = format!("run {} {flags} -t 1 -d 4s --format json -q", url(&server, "/healthz"));
+        // The more of it is resident, the more it needs not to be killed at once.
+        let ended = (14..=24).step_by(2).find_map(|mib| {
+            let Some(group) = Group::with_memory(mib << 20) else {
+                eprintln!("skipped: no control group with a limit on memory can be made here");
+                return None;
+            };
+            let ended = group.copied_into(&folder, &line).output().expect("the program starts");
+            let measured = !ended.stdout.is_empty();
+            measured.then(|| Ended {
+                code: ended.status.code().unwrap_or(-1),
+                stdout: String::from_utf8_lossy(&ended.stdout).into_owned(),
+                stderr: String::from_utf8_lossy(&ended.stderr).into_owned(),
+            })
+        });
+        let Some(ended) = ended else { return };
+        refused(
+            &format!("generator swapped, {which}"),
+            &loaded(ended),
+            ReasonCode::GeneratorPaused,
+        );
     }
 }
 
@@ -88,7 +160,7 @@ fn stopped_by_a_signal() {
         let sender = signals(child.id(), &course);
         let output = child.wait_with_output().expect("it ends");
         sender.join().expect("signals are sent");
-        let ended = crate::harness::Ended {
+        let ended = Ended {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

@@ -18,6 +18,7 @@
 
 mod ceiling;
 mod claims;
+mod commands;
 mod gone;
 #[path = "../run/harness.rs"]
 #[expect(dead_code, reason = "the harness of `run`, of which the gallery needs a part")]

@@ -130,7 +130,7 @@ fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option
             let value = judged.value.unwrap_or(0.0);
             of(value, bound.limit.value(), unit, outcome(bound, judged, purpose))
         }
-        // A level that cannot be believed is no level of a search anyway.
+        // The judge lets no INVALID level hold anyway.
         Goal::Valid => None,
         Goal::Stable => {
             let outcome = match judged.ruling {

@@ -7,7 +7,7 @@
 
 use model::capacity::{Judged, Margin, Outcome, Unit};
 use model::units::show_duration;
-use model::{Nanos, PERCENTILES, ReasonCode, Run, Summary, Verdict};
+use model::{Nanos, PERCENTILES, Reason, ReasonCode, Run, Summary, Verdict};
 
 use super::weighed::{Of, Weighed};
 use crate::blocks::Time;
@@ -38,11 +38,14 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
     let broke: Vec<&Weighed> =
         weighed.iter().filter(|weighed| weighed.margin.outcome == Outcome::Broke).collect();
     let blamed = if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
+    let against = run.validity.reasons.iter().filter(|reason| reason.consequence != Verdict::Valid);
+    let mut invalid = against.clone().filter(|reason| reason.consequence == Verdict::Invalid);
     let outcome = match () {
         () if run.totals.requests == 0 && blamed.is_none() => Outcome::Broke,
         () if blamed.is_some() => Outcome::Generator,
         () if any(Outcome::Broke) => Outcome::Broke,
         () if any(Outcome::Unclear) || run.interrupted => Outcome::Unclear,
+        () if invalid.any(|reason| !still_holds(reason, &weighed)) => Outcome::Unclear,
         () => Outcome::Held,
     };
     let seconds = run.totals.duration_ns as f64 / 1e9;
@@ -53,6 +56,19 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
         succeeded_per_s: if seconds > 0.0 { run.totals.succeeded as f64 / seconds } else { 0.0 },
         mean_ns: run.response_ns.mean as f64,
         note: blamed.or_else(|| failure(run)),
+        reasons: against.cloned().collect(),
+    }
+}
+
+/// Whether a level holds although its run is INVALID: requests that left late were only made slower by
+/// it, and an absence of the server is borne where an objective says how much of it is.
+fn still_holds(reason: &Reason, weighed: &[Weighed]) -> bool {
+    match reason.code {
+        ReasonCode::LateSends | ReasonCode::ObservedLate => true,
+        ReasonCode::ServerGone => {
+            weighed.iter().any(|weighed| weighed.of == Of::Load(Metric::Available))
+        }
+        _ => false,
     }
 }
 
@@ -259,6 +275,31 @@ mod tests {
         run.totals.succeeded = 5_000;
         let judged = judge(&run, Vec::new(), None);
         assert_eq!((judged.outcome, judged.succeeded_per_s), (Outcome::Broke, 500.0));
+    }
+
+    #[test]
+    fn a_level_whose_run_is_invalid_does_not_hold() {
+        let outcome = |code, consequence, objective: &str| {
+            let mut run = open();
+            run.rates.available_ratio = Some(0.9);
+            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+            let asked = Asked::of(parse(objective).expect("an objective"));
+            judge(&run, asked.margins(&run, &[], Purpose::Search), Some(2e6)).outcome
+        };
+        for (code, consequence, objective, expected) in [
+            (ReasonCode::Throttled, Verdict::Invalid, "mean<1s", Outcome::Unclear),
+            (ReasonCode::GeneratorPaused, Verdict::Invalid, "mean<1s", Outcome::Unclear),
+            (ReasonCode::StarvedConnections, Verdict::Invalid, "mean<1s", Outcome::Unclear),
+            (ReasonCode::ServerGone, Verdict::Invalid, "mean<1s", Outcome::Unclear),
+            (ReasonCode::ServerGone, Verdict::Invalid, "available>=50%", Outcome::Held),
+            (ReasonCode::LateSends, Verdict::Invalid, "mean<1s", Outcome::Held),
+            (ReasonCode::Throttled, Verdict::LowerBound, "mean<1s", Outcome::Held),
+            (ReasonCode::ServerGone, Verdict::Valid, "mean<1s", Outcome::Held),
+            (ReasonCode::Throttled, Verdict::Invalid, "mean<1ns", Outcome::Generator),
+        ] {
+            let got = outcome(code, consequence, objective);
+            assert_eq!(got, expected, "{} {objective}", code.name());
+        }
     }
 
     #[test]

@@ -42,6 +42,7 @@ fn judged(outcome: Outcome, per_s: f64, mean_ns: f64) -> Judged {
         succeeded_per_s: per_s,
         mean_ns,
         note: None,
+        reasons: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The answer in sentences.
 
-use model::capacity::{Margin, Outcome, Settings, Unit};
+use model::capacity::{Judged, Margin, Outcome, Settings, Unit};
 use model::units::show_duration;
 use model::{Arrivals, LevelKind, LoadLine, Ruling};
 
@@ -16,6 +16,8 @@ pub struct Reading {
     pub why_not_more: Option<String>,
     /// What an overload does; absent where it was not tried.
     pub overload: Option<String>,
+    /// How many steps were INVALID, and why; absent where none was.
+    pub invalid: Option<String>,
 }
 
 /// What to read from a search, over (with its ending) or not.
@@ -33,6 +35,30 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
         outcome,
         why_not_more: answer.as_ref().map(|answer| why_not_more(search, answer)),
         overload: answer.as_ref().and_then(|answer| after_overload(search, answer)),
+        invalid: invalid(search),
+    }
+}
+
+/// `6 of 8 steps were INVALID (throttled, ...): ` and the last such reason in words.
+fn invalid(search: &Search) -> Option<String> {
+    let reasons = || search.fed.iter().filter_map(|fed| fed.judged.invalid());
+    let last = reasons().next_back()?;
+    let mut codes: Vec<&str> = reasons().map(|reason| reason.code.name()).collect();
+    let (invalid, all) = (codes.len(), search.fed.len());
+    codes.sort_unstable();
+    codes.dedup();
+    let text = last.text.trim_end_matches('.');
+    Some(format!(
+        "{invalid} of {all} steps were INVALID ({}). At the last, {text}",
+        codes.join(", ")
+    ))
+}
+
+/// What a step's outcome rests on: that its run is INVALID, or the objective that is furthest from held.
+pub fn by(judged: &Judged) -> String {
+    match (judged.invalid(), judged.outcome) {
+        (Some(reason), Outcome::Unclear) => format!("INVALID: {}", reason.code.name()),
+        _ => judged.margins.first().map_or_else(String::new, measured),
     }
 }
 
@@ -43,6 +69,9 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
         Ending::Found => None,
         Ending::NeverMet => return never_met(search),
         Ending::Died => Some("the target stopped answering and did not come back"),
+        Ending::Changed => {
+            Some("the server's responses changed, so later steps would measure another thing")
+        }
         Ending::Unconfirmed => Some("no level held during its confirming hold"),
         Ending::OutOfBudget => Some("the time budget (--budget) ran out"),
     };

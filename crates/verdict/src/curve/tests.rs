@@ -19,6 +19,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
         percentiles: LevelPercentiles::default(),
         success: Some(success),
         verdict: Some(Verdict::Valid),
+        reason: None,
     };
     Curve {
         name: "a".into(),

@@ -22,6 +22,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         percentiles: LevelPercentiles::default(),
         success: Some(1.0),
         verdict: Some(Verdict::Valid),
+        reason: None,
     };
     Curve {
         name: "a".into(),

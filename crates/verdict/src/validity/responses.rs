@@ -187,7 +187,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
 }
 
 /// A kind of response in words.
-fn kind(kind: &ResponseKind) -> String {
+pub(crate) fn kind(kind: &ResponseKind) -> String {
     let bytes = match (kind.least_bytes, kind.most_bytes) {
         (least, most) if least == most => format!("{} bytes", grouped(most as f64, 0)),
         (least, most) => {

@@ -151,6 +151,7 @@ fn curves() -> impl Strategy<Value = Curve> {
                 percentiles: LevelPercentiles::default(),
                 success: Some(f64::from(success) / 100.0 / 100.0),
                 verdict: None,
+                reason: None,
             })
             .collect(),
         success_means: SuccessMeaning::Unstated,

@@ -10,8 +10,8 @@ use model::units::MILLISECOND;
 use model::{LevelKind, Nanos};
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Asked, Ending, Next, Search, words};
-use verdict::gone_for_good;
 use verdict::objective::Endpoint;
+use verdict::{Seen, gone_for_good};
 
 use super::files::Files;
 use crate::failure::{Failure, usage};
@@ -59,6 +59,10 @@ impl SearchRunner {
         let mut search = Search::of_record(record);
         let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
+        let mut seen = Seen::default();
+        for run in record.steps.iter().filter_map(|step| files.read_run(step)) {
+            seen.changed(&run);
+        }
         loop {
             let step = match search.next() {
                 Next::Run(step) => step,
@@ -94,6 +98,11 @@ impl SearchRunner {
                 eprintln!("plimsoll: {at}: {}", gone.sentence(&run));
                 files.write_run(nth, &step, &run);
                 return Ok(End::Over(Ending::Died));
+            }
+            if let Some(changed) = seen.changed(&run) {
+                eprintln!("plimsoll: {}: {changed}", name(self.settings.kind, &step));
+                files.write_run(nth, &step, &run);
+                return Ok(End::Over(Ending::Changed));
             }
             let endpoints = Endpoint::all_of(&run).unwrap_or_default();
             if step.purpose != Purpose::Idle
@@ -156,6 +165,9 @@ fn line(nth: usize, kind: LevelKind, step: &Step, judged: &Judged) -> String {
         return line + &format!("{per_s}/s, mean {mean}") + &failures(judged);
     }
     line += &format!("{:<18}", judged.outcome.name());
+    if judged.invalid().is_some() {
+        return line + &words::by(judged);
+    }
     let margins = judged.margins.iter().take(3).map(words::measured);
     line + &margins.collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use model::{Nanos, Run};
-use verdict::gone_for_good;
+use verdict::{Seen, gone_for_good};
 
 use super::files::Files;
 use crate::args::CompareArgs;
@@ -37,8 +37,10 @@ pub struct Rounds {
     runs: Vec<Vec<Run>>,
     kept: Vec<(String, String)>,
     halted: bool,
-    /// Which server went away, when, and in whose words.
-    gone: Option<String>,
+    /// What each contestant answered so far.
+    seen: Vec<Seen>,
+    /// Which server went away or changed, when, and in whose words.
+    lost: Option<String>,
 }
 
 impl Rounds {
@@ -50,6 +52,7 @@ impl Rounds {
         stop: Arc<AtomicBool>,
     ) -> Self {
         Self {
+            seen: vec![Seen::default(); contestants.len()],
             contestants,
             shape,
             rest_ns: args.rest,
@@ -58,7 +61,7 @@ impl Rounds {
             runs: Vec::new(),
             kept: Vec::new(),
             halted: false,
-            gone: None,
+            lost: None,
         }
     }
 
@@ -78,15 +81,11 @@ impl Rounds {
             }
             let run = self.one(round, at, files)?;
             self.halted |= run.halted.is_some();
-            self.gone = gone_for_good(&run).map(|gone| {
-                format!(
-                    "{} in round {}: {}",
-                    self.contestants[at].letter,
-                    round + 1,
-                    gone.sentence(&run)
-                )
-            });
-            if run.interrupted || self.halted || self.gone.is_some() {
+            let changed = self.seen[at].changed(&run);
+            let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
+            let letter = self.contestants[at].letter;
+            self.lost = lost.map(|lost| format!("{letter} in round {}: {lost}", round + 1));
+            if run.interrupted || self.halted || self.lost.is_some() {
                 return Ok(false);
             }
             made.push((at, run));
@@ -131,9 +130,9 @@ impl Rounds {
         self.halted
     }
 
-    /// Which server went away, when and in whose words, if one did.
-    pub fn gone(&self) -> Option<&str> {
-        self.gone.as_deref()
+    /// Which server went away or changed, when and in whose words, if one did.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.as_deref()
     }
 
     /// Whether Ctrl-C was pressed.

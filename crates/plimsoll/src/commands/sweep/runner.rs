@@ -7,7 +7,7 @@ use model::sweep::Level;
 use model::{LevelKind, Nanos, Sweep};
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
-use verdict::{Ladder, Outcome, Step, exit_code_of_sweep, gone_for_good};
+use verdict::{Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good};
 
 use crate::failure::Failure;
 use crate::load::objectives::Objectives;
@@ -47,7 +47,7 @@ pub enum End {
     Interrupted,
     /// By what was to be sent: a script's error, a pool that ran out. What was measured is saved.
     Halted,
-    /// By its ladder, for want of files or ports, or because the server went away.
+    /// By its ladder, for want of files or ports, or because the server went away or its responses changed.
     Complete {
         /// Whether every file could be written.
         written: bool,
@@ -83,6 +83,10 @@ impl SweepRunner {
         let mut series = Series::new(live, self.stop.clone());
         series.abort_on = self.abort_on.clone();
         let mut rested = true;
+        let mut seen = Seen::default();
+        for held in &sweep.levels {
+            seen.changed(&held.run);
+        }
         loop {
             let level = match ladder.next() {
                 Step::Run(level) => level,
@@ -105,7 +109,8 @@ impl SweepRunner {
             self.objectives.judge(&mut run);
             ladder.feed(level, Outcome::of(&run));
             let (aborted, halted) = (run.aborted.clone(), run.halted.clone());
-            let gone = gone_for_good(&run).map(|gone| gone.sentence(&run));
+            let changed = seen.changed(&run);
+            let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
             let cut = run.interrupted && aborted.is_none();
             if !cut || run.totals.attempts > 0 {
                 sweep.insert(Level { level, run });
@@ -124,9 +129,9 @@ impl SweepRunner {
                     format!("--abort-on '{}' triggered at {at}: {}", abort.rule, abort.text);
                 return Ok(end(sweep, files, reason));
             }
-            if let Some(gone) = gone {
+            if let Some(lost) = lost {
                 let at = verdict::figures::level_of(self.kind, level);
-                return Ok(end(sweep, files, format!("at {at} {gone}")));
+                return Ok(end(sweep, files, format!("at {at} {lost}")));
             }
             files.write(sweep);
         }

@@ -1,0 +1,124 @@
+//! Responses that changed between one run of a server and the next: levels, steps and rounds are compared
+//! with one another, so they must measure the same thing.
+//!
+//! Within one run `changes` looks, with the instants at hand; here only what each run lists is.
+
+use model::interval::begins;
+use model::kinds::{Changed, ResponseKind};
+use model::{ReasonCode, Run, Verdict};
+
+use crate::changes::{ENOUGH, MISSED, SUBSTANTIAL};
+use crate::validity::kind_in_words;
+
+/// Kinds kept at most, over all runs.
+const MOST: usize = 1024;
+
+/// What a server has answered so far, over runs of the same load one after another.
+#[derive(Debug, Clone, Default)]
+pub struct Seen(Vec<ResponseKind>);
+
+impl Seen {
+    /// Takes in the next run. If its responses changed for good, within it or since those before it, what
+    /// they were and became, in words.
+    pub fn changed(&mut self, run: &Run) -> Option<String> {
+        let invalid = |reason: &model::Reason| {
+            reason.code == ReasonCode::ResponsesChanged && reason.consequence == Verdict::Invalid
+        };
+        let within = run.response_changes.iter().find(|change| change.how == Changed::ForGood);
+        let within = within.filter(|_| run.validity.reasons.iter().any(invalid));
+        let within = within.map(|change| (change.before.clone(), change.after.clone()));
+        let found = within.or_else(|| self.replaced(&run.response_kinds));
+        let room = MOST.saturating_sub(self.0.len());
+        self.0.extend(run.response_kinds.iter().take(room).cloned());
+        let (before, after) = found?;
+        let (before, after) = (kind_in_words(&before), kind_in_words(&after));
+        Some(format!("the responses changed: {before} became {after}"))
+    }
+
+    /// Of an endpoint of whose responses a part looks like none before: what most were, and the most of
+    /// those.
+    fn replaced(&self, kinds: &[ResponseKind]) -> Option<(ResponseKind, ResponseKind)> {
+        kinds.iter().map(|kind| kind.endpoint).find_map(|endpoint| {
+            let of_endpoint = |kind: &&ResponseKind| kind.endpoint == endpoint;
+            let before: Vec<&ResponseKind> = self.0.iter().filter(of_endpoint).collect();
+            let now = || kinds.iter().filter(of_endpoint);
+            let new = || now().filter(|kind| !before.iter().any(|known| alike(known, kind)));
+            let (known, share) = (sum(before.iter().copied()), sum(new()) / sum(now()).max(1.0));
+            let told = known >= ENOUGH as f64
+                && sum(new()) >= ENOUGH as f64
+                && share >= SUBSTANTIAL
+                && known * share >= MISSED;
+            let most = before.iter().max_by_key(|kind| kind.responses).filter(|_| told)?;
+            Some(((*most).clone(), new().max_by_key(|kind| kind.responses)?.clone()))
+        })
+    }
+}
+
+/// Whether two kinds are told apart by their length alone, if at all.
+fn alike(a: &ResponseKind, b: &ResponseKind) -> bool {
+    let look = |kind: &ResponseKind| {
+        let begins = kind.beginning.as_ref().map(|text| begins(text.as_bytes()));
+        (kind.status, begins)
+    };
+    look(a) == look(b) && a.media_type == b.media_type
+}
+
+fn sum<'a>(kinds: impl Iterator<Item = &'a ResponseKind>) -> f64 {
+    kinds.map(|kind| kind.responses as f64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use fixture::sound::closed;
+
+    use super::*;
+
+    fn kind(endpoint: u32, media_type: &str, beginning: &str, responses: u64) -> ResponseKind {
+        ResponseKind {
+            endpoint,
+            status: 200,
+            media_type: Some(media_type.into()),
+            beginning: Some(beginning.into()),
+            least_bytes: 9,
+            most_bytes: 9,
+            responses,
+            ..ResponseKind::default()
+        }
+    }
+
+    fn run(kinds: &[ResponseKind]) -> Run {
+        Run { response_kinds: kinds.to_vec(), ..closed() }
+    }
+
+    #[test]
+    fn a_page_of_errors_that_begins_between_two_runs_is_told() {
+        let well = kind(0, "application/json", "{\"ok\":1}", 1_000);
+        let page = kind(0, "text/html", "Database connection failed", 5_000);
+        let mut seen = Seen::default();
+        assert_eq!(seen.changed(&run(std::slice::from_ref(&well))), None);
+        assert_eq!(seen.changed(&run(std::slice::from_ref(&well))), None);
+        let told = seen.changed(&run(&[page])).unwrap();
+        assert!(told.contains("became 200, text/html of 9 bytes `Database"), "{told}");
+    }
+
+    #[test]
+    fn what_is_usual_is_no_change() {
+        let json = |beginning, responses| kind(0, "application/json", beginning, responses);
+        let page = |endpoint, responses| kind(endpoint, "text/html", "busy", responses);
+        for (before, now) in [
+            // Bodies that differ, of one look.
+            (json("{\"id\":1}", 100), vec![json("{\"name\"", 100)]),
+            // A few of another look.
+            (json("{", 1_000), vec![json("{", 900), page(0, 100)]),
+            (json("{", 1_000), vec![page(0, 10)]),
+            // Too few before.
+            (json("{", 10), vec![page(0, 1_000)]),
+            // Another endpoint.
+            (json("{", 1_000), vec![page(1, 1_000)]),
+        ] {
+            let mut seen = Seen::default();
+            assert_eq!(seen.changed(&run(&[before])), None);
+            assert_eq!(seen.changed(&run(&now)), None, "{now:?}");
+        }
+    }
+}
