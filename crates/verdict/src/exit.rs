@@ -5,7 +5,6 @@ use model::{LevelKind, Reason, ReasonCode, Ruling, Run, Sweep, Verdict};
 
 use crate::gone::{gone, gone_for_good};
 use crate::objective::levels::holds;
-use crate::seen::Seen;
 
 use crate::audit::{Audit, Severity};
 
@@ -56,9 +55,7 @@ pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
     if let Some(abort) = aborted {
         return if abort.rate_not_reached { NOT_BELIEVABLE } else { OBJECTIVES_MISSED };
     }
-    let mut seen = Seen::default();
-    let mut spoilt =
-        |run: &Run| not_running(&run.validity.reasons) || another_server(run, &mut seen);
+    let spoilt = |run: &Run| not_running(&run.validity.reasons) || another_server(run);
     if sweep.levels.iter().any(|held| spoilt(&held.run)) {
         return NOT_BELIEVABLE;
     }
@@ -102,13 +99,12 @@ fn not_running(reasons: &[Reason]) -> bool {
 /// Whether a level was measured of a server that was away for a while, answers something else than at the
 /// levels before, or left users without a response. One that refuses a part of the users all along is
 /// overloaded, which a level may be.
-fn another_server(run: &Run, seen: &mut Seen) -> bool {
-    let changed = seen.changed(run).is_some();
+fn another_server(run: &Run) -> bool {
     let left = gone_for_good(run).is_some() && !absence_borne(run);
     let overloaded = gone(run).is_some_and(|gone| gone.silence.is_none() && gone.at_once.is_none());
     let mut reasons = run.validity.reasons.iter().filter(|reason| of_another_server(reason));
     let away = |reason: &Reason| reason.code == ReasonCode::ServerGone;
-    changed || left || reasons.any(|reason| !(away(reason) && (overloaded || absence_borne(run))))
+    left || reasons.any(|reason| !(away(reason) && (overloaded || absence_borne(run))))
 }
 
 fn of_another_server(reason: &Reason) -> bool {

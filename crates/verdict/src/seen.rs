@@ -5,10 +5,10 @@
 
 use model::interval::begins;
 use model::kinds::{Changed, ResponseKind};
-use model::{ReasonCode, Run, Verdict};
+use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 use crate::changes::{ENOUGH, MISSED, SUBSTANTIAL};
-use crate::validity::kind_in_words;
+use crate::validity::{RULES, kind_in_words};
 
 /// Kinds kept at most, over all runs.
 const MOST: usize = 1024;
@@ -19,20 +19,28 @@ pub struct Seen(Vec<ResponseKind>);
 
 impl Seen {
     /// Takes in the next run. If its responses changed for good, within it or since those before it, what
-    /// they were and became, in words.
-    pub fn changed(&mut self, run: &Run) -> Option<String> {
-        let invalid = |reason: &model::Reason| {
-            reason.code == ReasonCode::ResponsesChanged && reason.consequence == Verdict::Invalid
-        };
+    /// they were and became, in words; the run is `INVALID` then.
+    pub fn changed(&mut self, run: &mut Run) -> Option<String> {
         let within = run.response_changes.iter().find(|change| change.how == Changed::ForGood);
-        let within = within.filter(|_| run.validity.reasons.iter().any(invalid));
         let within = within.map(|change| (change.before.clone(), change.after.clone()));
-        let found = within.or_else(|| self.replaced(&run.response_kinds));
+        let since = self.replaced(&run.response_kinds);
         let room = MOST.saturating_sub(self.0.len());
         self.0.extend(run.response_kinds.iter().take(room).cloned());
-        let (before, after) = found?;
-        let (before, after) = (kind_in_words(&before), kind_in_words(&after));
-        Some(format!("the responses changed: {before} became {after}"))
+        let words = |(before, after): (ResponseKind, ResponseKind)| {
+            let (before, after) = (kind_in_words(&before), kind_in_words(&after));
+            format!("the responses changed: {before} became {after}")
+        };
+        if within.is_some() {
+            return within.map(words);
+        }
+        let words = since.map(words)?;
+        let code = ReasonCode::ResponsesChanged;
+        let advice = RULES.iter().find(|rule| rule.code == code).map_or("", |rule| rule.advice);
+        let text = format!("since the run before, {words}. {advice}");
+        let mut reasons = run.validity.reasons.clone();
+        reasons.push(Reason { code, consequence: Verdict::Invalid, text });
+        run.validity = Validity::of(reasons);
+        Some(words)
     }
 
     /// Of an endpoint of whose responses a part looks like none before: what most were, and the most of
@@ -95,9 +103,11 @@ mod tests {
         let well = kind(0, "application/json", "{\"ok\":1}", 1_000);
         let page = kind(0, "text/html", "Database connection failed", 5_000);
         let mut seen = Seen::default();
-        assert_eq!(seen.changed(&run(std::slice::from_ref(&well))), None);
-        assert_eq!(seen.changed(&run(std::slice::from_ref(&well))), None);
-        let told = seen.changed(&run(&[page])).unwrap();
+        assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
+        assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
+        let mut changed = run(&[page]);
+        let told = seen.changed(&mut changed).unwrap();
+        assert_eq!(changed.validity.verdict, Verdict::Invalid);
         assert!(told.contains("became 200, text/html of 9 bytes `Database"), "{told}");
     }
 
@@ -117,8 +127,8 @@ mod tests {
             (json("{", 1_000), vec![page(1, 1_000)]),
         ] {
             let mut seen = Seen::default();
-            assert_eq!(seen.changed(&run(&[before])), None);
-            assert_eq!(seen.changed(&run(&now)), None, "{now:?}");
+            assert_eq!(seen.changed(&mut run(&[before])), None);
+            assert_eq!(seen.changed(&mut run(&now)), None, "{now:?}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use import::ResultError;
 use model::Run;
+use verdict::Seen;
 
 use crate::args::{Format, ReportArgs};
 use crate::commands::sweep;
@@ -103,9 +104,11 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
     let bytes = input::read_result(&path)
         .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
     let mut sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
+    let mut seen = Seen::default();
     for held in &mut sweep.levels {
         let what = verdict::figures::level_of(sweep.kind, held.level);
         judge_anew(&mut held.run, &what);
+        seen.changed(&mut held.run);
         objectives.judge(&mut held.run);
     }
     let lock = locked(dir);

@@ -60,8 +60,8 @@ impl SearchRunner {
         let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
         let mut seen = Seen::default();
-        for run in record.steps.iter().filter_map(|step| files.read_run(step)) {
-            seen.changed(&run);
+        for mut run in record.steps.iter().filter_map(|step| files.read_run(step)) {
+            seen.changed(&mut run);
         }
         loop {
             let step = match search.next() {
@@ -75,7 +75,7 @@ impl SearchRunner {
             let nth = record.steps.len() + 1;
             let prefix = format!("[{}] ", name(self.settings.kind, &step));
             let adjust = |launch| in_step(launch, &step);
-            let run = match series.run(prefix, &self.prepared, self.shape(&step), adjust) {
+            let mut run = match series.run(prefix, &self.prepared, self.shape(&step), adjust) {
                 Ok(run) => run,
                 Err(failure) if record.steps.is_empty() => return Err(failure),
                 Err(failure) => {
@@ -99,7 +99,7 @@ impl SearchRunner {
                 files.write_run(nth, &step, &run);
                 return Ok(End::Over(Ending::Died));
             }
-            if let Some(changed) = seen.changed(&run) {
+            if let Some(changed) = seen.changed(&mut run) {
                 eprintln!("plimsoll: {}: {changed}", name(self.settings.kind, &step));
                 files.write_run(nth, &step, &run);
                 return Ok(End::Over(Ending::Changed));

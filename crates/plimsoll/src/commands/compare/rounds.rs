@@ -79,9 +79,8 @@ impl Rounds {
             if !(round == 0 && made.is_empty() || self.series.rest(self.rest_ns)) {
                 return Ok(false);
             }
-            let run = self.one(round, at, files)?;
+            let (run, changed) = self.one(round, at, files)?;
             self.halted |= run.halted.is_some();
-            let changed = self.seen[at].changed(&run);
             let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
             let letter = self.contestants[at].letter;
             self.lost = lost.map(|lost| format!("{letter} in round {}: {lost}", round + 1));
@@ -95,18 +94,25 @@ impl Rounds {
         Ok(true)
     }
 
-    fn one(&mut self, round: u64, at: usize, files: &Files) -> Result<Run, Failure> {
+    /// One run, and whether its server answers something else than before.
+    fn one(
+        &mut self,
+        round: u64,
+        at: usize,
+        files: &Files,
+    ) -> Result<(Run, Option<String>), Failure> {
         let contestant = &self.contestants[at];
         let number = round + 1;
         let prefix = format!("[{number}/{} {}] ", self.of, contestant.letter);
-        let run = self.series.run(prefix, &contestant.prepared, self.shape, |launch| launch)?;
+        let mut run = self.series.run(prefix, &contestant.prepared, self.shape, |launch| launch)?;
+        let changed = self.seen[at].changed(&mut run);
         let name = format!("round-{number:02}-{}", contestant.letter);
         let dir = files.dir().join(&name);
         output::make_folder(&dir)?;
         if output::write_run(&dir, &run) {
             self.kept.push((name.clone(), format!("{name}/report.html")));
         }
-        Ok(run)
+        Ok((run, changed))
     }
 
     /// Both runs of each whole round.

@@ -84,8 +84,8 @@ impl SweepRunner {
         series.abort_on = self.abort_on.clone();
         let mut rested = true;
         let mut seen = Seen::default();
-        for held in &sweep.levels {
-            seen.changed(&held.run);
+        for held in &mut sweep.levels {
+            seen.changed(&mut held.run);
         }
         loop {
             let level = match ladder.next() {
@@ -106,10 +106,10 @@ impl SweepRunner {
                 Err(failure) => return Ok(end(sweep, files, cut_off(self.kind, level, &failure))),
             };
             rested = false;
+            let (aborted, halted) = (run.aborted.clone(), run.halted.clone());
+            let changed = seen.changed(&mut run);
             self.objectives.judge(&mut run);
             ladder.feed(level, Outcome::of(&run));
-            let (aborted, halted) = (run.aborted.clone(), run.halted.clone());
-            let changed = seen.changed(&run);
             let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
             let cut = run.interrupted && aborted.is_none();
             if !cut || run.totals.attempts > 0 {
