@@ -27,14 +27,14 @@ pub fn text(record: &CapacitySearch, reading: &Reading, style: Style) -> String 
 /// The facts of a search, named.
 pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Capacity", reading.outcome.clone())];
-    let more = [("Why not more", &reading.why_not_more), ("From above", &reading.overload)];
+    let more = [("Limit", &reading.why_not_more), ("Overload", &reading.overload)];
     facts.extend(more.into_iter().filter_map(|(name, words)| Some((name, words.clone()?))));
     if let Some(line) = &record.load_line {
         let response = &line.response_ns;
         facts.push((
             "At capacity",
             format!(
-                "response p50 {}, p99 {}, mean {}; success {}; {} at once",
+                "response p50 {}, p99 {}, mean {}; success {}; {} in flight",
                 show_duration(response.p50),
                 show_duration(response.p99),
                 show_duration(response.mean),
