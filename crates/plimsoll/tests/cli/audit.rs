@@ -95,7 +95,7 @@ fn several_tools_at_one_load_are_set_side_by_side() {
     let tools: Vec<&str> = rows.iter().map(|row| row["tool"].as_str().unwrap()).collect();
     assert_eq!(tools, ["wrk", "ab", "hey"]);
     let why = rows[2]["why"].as_str().unwrap();
-    assert!(why.starts_with("27.58 % of ") && why.contains("too little"), "{why}");
+    assert!(why.starts_with("27.58 % of ") && why.contains("too low"), "{why}");
     let (_, named) = json(&folder, &["wrk.txt", "ab_keepalive.txt", "ab_close.txt"], &[]);
     let groups = named["side_by_side"].as_array().unwrap();
     assert_eq!((groups.len(), groups[0]["connections"].as_f64()), (1, Some(50.0)));
