@@ -25,7 +25,7 @@ impl Go {
         let manifest = fs::read_to_string(repo::root().join("casestudy/go.mod"))?;
         let wanted = wanted(&manifest).context("casestudy/go.mod names no Go version")?;
         let told = repo::output(repo::command(&installed).args(["env", "GOVERSION", "GOROOT"]))?;
-        let (version, root) = told.trim().split_once('\n').context("go env told too little")?;
+        let (version, root) = told.trim().split_once('\n').context("go env printed too little")?;
         if parse(version) >= parse(wanted) {
             return Ok(Go { root: root.into() });
         }

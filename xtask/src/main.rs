@@ -28,16 +28,16 @@ The project's own chores.
 Usage: cargo xtask <COMMAND> [OPTIONS]
 
 Commands:
-  test      install what is lacking, then check everything that CI checks
-  noise     run the tests that use real sockets again and again beside noise
+  test      install what is missing, then check everything that CI checks
+  noise     run the tests that use real sockets repeatedly, under a background load
   tidy      check the style rules that a program can check
   docs      write docs/reference from the program's own flag table and types
   bench     measure against the numbers that the project promises
-  truth     hold the program's judgement against what is known
+  truth     compare the program's judgements with what is known
   licences  check the licences and sources of the dependencies
   fuzz      run every fuzz target for a while
 
-`cargo xtask <COMMAND> --help` tells more.";
+`cargo xtask <COMMAND> --help` describes one.";
 
 fn main() -> ExitCode {
     match dispatch(Arguments::from_env()) {

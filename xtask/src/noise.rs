@@ -1,7 +1,7 @@
 //! `cargo xtask noise`: the tests that use real sockets, again and again, beside something that takes
 //! half of every processor by turns. What depends on the hour fails here.
 //!
-//! Owns the rounds and the noise. A test that fails has failed: nothing is tried twice.
+//! Owns the rounds and the noise. No test is tried twice.
 
 use std::env;
 use std::os::unix::process::parent_id;

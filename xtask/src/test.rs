@@ -87,7 +87,7 @@ pub fn help() -> String {
     let steps: Vec<String> =
         STEPS.iter().map(|step| format!("  {:8} {}\n", step.name, step.about)).collect();
     format!(
-        "Installs what is lacking (Debian packages, rustup components), then runs every step, a failing one or not.
+        "Installs what is missing (Debian packages, rustup components), then runs every step, also after a failure.
 
 Usage: cargo xtask test [OPTIONS] [STEP...]
 
@@ -97,8 +97,8 @@ Options:
       --no-install  install nothing; tests are left out whose programs are missing, and each says so
   -h, --help        print this
 
-A test that fails has failed: nothing is tried twice. `cargo xtask noise` runs those that use real sockets again and
-again on a machine kept busy; what must measure for long is `cargo xtask truth`'s.
+No test is tried twice. `cargo xtask noise` runs those that use real sockets again and
+again on a machine kept busy; long measurements are in `cargo xtask truth`.
 
 Exits 0 only if every step passed.",
         steps.concat()

@@ -63,7 +63,7 @@ impl fmt::Display for ResultError {
             Self::CutShort { line } => write!(
                 f,
                 "ends in the middle at line {line}: the file was cut short; where run.journal \
-                 lies beside it, `plimsoll report DIR` makes it anew"
+                 lies beside it, `plimsoll report DIR` rebuilds it"
             ),
             Self::Newer { schema, readable } => write!(
                 f,

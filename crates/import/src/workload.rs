@@ -205,7 +205,7 @@ mod tests {
             [
                 "2:1: unknown key `timout`; did you mean `timeout`?",
                 "3:14: `fast` is not a rate per second such as 1000, 2.5 or 20k",
-                "3:35: `duration` stands here twice; first on line 3",
+                "3:35: `duration` occurs twice here; first on line 3",
                 "6:5: unknown key `wieght`; did you mean `weight`?",
                 "7:12: `jsn` is not known here; did you mean `json`?",
                 "8:5: unknown key `pth`; did you mean `path`?",

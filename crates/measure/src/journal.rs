@@ -58,7 +58,7 @@ impl fmt::Display for JournalError {
         match &self.kind {
             ErrorKind::Unreadable(why) => write!(f, "cannot read {path}: {why}"),
             ErrorKind::BeginsOtherwise(why) => {
-                write!(f, "{path} does not begin like a journal: {why}")
+                write!(f, "{path} is not a journal: {why}")
             }
             ErrorKind::Empty => write!(f, "{path} is empty: nothing was measured yet"),
         }

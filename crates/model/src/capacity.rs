@@ -85,9 +85,9 @@ pub enum Purpose {
     Search,
     /// The long run that confirms a level.
     Hold,
-    /// A level far above what held, to leave the server as an overload leaves it.
+    /// A level far above the one that held: an overload.
     Overload,
-    /// A level approached from above, at once after an overload.
+    /// A level run immediately after an overload.
     Return,
 }
 
@@ -115,13 +115,13 @@ pub struct Step {
     pub level: f64,
     /// Time without load before it.
     pub rest_ns: Nanos,
-    /// Load before the window that is not counted.
+    /// Warm-up: load before the window, not counted.
     pub warmup_ns: Nanos,
     /// The measured window.
     pub window_ns: Nanos,
 }
 
-/// A step that was run, and what was thought of it.
+/// A step that was run, with its judgement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
     /// What was run.

@@ -108,7 +108,7 @@ impl Tool {
             Self::Jmeter => {
                 "samples that JMeter marks successful: status below 400 and assertions held"
             }
-            Self::Plimsoll => "whole responses in time with a status that counts as success",
+            Self::Plimsoll => "complete responses in time with a status that counts as success",
         }
     }
 
@@ -329,7 +329,7 @@ impl Claims {
         let rows = runs.map(Claim::of_run).collect();
         let success_means = statuses.map_or_else(
             || Tool::Plimsoll.success().to_owned(),
-            |statuses| format!("whole responses in time with a status in {statuses}"),
+            |statuses| format!("complete responses in time with a status in {statuses}"),
         );
         Self { tool: Tool::Plimsoll, success_means, rows }
     }

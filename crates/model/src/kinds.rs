@@ -147,16 +147,16 @@ pub struct ResponseKind {
     /// How one body began, control characters escaped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beginning: Option<String>,
-    /// Shortest and longest body.
+    /// Shortest body.
     pub least_bytes: u64,
-    /// See `least_bytes`.
+    /// Longest body.
     pub most_bytes: u64,
     /// How many came, of the attempts that were due in the window.
     #[serde(rename = "answers")]
     pub responses: u64,
-    /// When the first and the last was whole, since the run's start.
+    /// When the first was complete, since the run's start.
     pub first_ns: Nanos,
-    /// See `first_ns`.
+    /// When the last was complete, since the run's start.
     pub last_ns: Nanos,
     /// Mean of done - sent.
     pub service_mean_ns: Nanos,
@@ -199,7 +199,7 @@ pub struct ResponseChange {
     pub share: f64,
 }
 
-/// See [`ResponseChange`].
+/// In which way the responses of an endpoint are of two kinds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changed {

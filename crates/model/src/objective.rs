@@ -14,7 +14,7 @@ use crate::units::Nanos;
 pub enum Ruling {
     /// Met: the whole interval of confidence is on the right side of the limit.
     Pass,
-    /// Missed: the whole interval is on the wrong side.
+    /// Missed: the whole interval is on the wrong side of the limit.
     Fail,
     /// The run does not tell.
     Inconclusive,

@@ -63,23 +63,23 @@ impl ErrorClass {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ErrorCounts {
-    /// See [`ErrorClass::Dns`].
+    /// Failed attempts of class `dns`.
     pub dns: u64,
-    /// See [`ErrorClass::Connect`].
+    /// Failed attempts of class `connect`.
     pub connect: u64,
-    /// See [`ErrorClass::Tls`].
+    /// Failed attempts of class `tls`.
     pub tls: u64,
-    /// See [`ErrorClass::Read`].
+    /// Failed attempts of class `read`.
     pub read: u64,
-    /// See [`ErrorClass::Write`].
+    /// Failed attempts of class `write`.
     pub write: u64,
-    /// See [`ErrorClass::Timeout`].
+    /// Failed attempts of class `timeout`.
     pub timeout: u64,
-    /// See [`ErrorClass::Protocol`].
+    /// Failed attempts of class `protocol`.
     pub protocol: u64,
-    /// See [`ErrorClass::Status`].
+    /// Failed attempts of class `status`.
     pub status: u64,
-    /// See [`ErrorClass::Check`].
+    /// Failed attempts of class `check`.
     pub check: u64,
 }
 

@@ -45,11 +45,11 @@ pub struct Plan {
     pub requests: Option<u64>,
     /// Time before the measured window, sent but not counted.
     pub warmup_ns: Nanos,
-    /// Over this time load grows linearly from nothing.
+    /// Over this time the load grows linearly from 0.
     pub ramp_ns: Nanos,
-    /// After this time an attempt has failed.
+    /// Time-out of an attempt.
     pub timeout_ns: Nanos,
-    /// Fixed step between the sends of one closed-loop user.
+    /// Fixed interval between the sends of one closed-loop user.
     pub pace_ns: Option<Nanos>,
     /// Wait of a closed-loop user after a response.
     pub think_ns: Option<Nanos>,
@@ -61,7 +61,7 @@ pub struct Plan {
     pub max_inflight: u32,
     /// The kernel interface in use.
     pub io: Io,
-    /// Workers burn their core instead of sleeping, for exact sends.
+    /// Workers use their cores fully instead of sleeping, to send exactly on time.
     pub spin: bool,
     /// What an arrival waits at most for others to be taken up with it; 0: each on its own.
     pub granularity_ns: Nanos,
@@ -281,8 +281,9 @@ pub struct TlsPlan {
     pub min: String,
     /// Highest version offered.
     pub max: String,
-    /// Whether connections go on with the sessions of earlier ones where the server offers it; so they
-    /// did, unasked, in runs that do not say.
+    /// Whether connections resume earlier TLS sessions where the server offers it. Runs without
+    /// this
+    /// field did.
     #[serde(default = "resumed_unasked")]
     pub resume: bool,
 }

@@ -13,7 +13,7 @@ use crate::units::Nanos;
 /// Silences kept: the longest.
 const MOST_SILENCES: usize = 16;
 
-/// A period in which nobody was served though somebody waited.
+/// A period in which no user was served although some waited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Silence {
     /// When it began, since the run's start, to 17 ms.
@@ -27,7 +27,7 @@ pub struct Silence {
     pub last_failed_ns: Option<Nanos>,
     /// In how many slots of 16.8 ms an attempt failed.
     pub failed_slots: u32,
-    /// Whether somebody was served after it, be it in the drain.
+    /// Whether some user was served after it, even in the drain.
     pub ended: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Presence {
     pub cut_ns: Nanos,
     /// Time that users spent on responses that failed.
     pub failing_ns: Nanos,
-    /// The longest periods in which nobody was served though somebody waited, 16 at most, in order.
+    /// The longest periods in which no user was served although some waited, 16 at most, in order.
     pub silences: Vec<Silence>,
 }
 

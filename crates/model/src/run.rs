@@ -86,7 +86,7 @@ pub struct Run {
     /// The kinds of responses that succeeded, at most 64: of each endpoint first what came first.
     #[serde(default, rename = "answer_kinds", skip_serializing_if = "Vec::is_empty")]
     pub response_kinds: Vec<ResponseKind>,
-    /// Where responses changed for good, or are two things at once.
+    /// Where responses changed permanently, or are of two different kinds.
     #[serde(default, rename = "answer_changes", skip_serializing_if = "Vec::is_empty")]
     pub response_changes: Vec<ResponseChange>,
     /// Where the first redirect led, when one came.
@@ -116,7 +116,7 @@ pub struct Run {
     /// HdrHistogram V2 compressed, base64, by name: `response`, `service`, `late`,
     /// `observed_late`, `wait`, `first_byte`, `connect`, `tls`; those without samples are absent.
     pub histograms: BTreeMap<String, String>,
-    /// Whether the figures may be believed.
+    /// Whether the figures can be trusted.
     pub validity: Validity,
     /// What became of the objectives that the run was judged by, in their order.
     #[serde(default)]

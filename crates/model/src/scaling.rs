@@ -18,7 +18,7 @@ pub struct Scaling {
     pub name: String,
     /// The levels measured.
     pub rows: Vec<CurveRow>,
-    /// Where more connections stop buying QPS; absent when no level does, or none can be believed.
+    /// The knee: from here on more connections add almost no QPS; absent without a usable level.
     pub knee: Option<Knee>,
     /// The fit; absent when it was refused.
     pub usl: Option<Usl>,

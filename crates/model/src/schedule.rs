@@ -27,7 +27,7 @@ pub enum Arrivals {
     /// Evenly.
     #[default]
     Uniform,
-    /// As independent users come: exponential gaps.
+    /// As independent users arrive: exponential gaps.
     Poisson,
 }
 

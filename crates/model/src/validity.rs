@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether a result may be believed.
+/// Whether a result can be trusted.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -14,7 +14,7 @@ pub enum Verdict {
     /// The generator or something on its side was the limit: the server carries at least this QPS, and
     /// what it was sent took it at most these latencies.
     LowerBound,
-    /// The figures mean nothing.
+    /// The figures must not be used.
     Invalid,
 }
 
@@ -46,7 +46,7 @@ pub enum ReasonCode {
     AchievedBelowOffered,
     /// The generator's workers were busy all the time.
     WorkersSaturated,
-    /// Requests left later than the percentiles quoted can bear.
+    /// Requests left so late that the percentiles are affected.
     LateSends,
     /// Responses waited for the generator, for a share of the latencies quoted that matters.
     ObservedLate,
@@ -80,16 +80,16 @@ pub enum ReasonCode {
     GeneratorPaused,
     /// The generator's machine ran short of memory.
     MemoryShort,
-    /// All requests came from one address, and it showed.
+    /// All requests came from one address, and that affected the figures.
     SingleSource,
-    /// All requests carried one key.
+    /// All requests carried the same credential.
     SingleKey,
     /// Some users had no response, or far fewer than others.
     StarvedConnections,
-    /// What was answered changed while it was measured, or is two things at once.
+    /// The responses changed during the run, or are of two different kinds.
     #[serde(rename = "answers_changed")]
     ResponsesChanged,
-    /// Nearly every response sent the user elsewhere.
+    /// Nearly every response was a redirect.
     Redirected,
     /// QPS came near what this generator can do.
     NearCeiling,

@@ -25,7 +25,7 @@ pub use value::{Count, Fields, Literal, Rate, Time};
 /// The schema's name and version.
 pub const SCHEMA: &str = "plimsoll.workload/1";
 
-/// A load in the user's words: where to, what, in which mix, how fast.
+/// A workload: the target, the requests, their mix, and how much load.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
@@ -35,7 +35,8 @@ pub struct Workload {
     /// What the load is called in reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The server, such as `https://api.example.com`. A path behind it goes before every request's.
+    /// The server, such as `https://api.example.com`. If it has a path, that is put before the path
+    /// of every request.
     pub target: String,
     /// Header fields of every request; a request's own field replaces the one of that name.
     #[serde(default, skip_serializing_if = "Fields::is_empty")]
@@ -43,7 +44,7 @@ pub struct Workload {
     /// TLS settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSpec>,
-    /// After this time an attempt has failed.
+    /// Time-out of an attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Time>,
     /// Statuses that count as success, such as `200-299,304`; below 400 unless given.
@@ -55,7 +56,8 @@ pub struct Workload {
     /// Where parameters take their values from, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pools: BTreeMap<String, Pool>,
-    /// Named templates, worked out once a request at most: `${name}` is the same wherever it stands.
+    /// Named templates, evaluated at most once per request: `${name}` has the same value everywhere
+    /// in the request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
     /// Single requests.
@@ -64,12 +66,12 @@ pub struct Workload {
     /// Sessions of several requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
-    /// What the whole load is judged by, such as `p99<500ms` or `success>=99%`.
+    /// Objectives for the whole load, such as `p99<500ms` or `success>=99%`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<String>,
 }
 
-/// TLS settings of a workload. File names count from the workload file's folder.
+/// TLS settings of a workload. File names are relative to the workload file's folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsSpec {
@@ -85,10 +87,10 @@ pub struct TlsSpec {
     /// Its key in PEM form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Server name to ask for and check instead of the target's host.
+    /// Server name to send (SNI) and check instead of the target's host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sni: Option<String>,
-    /// Let connections go on with the sessions of earlier ones, where the server offers it.
+    /// Let connections resume earlier TLS sessions, where the server offers it.
     #[serde(skip_serializing_if = "is_false")]
     pub resume: bool,
 }
@@ -108,8 +110,8 @@ pub struct Endpoint {
     /// The HTTP method; GET, or POST with a body, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// Path below the target, such as `/users/${user.id}`. It may carry a query. What a placeholder
-    /// brings in is escaped so that it stays in its place.
+    /// Path below the target, such as `/users/${user.id}`. It may carry a query. The value of
+    /// a placeholder is escaped so that it stays in its place.
     pub path: String,
     /// Query parameters, appended to the path's own, escaped.
     #[serde(default, skip_serializing_if = "Fields::is_empty")]
@@ -123,26 +125,26 @@ pub struct Endpoint {
     /// Statuses that count as success, instead of the workload's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<StatusRanges>,
-    /// What a response must hold to count as success.
+    /// Conditions on a response to count as success.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// Part of the mix, against the others' weights.
+    /// Share of the mix, relative to the others' weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// Open loop: arrivals of this endpoint alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Closed loop: users that send nothing else.
+    /// Closed loop: users that send only this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Count>,
-    /// Fixed step between the sends of each of those users.
+    /// Fixed interval between the sends of each of those users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Time>,
     /// Whether it changes anything on the server: `--reads-only` leaves it out then. By the method
     /// (GET, HEAD, OPTIONS and TRACE change nothing) unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<bool>,
-    /// What this endpoint is judged by.
+    /// Objectives for this endpoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<String>,
 }
@@ -155,19 +157,19 @@ pub struct Flow {
     pub name: String,
     /// The steps. A failed one ends the session.
     pub steps: Vec<Step>,
-    /// See [`Endpoint::weight`].
+    /// As `weight` of an endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// Partly open loop: sessions that arrive per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// See [`Endpoint::concurrency`].
+    /// As `concurrency` of an endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Count>,
-    /// Fixed step between the starts of one user's sessions.
+    /// Fixed interval between the starts of one user's sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Time>,
-    /// What the flow's sessions are judged by.
+    /// Objectives for the flow's sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<String>,
 }
@@ -179,37 +181,37 @@ pub struct Step {
     /// Its name in results; from method and path unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// See [`Endpoint::method`].
+    /// As `method` of an endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// See [`Endpoint::path`].
+    /// As `path` of an endpoint.
     pub path: String,
-    /// See [`Endpoint::query`].
+    /// As `query` of an endpoint.
     #[serde(default, skip_serializing_if = "Fields::is_empty")]
     pub query: Fields,
-    /// See [`Endpoint::headers`].
+    /// As `headers` of an endpoint.
     #[serde(default, skip_serializing_if = "Fields::is_empty")]
     pub headers: Fields,
-    /// See [`Endpoint::body`].
+    /// As `body` of an endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
-    /// See [`Endpoint::success`].
+    /// As `success` of an endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<StatusRanges>,
-    /// See [`Endpoint::checks`].
+    /// As `checks` of an endpoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// Values taken from the response, by the name that later steps use: `${name}`. One that is not
     /// found fails the step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extract: BTreeMap<String, Extractor>,
-    /// Taken only if this holds; passed over otherwise.
+    /// The step is taken only if this holds, and skipped otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
-    /// Wait after the response, before the next step.
+    /// Think time after the response, before the next step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Time>,
-    /// See [`Endpoint::writes`].
+    /// As `writes` of an endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<bool>,
 }
@@ -229,7 +231,7 @@ pub enum Extractor {
     Cookie(String),
 }
 
-/// What a response must hold. Text may have placeholders.
+/// Conditions on a response. Text may have placeholders.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Check {
@@ -239,7 +241,7 @@ pub enum Check {
     Json {
         /// Its place, a JSON pointer (RFC 6901).
         pointer: String,
-        /// What it must be; being there is enough unless given.
+        /// The required value; without it the field only has to exist.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         equals: Option<Literal>,
     },
@@ -247,11 +249,11 @@ pub enum Check {
     Header {
         /// Its name.
         name: String,
-        /// What its value must be; being there is enough unless given.
+        /// The required value; without it the member only has to exist.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         equals: Option<String>,
     },
-    /// Text somewhere in the body.
+    /// Text that the body contains.
     Contains(String),
     /// A regular expression that matches somewhere in the body.
     Regex(String),
@@ -267,7 +269,7 @@ pub enum Condition {
     Lacks(String),
     /// Two templates come to the same text.
     Equal([String; 2]),
-    /// In this share of cases, 0 to 1.
+    /// With this probability, 0 to 1.
     Chance(f64),
 }
 

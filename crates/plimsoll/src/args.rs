@@ -197,8 +197,9 @@ pub struct SweepArgs {
 /// `plimsoll diff`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 99 a result is SLOWER than the last at some level; else 98 at some level \
-that was judged it CANNOT_TELL; else 0. A .dat is never judged. 1 and 2: see `plimsoll --help`."
+    after_help = "Exit codes: 99 a result is SLOWER than the last one at some level; 98 none is, \
+but some judged level is CANNOT_TELL; 0 otherwise. A .dat is never judged. 1 and 2: see `plimsoll \
+--help`."
 )]
 pub struct DiffArgs {
     /// .dat files, sweep.json, run.json or result folders; ratios are relative to the last one.
@@ -294,10 +295,10 @@ pub struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Bounds: the head of a request must arrive within 30 s, its body within 5 minutes. A connection is \
-closed after 5 minutes in which no request began and no part of a response was sent or read; \
-/delay and /queue respond when they are due. /cpu takes 1s at most, /delay 1h, /echo 1 MiB, /bytes 10 GiB. \
-Each thread takes 1,048,576 connections at most and closes further ones at once. This server is for \
-measurements, not for the internet."
+closed after 5 minutes in which no request began and no part of a response was sent or read \
+(waiting for a /delay or /queue response does not count). /cpu takes 1s at most, /delay 1h, /echo \
+1 MiB, /bytes 10 GiB. Each thread takes 1,048,576 connections at most and closes further ones at \
+once. This server is for measurements, not for the internet."
 )]
 pub struct TargetArgs {
     /// Address to listen on; port 0 takes a free one and prints it

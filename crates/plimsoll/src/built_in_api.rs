@@ -46,7 +46,7 @@ impl BuiltIn {
         let mut built_in = Self { child, url: String::new() };
         built_in.url = built_in.listening()?;
         if let Err(error) = limits::set_allowed_cpus(ours) {
-            eprintln!("plimsoll: cannot keep off the built-in API's processors: {error}");
+            eprintln!("plimsoll: cannot bind the generator to its own processors: {error}");
         }
         Ok(built_in)
     }
@@ -119,7 +119,7 @@ impl Drop for BuiltIn {
 fn spawn_on(cpus: Vec<usize>) -> Result<Child, Failure> {
     let starter = thread::spawn(move || {
         if let Err(error) = limits::set_allowed_cpus(&cpus) {
-            eprintln!("plimsoll: cannot keep the built-in API to its processors: {error}");
+            eprintln!("plimsoll: cannot bind the built-in API to its processors: {error}");
         }
         let threads = cpus.len().to_string();
         Command::new(std::env::current_exe()?)

@@ -28,8 +28,8 @@ pub fn text(record: &CapacitySearch, reading: &Reading, style: Style) -> String 
 pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Capacity", reading.outcome.clone())];
     let more = [
-        ("Why not more", &reading.why_not_more),
-        ("From above", &reading.overload),
+        ("Limit", &reading.why_not_more),
+        ("Overload", &reading.overload),
         ("Validity", &reading.invalid),
     ];
     facts.extend(more.into_iter().filter_map(|(name, words)| Some((name, words.clone()?))));
@@ -38,7 +38,7 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
         facts.push((
             "At capacity",
             format!(
-                "response p50 {}, p99 {}, mean {}; success {}; {} at once",
+                "response p50 {}, p99 {}, mean {}; success {}; {} in flight",
                 show_duration(response.p50),
                 show_duration(response.p99),
                 show_duration(response.mean),

@@ -76,7 +76,7 @@ pub(crate) fn of_sweep(sweep: &Sweep, holding: &Holding) -> Cases {
         started_at: sweep.started_at.clone(),
         seconds: levels().map(|run| seconds(run.totals.duration_ns)).sum(),
         cases: vec![Case {
-            name: format!("some level holds {}", names.join(", ")),
+            name: format!("some level meets {}", names.join(", ")),
             ruling,
             doubtful: false,
             text: holding.sentence.clone(),

@@ -35,7 +35,7 @@ fn table(comparison: &Comparison, style: Style) -> String {
     let figures = std::iter::repeat_n(Lean::Right, 5);
     let mut grid = Grid::new([Lean::Left].into_iter().chain(figures).chain([Lean::Left]));
     let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), 24);
-    grid.row(["", &a, &b, "change", "interval (95 %)", "could see", "alone"]);
+    grid.row(["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"]);
     comparison.effects.iter().for_each(|effect| grid.row(cells(effect)));
     let table = grid.print();
     let (headings, rows) = table.split_once('\n').unwrap_or((&table, ""));

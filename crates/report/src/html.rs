@@ -80,7 +80,8 @@ fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str))
                         }
                     }
                 }
-                footer { p.soft { "Made by Plimsoll. This file holds its data and loads nothing." } }
+                footer { p.soft { "Made by Plimsoll. This file contains its data and loads \
+                    nothing." } }
                 script type="application/json" id=(data_id) { (PreEscaped(harmless(json))) }
                 script { (PreEscaped(SCRIPT)) }
             }

@@ -56,7 +56,7 @@ fn port(service: &Value) -> mlua::Result<u16> {
         "https" => Ok(443),
         digits => digits.parse().map_err(|_| {
             mlua::Error::RuntimeError(format!(
-                "`{digits}` is no service: give a port, \"http\" or \"https\""
+                "`{digits}` is not a service: give a port, \"http\" or \"https\""
             ))
         }),
     }

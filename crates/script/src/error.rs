@@ -63,7 +63,7 @@ fn words(error: &mlua::Error) -> String {
             text.clone()
         }
         mlua::Error::MemoryError(_) => format!(
-            "the script holds more than {} MiB in one thread, which is the most it may",
+            "the script uses more than {} MiB in one thread, the maximum",
             MEMORY_LIMIT >> 20
         ),
         other => other.to_string(),

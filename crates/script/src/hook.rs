@@ -31,7 +31,7 @@ macro_rules! hooks {
 }
 
 hooks! {
-    Load "the file's own statements" "The file's own statements."
+    Load "the main chunk" "The main chunk."
     Setup "setup()" "`setup(thread)`."
     Init "init()" "`init(args)`."
     Delay "delay()" "`delay()`."

@@ -34,7 +34,7 @@ impl Flaw {
         let before = &bytes[..self.at.min(bytes.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
-        format!("what it returned is no request: {} at {line}:{column}", self.what)
+        format!("its return value is not a request: {} at {line}:{column}", self.what)
     }
 }
 
@@ -124,7 +124,7 @@ fn field<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 }
 
 fn number(digits: &[u8], radix: u32, at: usize) -> Result<usize, Flaw> {
-    let flaw = Flaw { what: "a length that is no number", at };
+    let flaw = Flaw { what: "a length that is not a number", at };
     if digits.is_empty() || digits.len() > DIGITS {
         return Err(flaw);
     }
@@ -207,8 +207,8 @@ mod tests {
             ("GET HTTP/1.1\r\n\r\n", "no request line at 1:1"),
             ("GET / HTTP/1.1\r\n\r\njunk", "an incomplete request at 3:5"),
             ("P / HTTP/1.1\r\nContent-Length: 5\r\n\r\nabc", "shorter than its length says at 4:4"),
-            ("P / HTTP/1.1\r\nContent-Length: -5\r\n\r\n", "a length that is no number at 2:1"),
-            ("P / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "no number at 2:1"),
+            ("P / HTTP/1.1\r\nContent-Length: -5\r\n\r\n", "a length that is not a number at 2:1"),
+            ("P / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "not a number at 2:1"),
             (
                 "P / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
                 "a chunk longer than its size at 4:1",

@@ -144,7 +144,7 @@ impl Scripted {
             let value: Value = self.state.call(Hook::Delay, delay, ())?;
             let number = self.state.lua.coerce_number(value);
             let number = number.map_err(|error| self.state.raised(Hook::Delay, &error))?;
-            // Whole milliseconds, as in wrk; what is no number or below one is no delay.
+            // Whole milliseconds, as in wrk; what is not a number or below one is no delay.
             let millis = number.unwrap_or(0.0).clamp(0.0, LONGEST_DELAY_MS) as u64;
             if millis == 0 {
                 return Ok(None);
@@ -236,7 +236,7 @@ impl Source for Scripted {
         if !self.responses.extend(user, bytes) {
             let most = KEPT >> 20;
             let message =
-                format!("the responses under way in one thread hold more than {most} MiB");
+                format!("the unfinished responses of one thread hold more than {most} MiB");
             self.failed = Some(self.state.complain(Hook::Response, message).into());
         }
     }

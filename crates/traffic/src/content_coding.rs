@@ -34,10 +34,10 @@ impl Undecoded {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Unknown => {
-                "is coded in a way that is not decoded (only gzip and deflate are): ask for another \
-                 with -H 'Accept-Encoding: gzip'"
+                "has a content coding that is not supported (only gzip and deflate are): request \
+                 another with -H 'Accept-Encoding: gzip'"
             }
-            Self::Damaged => "is not what its Content-Encoding says",
+            Self::Damaged => "does not match its Content-Encoding",
             Self::TooLong => "is longer than 1 MiB when decoded: too long to be checked",
         }
     }

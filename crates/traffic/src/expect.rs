@@ -35,7 +35,7 @@ impl BodyLike {
             Some("") => Err("every body matches an empty expression".to_owned()),
             Some(pattern) => match regex(pattern) {
                 Ok(regex) => Ok(Self(Check::Regex(regex))),
-                Err(why) => Err(format!("`{pattern}` is no regular expression: {why}")),
+                Err(why) => Err(format!("`{pattern}` is not a regular expression: {why}")),
             },
         }
     }
@@ -119,8 +119,8 @@ impl Expecting {
             Some(_) if *crowded => {
                 let most = MOST_HELD >> 20;
                 text += &format!(
-                    ", of which little is kept: responses under way to all users of a worker hold {most} MiB, \
-                     the most for their checks; take fewer connections"
+                    ", little of it kept: the unfinished responses of this worker hold {most} \
+                     MiB, the maximum for checks; use fewer connections"
                 );
             }
             Some(why) => text += &format!(", and the body {}", why.words()),
@@ -277,7 +277,15 @@ mod tests {
 
     #[test]
     fn what_cannot_be_expected_is_refused() {
-        for (text, needle) in [("", "empty"), ("//", "empty"), ("/(/", "no regular expression")] {
+        for (text, needle) in [
+            ("", "empty"),
+            ("//", "empty"),
+            (
+                "/(/",
+                "not a regular \
+            expression",
+            ),
+        ] {
             let error = BodyLike::parse(text).unwrap_err();
             assert!(error.contains(needle), "{text}: {error}");
         }

@@ -36,7 +36,7 @@ pub(crate) fn parse(hole: &str, offset: usize) -> Result<Expression, BadExpressi
     let expression = reader.expression()?;
     reader.blank();
     if !reader.rest().is_empty() {
-        return Err(reader.wrong("nothing more is wanted here; a plain `${` is written `$${`"));
+        return Err(reader.wrong("unexpected text here; a plain `${` is written `$${`"));
     }
     Ok(expression)
 }
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
                 }
                 Ok(Expression::Name { parts, at: self.range(start) })
             }
-            _ => Err(self.wrong("a name, a call, a number or a text in quotes is wanted here")),
+            _ => Err(self.wrong("expected a name, a call, a number or a quoted string here")),
         }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
         match self.rest().chars().next() {
             Some('\'' | '"') => self.quoted(),
             Some(c) if is_further(c) => Ok(self.word()),
-            _ => Err(self.wrong("a name is wanted behind the dot")),
+            _ => Err(self.wrong("expected a name after the dot")),
         }
     }
 
@@ -134,12 +134,12 @@ impl<'a> Reader<'a> {
                     Some('r') => text.push('\r'),
                     Some('t') => text.push('\t'),
                     Some(c @ ('\\' | '\'' | '"')) => text.push(c),
-                    _ => return Err(self.wrong("behind `\\` stands one of n r t \\ ' \"")),
+                    _ => return Err(self.wrong("after `\\` only n r t \\ ' \" are allowed")),
                 },
                 c => text.push(c),
             }
         }
-        Err(self.wrong("this text is never closed"))
+        Err(self.wrong("this string is not closed"))
     }
 
     fn arguments(&mut self) -> Result<Vec<Expression>, BadExpression> {
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
                 if !self.take(',') {
-                    return Err(self.wrong("`,` or `)` is wanted here"));
+                    return Err(self.wrong("expected `,` or `)` here"));
                 }
             }
         }
@@ -206,12 +206,12 @@ mod tests {
     fn what_is_wrong_is_told_with_its_place() {
         for (hole, at, needle) in [
             ("${}", 0..3, "empty"),
-            ("${a b}", 4..5, "nothing more"),
+            ("${a b}", 4..5, "unexpected text"),
             ("${f(a}", 5..5, "`,` or `)`"),
-            ("${a.}", 4..4, "behind the dot"),
-            ("${'a}", 2..3, "never closed"),
-            ("${%}", 2..3, "a name"),
-            ("${'\\x'}", 2..3, "behind `\\`"),
+            ("${a.}", 4..4, "after the dot"),
+            ("${'a}", 2..3, "not closed"),
+            ("${%}", 2..3, "expected a name"),
+            ("${'\\x'}", 2..3, "after `\\`"),
         ] {
             let error = parse(hole, 0).unwrap_err();
             assert!(error.what.contains(needle), "{hole}: {error:?}");

@@ -140,7 +140,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "nothing_measured",
-        condition: "no response came, or none was timed",
+        condition: "no response arrived, or none was timed",
         consequence: "doubtful: there is nothing to judge",
         advice: "Check that the URL answers a single request.",
         check: outcome::nothing,
@@ -210,7 +210,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "few_requests",
-        condition: "p99 or higher is quoted of fewer than 1,000 responses",
+        condition: "the file states p99 or higher of fewer than 1,000 responses",
         consequence: "a note: fewer than ten of them are above it",
         advice: "Measure longer before quoting percentiles.",
         check: outcome::few,

@@ -123,9 +123,9 @@ pub(crate) fn why(none: NoInterval) -> String {
     match none {
         NoInterval::NoBlocks => "the result holds no blocks: measure again".to_owned(),
         NoInterval::TooFew { effective_blocks } => format!(
-            "the run is worth {effective_blocks:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are \
-             needed"
+            "the run has {effective_blocks:.1} independent blocks, and \
+             {FEWEST_EFFECTIVE:.0} are needed"
         ),
-        NoInterval::NoSamples => "nothing was counted that the figure is made of".to_owned(),
+        NoInterval::NoSamples => "the run holds no samples of this figure".to_owned(),
     }
 }

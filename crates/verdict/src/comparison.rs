@@ -237,14 +237,14 @@ impl Comparison {
             return ": too little was measured".to_owned();
         };
         let seen = format!(
-            ": changes below {:.1} % could not have been seen in {}",
+            ": changes below {:.1} % could not be detected in {}",
             100.0 * widest.smallest_seen,
             widest.measure.name()
         );
         let needed = self.effects.iter().filter_map(|effect| effect.rounds_needed).max();
         match needed {
             Some(rounds) => format!(
-                "{seen}; {} rounds would tell a change of {} from none",
+                "{seen}; detecting a change of {1} takes {0} rounds",
                 crate::figures::grouped(rounds.into(), 0),
                 crate::figures::percent(2.0 * self.margin)
             ),

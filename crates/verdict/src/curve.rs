@@ -239,7 +239,7 @@ fn rates(curve: &Curve, best: usize) -> String {
     });
     match (leading, missed) {
         (Some(row), Some(missed)) => format!(
-            "The server kept up with rates to {}, in {} on average; {missed}",
+            "The server kept up with rates up to {}, in {} on average; {missed}",
             level_of(curve.kind, row.level),
             show_duration(row.mean_ns)
         ),

@@ -54,7 +54,7 @@ pub enum DiffError {
 impl fmt::Display for DiffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFew => f.write_str("a comparison needs two results or more"),
+            Self::TooFew => f.write_str("a comparison needs two or more results"),
             Self::Empty { name } => write!(f, "{name} holds no levels to compare"),
             Self::MixedKinds { rates, concurrencies } => write!(
                 f,
@@ -229,7 +229,7 @@ fn responses(ours: &Curve, theirs: &Curve) -> Option<String> {
     (!found.is_empty()).then(|| {
         let found = found.join(", ");
         format!(
-            "{} and {} answered differently: {found}; not like for like",
+            "{} and {} responded differently: {found}; not like for like",
             ours.name, theirs.name
         )
     })
@@ -239,7 +239,7 @@ fn unknown(curves: &[Curve]) -> Vec<String> {
     let lacking = |what: &str, known: fn(&Curve) -> bool| {
         let names: Vec<&str> =
             curves.iter().filter(|curve| !known(curve)).map(|curve| curve.name.as_str()).collect();
-        (!names.is_empty()).then(|| format!("{what} is not known of {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("{what} of {} is not known", names.join(", ")))
     };
     [
         lacking("the environment", |curve| curve.environment.is_some()),

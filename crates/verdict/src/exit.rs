@@ -1,8 +1,9 @@
 //! The exit code that a result deserves, so that a script need not read the report.
 
-use model::capacity::{CapacitySearch, Outcome};
+use model::capacity::{CapacitySearch, Outcome, Purpose, SearchStep};
 use model::{LevelKind, Reason, ReasonCode, Ruling, Run, Sweep, Verdict};
 
+use crate::capacity::judge::QUEUED;
 use crate::gone::{gone, gone_for_good};
 use crate::objective::levels::holds;
 
@@ -77,12 +78,20 @@ pub fn exit_code_of_audit(audit: &Audit) -> u8 {
 }
 
 /// Whether the steps of a search tell of one server, and of a generator that was running: those in which it
-/// was not, and those that would have held but for a server that was away, changed, or left users alone.
+/// was not count against it, and those that would have held but for a server that was away, changed or left
+/// users without a response. A server that does the last while it is no slower than at rest is not overloaded.
 pub fn search_believable(search: &CapacitySearch) -> bool {
-    search.steps.iter().all(|held| {
-        let reasons = &held.judged.reasons;
-        let unclear = held.judged.outcome == Outcome::Unclear;
-        !(not_running(reasons) || unclear && reasons.iter().any(of_another_server))
+    let at_rest =
+        |step: &&SearchStep| step.step.purpose == Purpose::Idle && step.judged.mean_ns > 0.0;
+    let idle = search.steps.iter().find(at_rest).map(|step| step.judged.mean_ns);
+    search.steps.iter().all(|SearchStep { judged, .. }| {
+        let unclear = judged.outcome == Outcome::Unclear;
+        let calm = idle.is_some_and(|idle| judged.mean_ns < QUEUED * idle);
+        let against = |reason: &Reason| {
+            let starved = reason.code == ReasonCode::StarvedConnections;
+            of_another_server(reason) && (unclear || starved && calm)
+        };
+        !(not_running(&judged.reasons) || judged.reasons.iter().any(against))
     })
 }
 

@@ -278,5 +278,5 @@ pub(crate) fn lost_in_words(run: &Run) -> String {
         None => "of its users' time",
     };
     let ratio = run.rates.available_ratio.unwrap_or(1.0);
-    format!("it was there for {} {whose}", share(ratio))
+    format!("it was available for {} {whose}", share(ratio))
 }

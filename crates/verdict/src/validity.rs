@@ -57,7 +57,7 @@ impl Rule {
 pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::NoResponses,
-        condition: "no complete response came in the window",
+        condition: "no complete response arrived in the window",
         consequence: "INVALID: nothing was measured",
         advice: "Check that the URL answers a single request, then look at the errors by class.",
         check: responses::none,
@@ -66,13 +66,13 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::ServerGone,
         condition: "the server was away: for {SHORTEST} or more, and for longer than its \
                     responses take, it served nobody although users waited. Any of these shows \
-                    it: attempt after attempt failed or met a server error (more in a row than \
-                    the run's share of failures explains); nothing came any more until the end; \
-                    all users waited at once for {STALL} of the window and {STALL_TIMES} times \
-                    the p99 (in an open loop, the p50); the server refused or cut off {CUT_OFF} \
-                    of the users' time (in an open loop, of the attempts); within two \
-                    neighbouring blocks of the window, and almost never outside them, it did so \
-                    to {AT_ONCE} of the connections",
+                    it: attempt after attempt failed or got a server error (more in a row than \
+                    the run's share of failures explains); no response arrived any more, to the \
+                    end of the run; all users waited at once for {STALL} of the window and \
+                    {STALL_TIMES} times the p99 (in an open loop, the p50); the server refused or \
+                    cut off {CUT_OFF} of the users' time (in an open loop, of the attempts); \
+                    within two neighbouring blocks of the window, and almost never outside them, \
+                    it did so to {AT_ONCE} of the connections",
         consequence: "INVALID: the figures are of a server that was away for part of the window. \
                       A note if it was away for less than {MOMENT} of the window and came back. \
                       If an objective on `available` is decided, the exit code follows that \
@@ -103,10 +103,10 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::FastErrors,
         condition: "more than {FAILING} of the responses failed by status or check",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
-                      INVALID also when the failures began in the middle of the run, {FAILING} \
-                      of the attempts more than before, and stayed, and responses did not slow \
-                      down first: something broke. Else a note: a server that sheds load is a \
-                      valid result, but its QPS is not the load it carries",
+                      INVALID also when, in the middle of the run, failures rose by {FAILING} of \
+                      the attempts and stayed, and responses did not slow down first: something \
+                      broke. Else a note: a server that sheds load is a valid result, but its QPS \
+                      is not the load it carries",
         advice: "Look at the status codes. Read QPS x success rate as the load carried. If you \
                  want these responses to count as successes, name them with --success.",
         check: responses::failing,

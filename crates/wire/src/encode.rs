@@ -93,10 +93,10 @@ pub enum EncodeError {
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Method { method } => write!(f, "{method:?} is no HTTP method"),
-            Self::Target { target } => write!(f, "{target:?} is no request target"),
+            Self::Method { method } => write!(f, "{method:?} is not an HTTP method"),
+            Self::Target { target } => write!(f, "{target:?} is not a request target"),
             Self::Host { host } => write!(f, "{host:?} is neither `host` nor `host:port`"),
-            Self::HeaderName { name } => write!(f, "{name:?} is no header name"),
+            Self::HeaderName { name } => write!(f, "{name:?} is not a header name"),
             Self::HeaderValue { name, byte } => {
                 write!(f, "byte `{}` in the value of header {name}", byte.escape_ascii())
             }
@@ -104,7 +104,7 @@ impl fmt::Display for EncodeError {
             Self::Length { declared, body } => {
                 write!(f, "Content-Length says {declared} bytes, the body has {body}")
             }
-            Self::Status { status } => write!(f, "{status} is no status code"),
+            Self::Status { status } => write!(f, "{status} is not a status code"),
             Self::BodyForbidden { status } => write!(f, "a response {status} has no body"),
             Self::FramingHeader { name } => write!(f, "{name} follows from the framing"),
         }

@@ -192,7 +192,7 @@ impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let byte = |byte: &u8| byte.escape_ascii();
         match self {
-            Self::Unsolicited(seen) => write!(f, "bytes came unasked: {seen}"),
+            Self::Unsolicited(seen) => write!(f, "unsolicited bytes: {seen}"),
             Self::NotHttp(seen) => write!(f, "not an HTTP/1 response: it begins with {seen}"),
             Self::Version(line) => write!(f, "neither HTTP/1.0 nor HTTP/1.1: {line}"),
             Self::StatusLine(line) => write!(f, "malformed status line: {line}"),
@@ -208,7 +208,7 @@ impl fmt::Display for WireError {
             Self::HeaderName(name) => write!(f, "malformed header name: {name}"),
             Self::HeadTooLong { limit } => write!(f, "head longer than {limit} bytes"),
             Self::TooManyHeaders { limit } => write!(f, "more than {limit} headers"),
-            Self::ContentLength(value) => write!(f, "Content-Length is no number: {value}"),
+            Self::ContentLength(value) => write!(f, "Content-Length is not a number: {value}"),
             Self::ContentLengthOverflow(value) => {
                 write!(f, "Content-Length exceeds 64 bits: {value}")
             }

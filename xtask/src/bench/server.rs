@@ -92,7 +92,7 @@ http {{
         let patience = Instant::now() + Duration::from_secs(10);
         while let Err(error) = server.served() {
             server.process.check().with_context(|| fs::read_to_string(&log).unwrap_or_default())?;
-            ensure!(Instant::now() < patience, "no answer from the server: {error:#}");
+            ensure!(Instant::now() < patience, "no response from the server: {error:#}");
             thread::sleep(Duration::from_millis(20));
         }
         Ok(server)

@@ -25,7 +25,7 @@ Rules:
   pure            pure crates carry the clippy.toml that bans clocks, files and sockets
   long file       at most 500 lines besides tests: it holds one subject
   module comment  every module opens with what it owns (`//!`)
-  printing        only crates/plimsoll/src/terminal/screen.rs writes to the two streams: what a terminal obeys is spelled there
+  printing        only crates/plimsoll/src/terminal/screen.rs writes to stdout and stderr: it escapes control bytes
   machine path    no tracked file names a folder of somebody's machine
   large seed      a fuzz seed is at most 4 KiB: small seeds mutate fast
 

@@ -4,7 +4,7 @@
 //! truth | claim | reach | got | yes
 //! ```
 //!
-//! with `yes`, `no`, or `-` where a figure is told for orientation.
+//! with `yes`, `no`, or `-` where a figure is printed for information.
 
 use crate::table::aligned;
 
@@ -49,7 +49,7 @@ pub fn table(claims: &[Claim]) -> String {
         let met = claim.met.map_or("-", |met| if met { "yes" } else { "NO" });
         [claim.claim.clone(), claim.reach.clone(), claim.got.clone(), met.to_owned()]
     });
-    aligned(["claim", "reach", "got", "met"], rows)
+    aligned(["claim", "required", "measured", "met"], rows)
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn claims_are_found_among_other_lines() {
         let output = "running 1 test\ntest a ... truth | A/A | <= 6.5 % | 4.9 % | yes\nok\n\
-                      truth | power at 2 % | told | 31 % | -\ntruth | torn\n";
+                      truth | power at 2 % | for information | 31 % | -\ntruth | torn\n";
         let claims = read(output);
         assert_eq!(claims.len(), 3);
         assert_eq!((claims[0].claim.as_str(), claims[0].met), ("A/A", Some(true)));

@@ -53,13 +53,13 @@ const SECTIONS: &[Section] = &[
     ),
     section(
         "dips",
-        "dips found to the second, none invented, in simulation",
+        "dips found to the second, no false ones, in simulation",
         VERDICT,
         "dips::tests",
     ),
     section(
         "gallery",
-        "measurements spoilt on purpose, over real sockets: each told by its code",
+        "measurements spoilt on purpose, over real sockets: each reported by its code",
         ["--workspace", "--test", "gallery"],
         "",
     ),
@@ -79,7 +79,7 @@ pub fn help() -> String {
     let sections: Vec<String> =
         SECTIONS.iter().map(|s| format!("  {:14} {}\n", s.name, s.about)).collect();
     format!(
-        "Holds the program's judgement against what is known: closed forms, simulations, oracles.
+        "Compares the program's judgements with what is known: closed forms, simulations, oracles.
 
 Usage: cargo xtask truth [OPTIONS] [SECTION...]
 
@@ -89,8 +89,8 @@ Options:
       --profile <NAME>  profile that the tests are built in: `test` builds sooner and runs longer [default: release]
   -h, --help            print this
 
-Prints a table of claims: what is promised, what was found, whether that meets it. Fails if a claim is not met or could
-not be looked into.",
+Prints a table of claims: what is required, what was measured, whether that meets it. Fails if a claim is not
+met or could not be checked.",
         sections.concat()
     )
 }
@@ -106,7 +106,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
             Ok(found) => claims.extend(found),
             Err(error) => {
                 interrupt::check()?;
-                println!("{} could not be looked into: {error:#}", section.name);
+                println!("{} could not be checked: {error:#}", section.name);
                 failed.push(section.name);
             }
         }
@@ -117,7 +117,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     let all = judged.count();
     println!("{met} of {all} claims met");
     if !failed.is_empty() {
-        bail!("could not be looked into: {}", failed.join(", "));
+        bail!("could not be checked: {}", failed.join(", "));
     }
     ensure!(met == all, "{} of {all} claims are not met", all - met);
     Ok(())
@@ -139,9 +139,12 @@ impl Section {
         let missed = claims.iter().any(|claim| claim.met == Some(false));
         ensure!(
             output.status.success() || missed,
-            "the tests failed before they told why:\n{told}"
+            "the tests failed before they printed a claim:\n{told}"
         );
-        ensure!(!claims.is_empty(), "no test of {programs:?} named like `{filter}` told a claim");
+        ensure!(
+            !claims.is_empty(),
+            "no test of {programs:?} named like `{filter}` printed a claim"
+        );
         Ok(claims)
     }
 }

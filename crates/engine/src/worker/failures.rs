@@ -128,9 +128,8 @@ impl Worker {
     /// Bytes came that nothing asked for: the connection cannot be trusted with another request.
     pub(super) fn unsolicited<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
         let n = bytes.len();
-        self.recorder.keep_sample(ErrorClass::Protocol, || {
-            format!("the server sent {n} bytes that no request asked for")
-        });
+        self.recorder
+            .keep_sample(ErrorClass::Protocol, || format!("the server sent {n} unsolicited bytes"));
         self.close(net, j, now, Close::Now);
         self.reopenable(j);
         self.serve_arrivals(net, now);
@@ -140,8 +139,7 @@ impl Worker {
     /// and the next request must not be sent first, or the rest would pass for its response.
     #[cold]
     pub(super) fn answered_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
-        let error =
-            format!("behind its response the server sent {n} bytes that no request asked for");
+        let error = format!("after its response the server sent {n} unsolicited bytes");
         self.broken(net, j, ErrorClass::Protocol, &error, now);
     }
 
@@ -223,7 +221,7 @@ impl Worker {
             recorder.timed_out(flight, timeout, now);
         });
         self.recorder.keep_sample(ErrorClass::Timeout, || {
-            format!("no whole response within {}", exact_duration(timeout))
+            format!("no complete response within {}", exact_duration(timeout))
         });
         self.close(net, j, now, Close::Reset);
         self.reopenable(j);

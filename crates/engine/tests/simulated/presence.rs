@@ -231,7 +231,7 @@ fn answers_that_cannot_be_used_are_named() {
         );
         let (consequence, text) = said(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
-        assert!(text.contains("not usable HTTP: behind its response"), "{text}");
+        assert!(text.contains("not usable HTTP: after its response"), "{text}");
     }
 }
 

@@ -251,7 +251,7 @@ fn a_second_answer_is_not_taken_for_the_next_ones() {
     assert_eq!((totals.succeeded, totals.errors.protocol), (0, log.borrow().len() as u64));
     assert_eq!(totals.attempts, totals.errors.protocol);
     assert_eq!(totals.connects, totals.attempts);
-    assert!(totals.error_samples["protocol"].contains("no request asked for"));
+    assert!(totals.error_samples["protocol"].contains("unsolicited bytes"));
 }
 
 #[test]

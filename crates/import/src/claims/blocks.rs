@@ -33,7 +33,13 @@ pub(super) fn read<B: Block>(text: &str, tool: Tool) -> Result<Claims, BadFile> 
                 rows.push(finish(tool, began, block)?);
             }
             if rows.len() >= MOST_ROWS {
-                return Err(BadFile::at(number, format!("more than {MOST_ROWS} printouts")));
+                return Err(BadFile::at(
+                    number,
+                    format!(
+                        "the output of more than {MOST_ROWS} \
+                    runs"
+                    ),
+                ));
             }
             open = Some((number, B::default()));
         }
@@ -45,7 +51,7 @@ pub(super) fn read<B: Block>(text: &str, tool: Tool) -> Result<Claims, BadFile> 
         rows.push(finish(tool, began, block)?);
     }
     if rows.is_empty() {
-        let what = format!("the first line of a printout of {} is missing", tool.name());
+        let what = format!("the first line of an output of {} is missing", tool.name());
         return Err(BadFile::whole(what));
     }
     Ok(Claims::new(tool, rows))
@@ -54,7 +60,7 @@ pub(super) fn read<B: Block>(text: &str, tool: Tool) -> Result<Claims, BadFile> 
 fn finish<B: Block>(tool: Tool, began: usize, block: B) -> Result<Claim, BadFile> {
     block.finish().map_err(|missing| {
         let tool = tool.name();
-        let what = format!("the printout of {tool} that begins here has no {missing}: cut short?");
+        let what = format!("the output of {tool} that begins here has no {missing}: truncated?");
         BadFile::at(began, what)
     })
 }

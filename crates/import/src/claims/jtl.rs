@@ -60,7 +60,7 @@ struct Sum {
 impl Sum {
     fn add(&mut self, sample: Sample<'_>) -> Result<(), String> {
         if sample.began_ms > LATEST_MS {
-            return Err(format!("timeStamp {} is no time in milliseconds", sample.began_ms));
+            return Err(format!("timeStamp {} is not a time in milliseconds", sample.began_ms));
         }
         if sample.elapsed_ms > LONGEST / MILLISECOND {
             return Err(format!("elapsed {} is longer than ten years", sample.elapsed_ms));

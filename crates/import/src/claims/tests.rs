@@ -293,7 +293,7 @@ fn refusals_name_line_and_figure() {
         ("<testResults/>".into(), "a JTL without any sample"),
         (
             "timeStamp,elapsed\n18446744073709551615,5\n".into(),
-            "line 2: timeStamp 18446744073709551615 is no time",
+            "line 2: timeStamp 18446744073709551615 is not a time",
         ),
         ("timeStamp,elapsed\n5,18446744073709551615\n".into(), "longer than ten years"),
     ] {

@@ -221,7 +221,7 @@ fn unique(entries: &[Entry]) -> Result<(), Wrong> {
     let mut seen = HashMap::with_capacity(entries.len());
     for entry in entries {
         if let Some(first) = seen.insert(entry.key.as_str(), entry.mark) {
-            let mut wrong = Wrong::new(format!("{} stands here twice", quote(&entry.key)));
+            let mut wrong = Wrong::new(format!("{} occurs twice here", quote(&entry.key)));
             wrong.first = Some(first);
             return Err(wrong.at(entry.mark));
         }

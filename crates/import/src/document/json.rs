@@ -141,13 +141,13 @@ impl Reader<'_> {
                     return serde_json::from_str(token).map_err(|error| {
                         let what = error.to_string();
                         let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
-                        Fault::new(start, format!("is no JSON: {what}"))
+                        Fault::new(start, format!("is not JSON: {what}"))
                     });
                 }
                 _ => {}
             }
         }
-        Err(Fault::new(start, "this text is never closed"))
+        Err(Fault::new(start, "this string is not closed"))
     }
 
     /// A number, `true`, `false` or `null`.
@@ -162,7 +162,7 @@ impl Reader<'_> {
         if serde_json::from_str::<serde_json::Value>(word).is_err() {
             return Err(Fault::new(
                 start,
-                format!("{} is no JSON value", model::quote::quote(word)),
+                format!("{} is not a JSON value", model::quote::quote(word)),
             ));
         }
         self.at += length;

@@ -183,7 +183,10 @@ impl Assembly {
     pub(super) fn finish(mut self) -> Result<Imported, RequestsError> {
         if self.endpoints.is_empty() && self.flows.is_empty() {
             let why = self.notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
-            return Err(RequestsError::whole(format!("holds no request to carry over{why}")));
+            return Err(RequestsError::whole(format!(
+                "contains no request that can be \
+                converted{why}"
+            )));
         }
         if self.target.is_none() {
             let origins: Vec<String> = self.drafts().map(|draft| draft.origin.clone()).collect();

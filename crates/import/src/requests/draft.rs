@@ -76,7 +76,7 @@ impl Draft {
             self.headers.push("Authorization", basic(user));
         }
         if parts.fragment {
-            self.note(Kind::Assumed, "what follows # in the URL is never sent");
+            self.note(Kind::Assumed, "the part after # in the URL is never sent");
         }
         (self.origin, self.path) = (parts.origin, parts.path);
         Ok(())
@@ -97,7 +97,7 @@ impl Draft {
         let below = is_below(name);
         if !below {
             let what = format!(
-                "{what}: the file {} is outside of the workload's folder; put it there and name it \
+                "{what}: the file {} is outside the workload's folder; put it there and name it \
                  with `file:`",
                 quote(name)
             );
@@ -115,7 +115,7 @@ impl Draft {
     pub(super) fn put_header(&mut self, name: &str, value: &str) {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if name.is_empty() || !name.chars().all(token) {
-            let what = format!("the header field {}: that is no field name", quote(name));
+            let what = format!("the header field {}: that is not a field name", quote(name));
             return self.note(Kind::NotCarriedOver, what);
         }
         if value.chars().any(|c| c.is_control() && c != '\t') {
@@ -264,7 +264,7 @@ fn end_of_authority(rest: &str) -> usize {
 
 fn origin(scheme: &str, host: &str) -> Result<String, String> {
     if !matches!(scheme, "http" | "https") {
-        return Err(format!("the scheme {}: HTTP is spoken only", quote(scheme)));
+        return Err(format!("the scheme {}: only HTTP is supported", quote(scheme)));
     }
     if host.is_empty() {
         return Err("the URL has no host".to_owned());

@@ -51,7 +51,7 @@ impl Format {
                 .collect();
             let (name, readable) = (self.name(), readable.join(", "));
             RequestsError::whole(format!(
-                "{name} files are not read yet, they come later; {readable} are. A recording (har) \
+                "{name} files are not supported yet; {readable} are. A recording (har) \
                  of the same traffic gives the same workload"
             ))
         })

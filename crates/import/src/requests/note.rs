@@ -57,7 +57,7 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
-            Kind::NotCarriedOver => "not carried over: ",
+            Kind::NotCarriedOver => "not converted: ",
             Kind::Secret => "secret: ",
             Kind::Assumed => "note: ",
         })?;

@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), Requests
         }
         let Some(item) = document.resolve(item) else {
             let what =
-                format!("the reference {} leads nowhere in this file", document.reference(item));
+                format!("the reference {} is not found in this file", document.reference(item));
             assembly.note(Kind::NotCarriedOver, quote(path), what);
             continue;
         };

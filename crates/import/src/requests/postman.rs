@@ -48,7 +48,7 @@ fn check(root: &Value) -> Result<(), RequestsError> {
     let schema = root["info"]["schema"].as_str().unwrap_or_default();
     if !root["item"].is_array() {
         return Err(RequestsError::whole(
-            "is no Postman collection: it has no list `item`; export it as Collection v2.1",
+            "is not a Postman collection: it has no list `item`; export it as Collection v2.1",
         ));
     }
     if schema.contains("/v1") {

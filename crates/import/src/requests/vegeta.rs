@@ -63,7 +63,7 @@ fn put_body(draft: &mut Draft, bytes: Vec<u8>) {
         Err(error) => {
             let bytes = error.as_bytes().len();
             let what =
-                format!("the body of {bytes} bytes that are no text; name a file with `file:`");
+                format!("the body of {bytes} bytes that are not text; name a file with `file:`");
             draft.note(Kind::NotCarriedOver, what);
         }
     }
@@ -103,7 +103,7 @@ fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), Requests
             return Ok(());
         }
         let what = format!(
-            "the body is the file {}; its name counts from the workload's folder",
+            "the body is the file {}; its name is relative to the workload's folder",
             quote(file)
         );
         draft.note(Kind::Assumed, what);
@@ -124,7 +124,10 @@ fn put_header(draft: &mut Draft, name: &str, value: &str) {
     match name.to_ascii_lowercase().as_str() {
         "host" => draft.note(Kind::NotCarriedOver, "the header field Host: it is the target's"),
         "content-length" | "transfer-encoding" | "connection" => {
-            let what = format!("the header field {name}: the message is framed by what sends it");
+            let what = format!(
+                "the header field {name}: Plimsoll computes it when it sends the \
+                request"
+            );
             draft.note(Kind::NotCarriedOver, what);
         }
         _ => draft.put_header(name, &literal(value)),
@@ -140,7 +143,7 @@ fn method_and_url(line: &str) -> Option<(&str, &str)> {
 
 fn started(line: usize, method: &str, url: &str) -> Result<Draft, RequestsError> {
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-') {
-        return Err(RequestsError::at(line, format!("{} is no method", quote(method))));
+        return Err(RequestsError::at(line, format!("{} is not a method", quote(method))));
     }
     let mut draft = Draft::new(format!("line {line}"), method);
     draft.put_url(&literal(url)).map_err(|what| RequestsError::at(line, what))?;

@@ -35,7 +35,7 @@ fn one_line_says_what_is_wrong() {
         (Format::OpenApi, "swagger: '2.0'", "Swagger 2"),
         (Format::OpenApi, "openapi: 3.0.0\npaths:\n  /a: {get: {}}\n", "--target"),
         (Format::OpenApi, "openapi: 3.0.0\npaths: {a: [}\n", "line 2"),
-        (Format::Postman, "{\"item\":3}", "no Postman collection"),
+        (Format::Postman, "{\"item\":3}", "not a Postman collection"),
     ] {
         let error = refused(format, text.as_bytes());
         assert!(error.contains(needle), "{text}: {error}");
@@ -147,9 +147,9 @@ fn files_outside_of_the_workloads_folder_are_refused_and_listed() {
                 "{format:?}: {written}"
             );
             let listed =
-                imported.notes.iter().any(|note| note.what.contains("outside of the workload's"));
+                imported.notes.iter().any(|note| note.what.contains("outside the workload's"));
             assert!(listed, "{format:?} {name}: {:?}", imported.notes);
-            assert!(yaml(&imported).contains("outside of the workload's"), "{format:?}");
+            assert!(yaml(&imported).contains("outside the workload's"), "{format:?}");
         }
     }
     let kept = import(Format::Vegeta, b"POST http://h/\n@bodies/a..b.json\n", &Options::default());

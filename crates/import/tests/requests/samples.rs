@@ -55,7 +55,7 @@ fn comments_stand_above_what_they_are_about() {
     let lines: Vec<&str> = text.lines().collect();
     let at = lines.iter().position(|line| line.contains("name: POST /photos")).unwrap();
     assert!(
-        lines[at - 1].contains("# not carried over: line") && text.contains("--frobnicate"),
+        lines[at - 1].contains("# not converted: line") && text.contains("--frobnicate"),
         "{text}"
     );
     assert!(lines[0].starts_with("# "), "{text}");
@@ -122,7 +122,7 @@ fn curl_commands() {
         "https://files.example: line",
         "the scheme `ftp`",
         "the command `echo`",
-        "-s -S: about curl itself",
+        "-s -S: concerns curl itself",
     ] {
         assert!(told.contains(needle), "{needle} is not in\n{told}");
     }
@@ -144,7 +144,7 @@ fn vegeta_targets() {
     assert_eq!(list.path, "/items?q=$%7Bx%7D");
     assert!(list.headers.iter().eq([("Accept", "a/b"), ("Accept", "c/d")]));
     assert_eq!(json(endpoint(workload, "POST /items")), r#"{"name":"lamp","price":12}"#);
-    assert!(notes(&imported).contains("3 bytes that are no text"), "{}", notes(&imported));
+    assert!(notes(&imported).contains("3 bytes that are not text"), "{}", notes(&imported));
 }
 
 #[test]
@@ -216,9 +216,9 @@ fn an_openapi_description() {
         "GET /pets: optional parameters without an example: filter",
         "the callback `onSold`",
         "POST /pets: the operation is deprecated",
-        "none can be made of `image/png`",
-        "`/search`: the reference `other.yaml#/search` leads nowhere",
-        "the security scheme `login`: no token is asked for",
+        "none can be made from `image/png`",
+        "`/search`: the reference `other.yaml#/search` is not found",
+        "the security scheme `login`: no token is requested",
     ] {
         assert!(told.contains(needle), "{needle} is not in\n{told}");
     }
@@ -278,6 +278,6 @@ fn a_target_asked_for_stands_in() {
 fn formats_to_come_say_so() {
     for format in [Format::Jmeter, Format::K6] {
         let error = import(format, b"x", &Options::default()).unwrap_err().to_string();
-        assert!(error.contains("come later") && error.contains(format.name()), "{error}");
+        assert!(error.contains("not supported yet") && error.contains(format.name()), "{error}");
     }
 }

@@ -65,7 +65,7 @@ fn two_words(bytes: &[u8]) -> Option<(u32, u32, &[u8])> {
 fn check(plain: &[u8]) -> Result<(), &'static str> {
     let Some((cookie, length, _)) = two_words(plain) else { return Err("it ends in its header") };
     if cookie != PLAIN {
-        return Err("another form is inside of it");
+        return Err("it contains another form");
     }
     if plain.len() < HEADER || plain.len() - HEADER < length as usize {
         return Err("its counts are shorter than its header says");

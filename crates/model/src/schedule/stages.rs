@@ -141,7 +141,7 @@ impl Stages {
             }
             Stage::Step { from, to, steps, each } => {
                 if !(2..=MOST as u32).contains(&steps) {
-                    return Err("`steps` has to be from 2 to 1000");
+                    return Err("`steps` must be from 2 to 1000");
                 }
                 for stair in 0..steps {
                     let part = f64::from(stair) / f64::from(steps - 1);
@@ -155,7 +155,7 @@ impl Stages {
                     return Err("`amplitude` is above `mean`: the load would fall below 0");
                 }
                 if period.0 == 0 {
-                    return Err("`period` has to be above 0");
+                    return Err("`period` must be above 0");
                 }
                 let period_s = period.0 as f64 / SECOND as f64;
                 let shape = Shape::Sine { mean: mean.0, amplitude: amplitude.0, period_s };

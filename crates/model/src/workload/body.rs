@@ -9,9 +9,9 @@ use super::value::{Fields, Literal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Body {
-    /// Text with placeholders, sent as it comes out: `text/plain`.
+    /// Text with placeholders, sent as `text/plain`.
     Text(String),
-    /// A file, sent as it is. Its name counts from the workload file's folder.
+    /// A file, sent as it is. Its name is relative to the workload file's folder.
     File(String),
     /// JSON: a structure, or text that is JSON once its placeholders are filled in. In a structure, a
     /// string that is one placeholder takes its value's own type; elsewhere in a string, what comes

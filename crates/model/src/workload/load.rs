@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::value::{Count, Rate, Time};
 use crate::schedule::Arrivals;
 
-/// How much load and for how long. A `rate` opens the loop; without one users wait for their responses.
+/// How much load, and for how long. With `rate` the loop is open; without it users wait for their
+/// responses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoadSpec {
@@ -22,7 +23,7 @@ pub struct LoadSpec {
     /// How arrivals of an open loop are spaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// A recorded trace to arrive by: a file with one timestamp a line, in seconds or RFC 3339.
+    /// A recorded trace of arrivals: a file with one timestamp per line, in seconds or RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     /// The measured window.
@@ -34,10 +35,10 @@ pub struct LoadSpec {
     /// Time before the window, sent but not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Time>,
-    /// Over this time load grows linearly from nothing.
+    /// Over this time the load grows linearly from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ramp: Option<Time>,
-    /// Fixed step between the sends of one closed-loop user.
+    /// Fixed interval between the sends of one closed-loop user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<Time>,
     /// Wait of a closed-loop user after a response.
@@ -58,7 +59,7 @@ pub type Level = Rate;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Stage {
-    /// From where the stage before ended (or from nothing) in a straight line.
+    /// Linearly from the end of the stage before (or from 0).
     Ramp {
         /// To this.
         to: Level,
@@ -69,36 +70,36 @@ pub enum Stage {
     Hold {
         /// This.
         at: Level,
-        /// For so long.
+        /// For this long.
         r#for: Time,
     },
-    /// Up or down a stair.
+    /// In steps, up or down.
     Step {
-        /// The first stair.
+        /// The first step.
         from: Level,
-        /// The last stair.
+        /// The last step.
         to: Level,
-        /// Stairs in all, 2 or more.
+        /// Number of steps, 2 or more.
         steps: u32,
         /// How long each lasts.
         each: Time,
     },
-    /// Up at once, and back to where the stage before ended.
+    /// Up at once, and after this time back to the level of the stage before.
     Spike {
         /// To this.
         to: Level,
-        /// For so long.
+        /// For this long.
         r#for: Time,
     },
-    /// A wave around a mean, starting on its way up.
+    /// A sine wave around a mean, starting upwards.
     Sine {
         /// The mean.
         mean: Level,
-        /// Height of the crest above the mean; not above the mean itself.
+        /// Height of the peak above the mean; at most the mean.
         amplitude: Level,
-        /// From crest to crest.
+        /// From peak to peak.
         period: Time,
-        /// For so long.
+        /// For this long.
         r#for: Time,
     },
 }

@@ -10,7 +10,8 @@ use super::value::Literal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pool {
-    /// A file of rows, its name counting from the workload file's folder. Instead of `values`. A CSV file
+    /// A file of rows, its name relative to the workload file's folder. Instead of `values`. A CSV
+    /// file
     /// of more than 64 MiB is not read into memory: each of its rows may have up to 1 MiB, and it must not
     /// change while it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,10 +19,10 @@ pub struct Pool {
     /// How the file is to be read; by its name (`.csv`, `.tsv`, `.jsonl`, `.ndjson`) unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<FileFormat>,
-    /// Names of a CSV file's columns, when its first row does not hold them.
+    /// Names of a CSV file's columns, if its first row does not contain them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<Vec<String>>,
-    /// What stands between two values of a CSV row; a comma unless given.
+    /// The separator between two values of a CSV row; a comma unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separator: Option<String>,
     /// The rows themselves: single values (their column is `value`), or objects of columns. Instead of
@@ -42,7 +43,7 @@ pub struct Pool {
 pub enum FileFormat {
     /// Rows of RFC 4180, quoted where needed.
     Csv,
-    /// The same with tabs.
+    /// CSV separated by tabs.
     Tsv,
     /// A JSON value on each line.
     Jsonl,
@@ -52,17 +53,18 @@ pub enum FileFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Any, each as likely as the others, again and again.
+    /// A random row, all with the same probability.
     #[default]
     Random,
-    /// One after another over all workers, and from the start again.
+    /// One after another over all workers, then from the start again.
     Sequential,
-    /// As `sequential`, in an order drawn from the seed.
+    /// As `sequential`, in a random order that the seed determines.
     Shuffled,
-    /// Any, each as likely as its weight says.
+    /// A random row, with the probability of its weight.
     Weighted,
-    /// One after another and none twice in all levels of a command; when they have run out, the run ends
-    /// and says so. `--resume` goes on where an earlier command was.
+    /// One after another, none twice in all levels of a command; when no row is left, the run ends
+    /// and
+    /// says so. `--resume` continues where an earlier command ended.
     Unique,
 }
 

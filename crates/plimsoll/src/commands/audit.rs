@@ -19,7 +19,7 @@ use crate::results::{input, output};
 /// When no file could be read.
 pub fn audit(args: &AuditArgs) -> Result<u8, Failure> {
     if args.connections == Some(0) {
-        return usage("--connections 0: a load has one connection or more");
+        return usage("--connections 0: at least one connection is needed");
     }
     let mut files = Vec::new();
     let mut unreadable = Vec::new();

@@ -154,7 +154,7 @@ impl Bench {
         let run = execute(&launch, machine::environment(prepared.files), &mut self.live)?;
         if run.totals.succeeded == 0 && !run.interrupted {
             return cannot_run(
-                "the built-in API answered nothing: this machine cannot be calibrated",
+                "the built-in API sent no response: this machine cannot be calibrated",
             );
         }
         Ok(run)

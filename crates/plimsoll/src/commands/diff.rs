@@ -79,7 +79,7 @@ impl Compared {
     /// On fewer than two, on those that cannot be read, and on rates beside concurrencies.
     pub fn read(files: &[PathBuf], margin: f64, anyway: bool) -> Result<Self, Failure> {
         if files.len() < 2 {
-            return usage("diff takes two results or more: .dat, sweep.json, run.json or folders");
+            return usage("diff takes two or more results: .dat, sweep.json, run.json or folders");
         }
         let Inputs { curves, runs, folder } = inputs::read(files)?;
         let mut diff = Diff::of(&curves).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -67,11 +67,11 @@ fn account(imported: &Imported, out: Option<&Path>) -> String {
     let steps: usize = workload.flows.iter().map(|flow| flow.steps.len()).sum();
     let left = imported.notes.iter().filter(|note| note.kind == Kind::NotCarriedOver).count();
     text += &format!(
-        "plimsoll: {} and {} with {}; {} not carried over\n",
+        "plimsoll: {} and {} with {}; {} not converted\n",
         counted(workload.endpoints.len(), "endpoint"),
         counted(workload.flows.len(), "flow"),
         counted(steps, "step"),
-        counted(left, "thing"),
+        counted(left, "item"),
     );
     if let Some(path) = out {
         text += &format!("plimsoll: see what it would send: plimsoll plan {}\n", path.display());

@@ -114,7 +114,7 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
             || format!("{} stages", stages.len()),
             |dues| format!("a trace of {} arrivals", dues.len()),
         );
-        tell("course", what, Origin::File);
+        tell("load profile", what, Origin::File);
     }
     match &shape.rate_per_s {
         Setting { value: Some(rate), origin } => {

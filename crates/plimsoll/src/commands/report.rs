@@ -53,7 +53,7 @@ fn judge_anew(run: &mut Run, what: &str) {
     let stored = std::mem::replace(&mut run.validity, anew);
     if stored.verdict != run.validity.verdict {
         eprintln!(
-            "plimsoll: {what}: by the rules of this version it is {}; when it was made it was {}",
+            "plimsoll: {what}: this version's rules judge it {}; the stored verdict was {}",
             run.validity.verdict.name(),
             stored.verdict.name()
         );

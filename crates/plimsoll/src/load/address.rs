@@ -52,7 +52,7 @@ impl Destination {
             // `localhost:8080/x` parses as a URL of scheme `localhost`.
             other if !text.contains("://") => {
                 return usage(format!(
-                    "`{text}` has no scheme that is known (`{other}` is not): did you mean http://{text}?"
+                    "`{text}` has no known scheme (`{other}` is none): did you mean http://{text}?"
                 ));
             }
             other => {
@@ -139,7 +139,11 @@ fn reach(found: &[SocketAddr], sources: &[IpAddr]) -> Result<Reached, Failure> {
         )),
         _ => {
             let left_out = |(address, error): &(SocketAddr, io::Error)| {
-                format!("{address} is left out, of {} addresses: {error}", ways.len())
+                format!(
+                    "{address}, one of the host's {} addresses, is not used: \
+                    {error}",
+                    ways.len()
+                )
             };
             Ok(Reached { addresses, notices: refused.iter().map(left_out).collect() })
         }
@@ -245,7 +249,7 @@ pub fn ports_short(routes: &[Route], connections: u64) -> Option<String> {
     let have = per_route * routes.len() as u64;
     (have < connections).then(|| {
         format!(
-            "{connections} connections need more local ports than the {have} there are \
+            "{connections} connections need more local ports than the {have} available \
              ({first}-{last} for each pair of addresses, of which there are {}): {} source \
              addresses (--source) would be enough",
             routes.len(),
@@ -298,7 +302,13 @@ mod tests {
         let reached = reach(&[dead, live], &[]).unwrap();
         assert_eq!(reached.addresses, [live]);
         let [notice] = &reached.notices[..] else { panic!("{reached:?}") };
-        assert!(notice.starts_with(&format!("{dead} is left out, of 2 addresses: ")), "{notice}");
+        assert!(
+            notice.starts_with(&format!(
+                "{dead}, one of the host's 2 addresses, is not used: \
+            "
+            )),
+            "{notice}"
+        );
         assert!(reach(&[dead], &[]).unwrap_err().to_string().contains("is the server running"));
     }
 

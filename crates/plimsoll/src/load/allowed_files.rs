@@ -55,8 +55,8 @@ impl AllowedFiles {
         }
         let folder = place.parent().unwrap_or(Path::new("/")).display().to_string();
         Err(format!(
-            "is outside of the workload's folder and is not read: put it there, or allow its folder with \
-             --allow-files {}",
+            "is outside the workload's folder and is not read: put it there, or allow its folder \
+             with --allow-files {}",
             model::quote::plain(&folder, 200)
         ))
     }

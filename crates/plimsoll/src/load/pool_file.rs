@@ -64,9 +64,9 @@ impl OnDisk {
         }
         let (was, now) = (self.was.size, now.size);
         Err(if was == now {
-            "was written to while the run read it".to_owned()
+            "changed while the run was reading it".to_owned()
         } else {
-            format!("was written to while the run read it: it had {was} bytes and has {now} now")
+            format!("changed while the run was reading it: it had {was} bytes and has {now} now")
         })
     }
 }

@@ -55,7 +55,7 @@ pub fn index(path: &Path, wanted: &Indexing<'_>) -> Result<RowIndex, String> {
         match open(&kept, &head) {
             Ok(index) => return Ok(index),
             Err(why) => {
-                eprintln!("plimsoll: the index of {} {why}: it is made anew", head.path.display())
+                eprintln!("plimsoll: the index of {} {why}: it is rebuilt", head.path.display())
             }
         }
     }
@@ -84,7 +84,7 @@ fn open(kept: &Path, wanted: &Head) -> Result<RowIndex, &'static str> {
     let head: Head = serde_json::from_slice(line).map_err(|_| DAMAGED)?;
     let index = head.index.clone();
     if (Head { index: None, ..head }) != *wanted {
-        return Err("was made of another version of the file");
+        return Err("belongs to another version of the file");
     }
     let entries = Entries { file, size: size - PAGE };
     RowIndex::open(index.ok_or(DAMAGED)?, Arc::new(entries)).map_err(|_| DAMAGED)
@@ -116,7 +116,7 @@ fn make(kept: &Path, mut head: Head, wanted: &Indexing<'_>) -> Result<RowIndex, 
     told.end();
     stop_at_once();
     let wanted = Head { index: None, ..head };
-    open(kept, &wanted).map_err(|why| format!("its index {why} just after it was made"))
+    open(kept, &wanted).map_err(|why| format!("its index {why} although it was just written"))
 }
 
 /// A file that is gone unless it was renamed.

@@ -119,8 +119,10 @@ impl Prepared {
             notices.push(format!("{wanted} workers instead of {asked}: that is the maximum"));
         }
         if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < wanted) {
-            notices
-                .push(format!("{cap} workers instead of {wanted}: --max-inflight {cap} is shared"));
+            notices.push(format!(
+                "{cap} workers instead of {wanted}: each needs at least one request \
+                    of --max-inflight {cap}"
+            ));
             wanted = cap;
         }
         let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
@@ -171,8 +173,8 @@ impl Prepared {
             return Ok(threads);
         }
         notices.push(format!(
-            "{needed} workers instead of {threads}: one may open {} files, and {connections} \
-             connections need more",
+            "{needed} workers instead of {threads}: a worker can open {} files, and \
+             {connections} connections need more",
             self.files.soft
         ));
         Ok(needed)
@@ -200,7 +202,12 @@ fn proxy_notice(tls: bool) -> Vec<String> {
     };
     let set =
         names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    set.map(|name| format!("{name} is set and ignored: requests go straight to the server"))
-        .into_iter()
-        .collect()
+    set.map(|name| {
+        format!(
+            "{name} is set but ignored: requests go directly to the server, \
+        without a proxy"
+        )
+    })
+    .into_iter()
+    .collect()
 }

@@ -66,7 +66,7 @@ impl<T> Setting<Option<T>> {
 /// What all levels of a load have in common.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// After this time an attempt has failed.
+    /// Time-out of an attempt.
     pub timeout_ns: Setting<Nanos>,
     /// Statuses that count as success, where an endpoint has none of its own.
     pub success: Setting<StatusRanges>,
@@ -76,7 +76,7 @@ pub struct Settings {
     pub ramp_ns: Setting<Nanos>,
     /// How arrivals of an open loop are spaced.
     pub arrivals: Setting<Arrivals>,
-    /// Fixed step between the sends of one closed-loop user.
+    /// Fixed interval between the sends of one closed-loop user.
     pub pace_ns: Setting<Option<Nanos>>,
     /// Wait of a closed-loop user after a response.
     pub think_ns: Setting<Option<Nanos>>,

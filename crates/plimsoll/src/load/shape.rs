@@ -38,13 +38,13 @@ impl Shape {
             ));
         }
         if self.duration_ns == Some(0) {
-            return usage("-d 0: the window must last some time");
+            return usage("-d 0: the window must be longer than 0");
         }
         if self.requests == Some(0) {
             return usage("-n 0: at least one request is needed");
         }
         if self.rate_per_s.is_some() && self.requests.is_some_and(|n| n > 50_000_000) {
-            return usage("-n with -R counts to 50 M at most: give a duration (-d) instead");
+            return usage("-n with -R: at most 50M requests; give a duration (-d) instead");
         }
         Ok(())
     }

@@ -88,8 +88,9 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
     else {
         return usage(format!(
             "--resume {shown}: your records do not say how this folder was started (it was made elsewhere, moved or \
-             changed), and a command stored in a folder is never run unasked. The folder names this command: `{}`. To run \
-             it, give it again with --resume {shown} instead of --out",
+             changed), and a command stored in a folder is not run without your consent. The \
+             folder names this command: `{}`. To run it, give it again with --resume {shown} \
+             instead of --out",
             told(stored)
         ));
     };

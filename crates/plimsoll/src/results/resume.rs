@@ -42,8 +42,8 @@ pub fn own_args<A: Resumable>(dir: &Path, stored: &[String], given: &A) -> Resul
     let alone = ["plimsoll", A::COMMAND, "--resume", &dir.to_string_lossy()].map(str::to_owned);
     if parse(&alone).map(|alone: A| alone.with_free(given)).as_ref() != Some(given) {
         return usage(format!(
-            "--resume DIR goes on as the {makes} was started, but for {free}; to give other flags, give {target} \
-             and all flags"
+            "--resume DIR repeats the flags of the {makes} and accepts only {free} beside it; to \
+             change others, give {target} and all flags"
         ));
     }
     if stored.iter().any(|arg| arg.contains("***")) {

@@ -40,14 +40,14 @@ pub fn follow(
         let next = next_url(&from, status, to.as_deref())?;
         if hop == hops {
             return cannot_run(format!(
-                "--follow {hops}: {} still answers {status} and leads to {}; give a higher number, or \
-                 name the address",
+                "--follow {hops}: {} still redirects ({status}) to {}; give a higher number, or \
+                 the final URL",
                 shown(&from),
                 shown(&next)
             ));
         }
         notices.push(format!(
-            "{} answered {status} and leads to {}: the load goes there",
+            "{} redirects ({status}) to {}: that URL is loaded instead",
             shown(&from),
             shown(&next)
         ));
@@ -62,12 +62,14 @@ fn refuse(input: &LoadInput, args: &LoadArgs, hops: u64) -> Result<(), Failure> 
     }
     if args.script.is_some() || matches!(input.requests, Requests::Workload(..)) {
         return usage(
-            "--follow finds where one URL leads: name the addresses in the script or workload file",
+            "--follow works with one URL: write the final addresses into the script or workload \
+             file",
         );
     }
     if !matches!(input.method.as_str(), "GET" | "HEAD") {
         return usage(format!(
-            "--follow asks the URL before the load, which {} must not: name the address",
+            "--follow sends one request before the load, which is not safe with {}: give the \
+             final URL",
             input.method
         ));
     }
@@ -100,7 +102,7 @@ fn asked_once(
     let Some(status) = status else {
         let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();
         return cannot_run(format!(
-            "--follow: {} did not answer: {}",
+            "--follow: no response from {}: {}",
             shown(&input.destination.url),
             mask_text(&why)
         ));
@@ -112,10 +114,10 @@ fn asked_once(
 /// The address that a redirect leads to, on the same server.
 fn next_url(from: &Url, status: u16, to: Option<&str>) -> Result<Url, Failure> {
     let Some(to) = to else {
-        return cannot_run(format!("{} answered {status} and named no address", shown(from)));
+        return cannot_run(format!("{} responded {status} without a Location", shown(from)));
     };
     let Ok(mut next) = from.join(to) else {
-        return cannot_run(format!("{} answered {status} with an invalid address", shown(from)));
+        return cannot_run(format!("{} responded {status} with an invalid Location", shown(from)));
     };
     next.set_fragment(None);
     let server = |url: &Url| {
@@ -124,14 +126,14 @@ fn next_url(from: &Url, status: u16, to: Option<&str>) -> Result<Url, Failure> {
     };
     if server(from) != server(&next) {
         return cannot_run(format!(
-            "{} answered {status} and leads to {}, another server: Plimsoll contacts only addresses that you \
-             name, so name that one if you mean it",
+            "{} redirects ({status}) to {}, another server: Plimsoll contacts only addresses that \
+             you name, so give that URL if you mean it",
             shown(from),
             shown(&next)
         ));
     }
     if next == *from {
-        return cannot_run(format!("{} answered {status} and leads to itself", shown(from)));
+        return cannot_run(format!("{} redirects ({status}) to itself", shown(from)));
     }
     Ok(next)
 }
@@ -159,9 +161,9 @@ mod tests {
             (Some("http://127.0.0.1:8081/"), "another server"),
             (Some("https://127.0.0.1:8080/"), "another server"),
             (Some("http://example.test/"), "another server"),
-            (Some("http://[/"), "invalid address"),
+            (Some("http://[/"), "invalid Location"),
             (Some(""), "itself"),
-            (None, "named no address"),
+            (None, "without a Location"),
         ] {
             let error = next_url(&from, 301, to).unwrap_err().to_string();
             assert!(error.contains(needle), "{to:?}: {error}");

@@ -70,7 +70,7 @@ fn the_published_printouts_are_impossible_by_wrks_own_doing() {
         let ended = audit(&folder, &[name], &[]).ends(98);
         let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(&format!("possible: {ratio} times")), "{text}");
-        assert!(text.contains("Likely cause: wrk's stats correction"), "{text}");
+        assert!(text.contains("Likely cause: wrk's correction for coordinated omission"), "{text}");
     }
 }
 
@@ -95,7 +95,7 @@ fn several_tools_at_one_load_are_set_side_by_side() {
     let tools: Vec<&str> = rows.iter().map(|row| row["tool"].as_str().unwrap()).collect();
     assert_eq!(tools, ["wrk", "ab", "hey"]);
     let why = rows[2]["why"].as_str().unwrap();
-    assert!(why.starts_with("27.58 % of ") && why.contains("too little"), "{why}");
+    assert!(why.starts_with("27.58 % of ") && why.contains("too low"), "{why}");
     let (_, named) = json(&folder, &["wrk.txt", "ab_keepalive.txt", "ab_close.txt"], &[]);
     let groups = named["side_by_side"].as_array().unwrap();
     assert_eq!((groups.len(), groups[0]["connections"].as_f64()), (1, Some(50.0)));
@@ -145,7 +145,7 @@ fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
     audit(&folder, &["ab_503.txt", "story.txt"], &[]).ends(1);
     audit(&folder, &["wrk_s1.txt", "story.txt"], &[]).ends(98);
     audit(&folder, &[], &[]).refuses(2, "FILE");
-    audit(&folder, &["wrk.txt"], &["-c", "0"]).refuses(2, "one connection or more");
+    audit(&folder, &["wrk.txt"], &["-c", "0"]).refuses(2, "at least one connection");
 }
 
 /// Every whole number of a result as high as numbers go: whatever still reads must not overflow.

@@ -39,7 +39,7 @@ fn a_search_ends_with_an_answer_explained_and_written_down() {
     let ended = folder.plimsoll(&format!("capacity {} {SHORT}", target.url(QUEUE)));
     answered(ended)
         .prints(" for random arrivals (poisson)")
-        .prints("Why not more")
+        .prints("Limit  ")
         .prints("report: out/report.html");
     folder.has(&["out/search.json", "out/search.csv", "out/search.svg", "out/search.png"]);
     let line = json(&folder, "out/capacity.json");
@@ -205,7 +205,7 @@ fn objectives_that_are_never_met_say_so_with_the_best_seen() {
     let ended = folder.plimsoll(&format!("capacity {url} --slo p50<40ms {SHORT}"));
     // Where other programs take the processors, the budget may end before that is certain.
     if ended.code != 98 {
-        ended.ends(99).prints("the objectives are never met (p50<40ms): best seen at ");
+        ended.ends(99).prints("the objectives are never met (p50<40ms): best level tried: ");
     }
     assert!(!folder.path().join("out/capacity.json").exists());
 }

@@ -62,7 +62,7 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
         folder.plimsoll(&format!("sweep {url} --levels 2,4 -d 200ms --rest 0 -q")).measured()
     };
     sweep("/healthz");
-    folder.plimsoll("diff").refuses(2, "no two sweeps of one target");
+    folder.plimsoll("diff").refuses(2, "two sweeps of the same target");
     let second = sweep("/healthz");
     let third = sweep("/bytes/100");
     let report = |ended: &crate::harness::Ended| {
@@ -76,7 +76,7 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
     let own = folder.text(&format!("{}/report.html", report(&second)));
     let line = format!("diff {} {}", report(&second), report(&third));
     let ended = folder.plimsoll(&line).ok();
-    assert!(unwrapped(&ended.stdout).contains("answered differently"), "{}", ended.stdout);
+    assert!(unwrapped(&ended.stdout).contains("responded differently"), "{}", ended.stdout);
     assert_eq!(folder.text(&format!("{}/report.html", report(&second))), own);
     let url = target.url("/healthz");
     folder.plimsoll(&format!("run {url} -c 2 -d 200ms -q --out single"));

@@ -104,8 +104,8 @@ fn the_ten_busiest_count_and_the_eleventh_does_not() {
         ended.ends(99);
         let outcome = found(&folder, "out-busy/search.json")["outcome"].to_string();
         let told = [
-            "the objectives are never met (GET /slow: mean<=100ms): best seen at ",
-            ", where GET /slow: mean<=100ms came to ",
+            "the objectives are never met (GET /slow: mean<=100ms): best level tried: ",
+            ", where GET /slow: mean<=100ms was ",
         ];
         assert!(told.iter().all(|told| outcome.contains(told)), "{outcome}");
     }

@@ -32,11 +32,11 @@ fn the_workload_goes_to_standard_output_and_the_notes_beside_it() {
         let ended = folder_with(name).plimsoll(&format!("import {format} {name}")).ok();
         assert!(ended.stdout.contains("target: http"), "{ended:#?}");
         let last = ended.stderr.lines().last().unwrap();
-        assert!(last.ends_with("not carried over"), "{last}");
-        let told = ended.stderr.lines().filter(|line| line.starts_with("not carried over: "));
+        assert!(last.ends_with("not converted"), "{last}");
+        let told = ended.stderr.lines().filter(|line| line.starts_with("not converted: "));
         let counted = last.rsplit("; ").next().unwrap().split(' ').next().unwrap();
         assert_eq!(told.count().to_string(), counted, "{ended:#?}");
-        for line in ended.stderr.lines().filter(|line| line.starts_with("not carried over: ")) {
+        for line in ended.stderr.lines().filter(|line| line.starts_with("not converted: ")) {
             assert!(ended.stdout.contains(line), "no comment says `{line}`: {ended:#?}");
         }
     }
@@ -85,7 +85,7 @@ fn what_cannot_be_read_gives_one_line() {
         ("import openapi junk", "junk: "),
         ("import vegeta junk", "junk: "),
         ("import postman junk", "junk: "),
-        ("import jmeter empty", "not read yet"),
+        ("import jmeter empty", "not supported yet"),
         ("import curl /dev/zero", "/dev/zero: "),
         ("import curl .", ".: "),
     ] {

@@ -36,18 +36,18 @@ fn the_highest_level_that_holds_them_is_named() {
     folder
         .plimsoll("report out --junit cases.xml --slo max<50s --slo errors<=0")
         .ok()
-        .prints("The highest level that holds max<50s, errors<=0 is 3 connections")
-        .prints("◀ highest level that holds them");
+        .prints("The highest level that meets max<50s, errors<=0 is 3 connections")
+        .prints("◀ highest level that meets them");
     assert!(folder.text("out/report.html").contains("id=\"objectives\""));
     let xml = folder.text("cases.xml");
     assert!(
-        xml.contains("tests=\"1\" failures=\"0\"") && xml.contains("some level holds"),
+        xml.contains("tests=\"1\" failures=\"0\"") && xml.contains("some level meets"),
         "{xml}"
     );
     folder
         .plimsoll("report out --slo max<1us --junit cases.xml")
         .ends(99)
-        .prints("No level holds max<1us; at 1 connection max<1us is missed with");
+        .prints("No level meets max<1us; at 1 connection max<1us is missed with");
     assert!(folder.text("cases.xml").contains("failures=\"1\""));
     folder.plimsoll("report out --slo p99<50s").ends(98).prints("p99<50s is undecided");
 }

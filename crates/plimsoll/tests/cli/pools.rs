@@ -251,7 +251,7 @@ fn a_file_that_shrinks_ends_the_run_with_what_it_has() {
         });
         folder.plimsoll("run w.yaml -q --out out --format json").ends(1)
     });
-    let why = format!("users.csv was written to while the run read it: it had {was} bytes");
+    let why = format!("users.csv changed while the run was reading it: it had {was} bytes");
     assert!(ended.stderr.contains(&why), "{ended:#?}");
     let run: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert!(run["totals"]["succeeded"].as_u64().unwrap() > 100, "{run:#}");
@@ -286,9 +286,9 @@ fn an_index_is_made_once_and_anew_when_it_will_not_do() {
     let mut bytes = fs::read(index).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(index, bytes).unwrap();
-    run("users.csv is damaged: it is made anew");
+    run("users.csv is damaged: it is rebuilt");
     users(&folder, 20_000, 3_600);
-    run("users.csv was made of another version of the file: it is made anew");
+    run("users.csv belongs to another version of the file: it is rebuilt");
     assert_eq!(kept(), std::slice::from_ref(index));
     // A row that is none is found before anything is sent.
     folder.put("users.csv", folder.text("users.csv") + "1,2,3\n");

@@ -37,7 +37,7 @@ fn results_that_are_damaged_or_newer() {
     folder.plimsoll("diff good.dat newer.json").refuses(1, "newer plimsoll");
     folder.put("other.json", "{\"a\": 1}");
     folder.plimsoll("diff other.json good.dat").refuses(1, "not a result of plimsoll");
-    folder.plimsoll("diff good.dat").refuses(2, "two results or more");
+    folder.plimsoll("diff good.dat").refuses(2, "two or more results");
     folder.plimsoll("diff good.dat missing.dat").refuses(1, "missing.dat: No such file");
     folder.plimsoll("sweep --resume nowhere").refuses(2, "cannot read nowhere/sweep.json");
     folder.plimsoll(&format!("sweep {url} --out out")).refuses(2, "holds a sweep already");

@@ -85,13 +85,13 @@ fn nothing_that_a_folder_says_is_carried_out() {
         told.stderr.contains("-s s.lua") && told.stderr.contains("--resume moved"),
         "{told:#?}"
     );
-    told.refuses(2, "never run unasked");
+    told.refuses(2, "not run without your consent");
     folder.has_no_mark();
     // Its own folder, with another command in it.
     let json = folder.text("out/sweep.json");
     folder.put("evil.lua", "io.open('ran', 'w'):close()\n");
     folder.put("out/sweep.json", json.replace("s.lua", "evil.lua"));
-    folder.plimsoll("sweep --resume out").refuses(2, "never run unasked");
+    folder.plimsoll("sweep --resume out").refuses(2, "not run without your consent");
     folder.has_no_mark();
     folder.put("out/sweep.json", json);
     // Its own command, with another script.

@@ -391,7 +391,7 @@ fn a_script_leaves_machine_output_alone_and_gets_its_arguments() {
 fn scripts_that_cannot_be_run() {
     for (script, code, needle) in [
         ("function request(", 1, "x.lua:1:"),
-        ("error('no')", 1, "x.lua:1: no (in the file's own statements)"),
+        ("error('no')", 1, "x.lua:1: no (in the main chunk)"),
         ("function request() return 5 + {} end", 1, "x.lua:1: attempt to perform arithmetic"),
         ("function request() return 'x' end", 1, "(in request())"),
     ] {

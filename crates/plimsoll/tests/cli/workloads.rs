@@ -217,7 +217,7 @@ fn a_workload_reads_below_its_own_folder_unless_told() {
         folder.put("w/w.yaml", format!("target: http://127.0.0.1:9\n{body}\n"));
         let refused = folder.plimsoll("plan w/w.yaml");
         assert_eq!(refused.code, 2, "{body}: {refused:?}");
-        assert!(refused.stderr.contains("outside of the workload's folder"), "{refused:?}");
+        assert!(refused.stderr.contains("outside the workload's folder"), "{refused:?}");
         assert!(!refused.stdout.contains("TOP"), "{refused:?}");
         folder.plimsoll("plan w/w.yaml --allow-files other").ok();
     }

@@ -13,7 +13,7 @@ pub fn told(run: &Run, code: ReasonCode) -> Verdict {
         Some(reason) => (reason.consequence.name(), "yes"),
         None => ("nothing", "no"),
     };
-    println!("truth | rigged: {} | told by its code | {got} | {met}", code.name());
+    println!("truth | rigged: {} | reported by its code | {got} | {met}", code.name());
     reason.unwrap_or_else(|| panic!("no {}: {:?}", code.name(), run.validity)).consequence
 }
 
@@ -39,6 +39,6 @@ pub fn healthy(name: &str, run: &Run, known: &[ReasonCode]) {
     let met = run.validity.verdict == Verdict::Valid && told.is_empty();
     let got = format!("{} {}", run.validity.verdict.name(), told.join(" "));
     let word = if met { "yes" } else { "no" };
-    println!("truth | healthy: {name} | VALID, nothing told | {} | {word}", got.trim_end());
+    println!("truth | healthy: {name} | VALID, no finding | {} | {word}", got.trim_end());
     assert!(met, "{name}: {:?}", run.validity);
 }

@@ -80,7 +80,7 @@ fn typos_are_pointed_at_before_anything_is_sent() {
     for (flag, text, lines) in [
         ("--slo", "p99<500mz", ["column 8: unknown unit", "  p99<500mz", "         ^^"]),
         ("--slo", "sucess>=99%", ["did you mean `success`", "  sucess>=99%", "  ^^^^^^"]),
-        ("--abort-on", "p99>2s", ["for how long", "  p99>2s", "        ^"]),
+        ("--abort-on", "p99>2s", ["how long", "  p99>2s", "        ^"]),
     ] {
         let ended = run(&url, &[flag, text]);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:#?}");

@@ -116,7 +116,7 @@ fn folders_without_results() {
         .refuses(1, "holds neither run.json, run.journal nor sweep.json");
     for (name, text, needle) in [
         ("run.journal", "", "is empty"),
-        ("run.journal", "{\"version\":", "does not begin like a journal"),
+        ("run.journal", "{\"version\":", "is not a journal"),
         ("run.json", "{\"schema\":\"plimsoll.run/1\",", "cut short"),
         ("run.json", "{\"schema\":\"plimsoll.run/9\"}", "newer"),
         ("run.json", "[]", "not a"),

@@ -69,10 +69,10 @@ fn what_cannot_be_expected_is_refused() {
     let refused = |flags: &str, needle: &str| {
         plimsoll(&format!("run http://127.0.0.1:9/ {flags}")).refuses(2, needle);
     };
-    refused("--expect-body-like /(/", "no regular expression");
+    refused("--expect-body-like /(/", "not a regular expression");
     refused("--expect-body-like //", "empty");
     refused("--follow 21", "at most 20");
-    refused("--follow 1 -m POST", "name the address");
+    refused("--follow 1 -m POST", "final");
 }
 
 fn redirecting(to: &str) -> Vec<u8> {
@@ -99,7 +99,7 @@ fn following_finds_where_a_url_leads_and_loads_that() {
     let loaded = load(&url(&peer), "-c 1 -n 5 --follow 3");
     let told = loaded.ended.stderr.clone();
     let run = loaded.done();
-    assert!(told.contains("answered 302 and leads to") && run.plan.url.ends_with("/b"), "{told}");
+    assert!(told.contains("redirects (302) to") && run.plan.url.ends_with("/b"), "{told}");
     assert_eq!(run.totals.statuses.keys().copied().collect::<Vec<_>>(), [200]);
 }
 
@@ -107,8 +107,8 @@ fn following_finds_where_a_url_leads_and_loads_that() {
 fn following_goes_to_no_other_server_and_not_in_circles() {
     for (to, needle) in [
         ("http://127.0.0.2:1/", "another server"),
-        ("/", "leads to itself"),
-        ("/further", "still answers 302"),
+        ("/", "to itself"),
+        ("/further", "still redirects (302)"),
     ] {
         let peer = answering(&[&redirecting(to)]);
         let line = format!("run {} -c 1 -n 5 -q --follow 0", url(&peer));

@@ -51,8 +51,8 @@ fn theory_is_inside_the_interval_of_a_queues_mean_in_eleven_of_twelve_runs() {
             inside += u32::from(holds);
             let letter = if service == Service::Exponential { 'M' } else { 'D' };
             println!(
-                "truth | M/{letter}/{servers} at {busy} over real sockets, 60 s | told | theory \
-                 {:.2} ms with a way of {:.2} ms, interval {:.2} to {:.2} ms{} | -",
+                "truth | M/{letter}/{servers} at {busy} over real sockets, 60 s | for information \
+                 | theory {:.2} ms with an overhead of {:.2} ms, interval {:.2} to {:.2} ms{} | -",
                 theory * 1e3,
                 way * 1e3,
                 low * 1e3,
@@ -79,7 +79,7 @@ fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
     let mut furthest: f64 = 0.0;
     for (connections, flags, judged) in [
         ("20 connections, pipelined", "-c 20 --pipeline 100", true),
-        ("a connection for each who waits", "-c 2000", false),
+        ("a connection for each waiting request", "-c 2000", false),
     ] {
         let flags = format!("-R 1000 {flags} --warmup 5s -d 40s");
         let run = load(&url(&server, "/healthz"), &flags).run;
@@ -96,7 +96,7 @@ fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
                 told(&claim, "within 2 % of the closed form", &got, off <= 0.02);
                 furthest = furthest.max(off);
             } else {
-                println!("truth | {claim} | told | {got} | -");
+                println!("truth | {claim} | for information | {got} | -");
             }
         }
     }

@@ -133,7 +133,7 @@ fn a_proxy_in_the_environment_is_ignored_and_named() {
         command(&format!("run {} -n 5 -c 1 -q --format json", url(&server, "/healthz")));
     command.env("HTTP_PROXY", "http://192.0.2.1:3128");
     let loaded = loaded(end(command));
-    assert!(loaded.ended.stderr.contains("HTTP_PROXY is set and ignored"), "{:?}", loaded.ended);
+    assert!(loaded.ended.stderr.contains("HTTP_PROXY is set but ignored"), "{:?}", loaded.ended);
     assert_eq!(loaded.run.totals.succeeded, 5);
 }
 

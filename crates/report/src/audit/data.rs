@@ -182,7 +182,7 @@ struct StandingOf<'a> {
     mean_ratio: Option<f64>,
     /// Whether it differs beyond what is usual.
     disagrees: bool,
-    /// Why, and who likely delivered too little.
+    /// Why, and which tool probably measured too little.
     why: Option<&'a str>,
 }
 

@@ -40,10 +40,10 @@ fn tables_findings_and_files_side_by_side() {
         "   15,000  644,269   222ms    143,311   9.55  100.00 %  IMPOSSIBLE\n",
         "  IMPOSSIBLE, little_law: 2 of 4 rows\n",
         "    1,000,000: most connections idle: 4,167 of 1,000,000 in flight\n",
-        "    Likely cause: wrk's stats correction: before it prints,",
+        "    Likely cause: wrk's correction for coordinated omission: before it prints,",
         "wrk.txt: wrk, closed loop, http://127.0.0.1:8080/healthz\n",
         "Side by side: http://127.0.0.1:8080/healthz, 50 connections\n",
-        "  hey.txt has 27.58 % of wrk.txt: likely delivered ",
+        "  hey.txt has 27.58 % of wrk.txt: probably ",
         "\n6 rows judged: 3 impossible, 1 doubtful.\n",
     ] {
         assert!(told.contains(needle), "no `{needle}` in {told}");

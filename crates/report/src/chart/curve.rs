@@ -19,7 +19,7 @@ pub struct CurveLevel {
     pub mean_s: f64,
     /// 99th percentile of latency in seconds, where known.
     pub p99_s: Option<f64>,
-    /// Whether the figures may be believed.
+    /// Whether the figures can be trusted.
     pub validity: Validity,
 }
 

@@ -20,7 +20,7 @@ pub struct DiffLevel {
     pub requests_per_s: f64,
     /// Mean latency in seconds.
     pub mean_s: f64,
-    /// Whether the figures may be believed.
+    /// Whether the figures can be trusted.
     pub validity: Validity,
 }
 

@@ -197,7 +197,7 @@ impl Panel {
 pub(super) fn doubt_keys(validities: impl Iterator<Item = Validity> + Clone) -> Vec<Key> {
     let words = [
         (Validity::LowerBound, "at least (latency: at most): the generator was the limit"),
-        (Validity::Invalid, "not to be believed"),
+        (Validity::Invalid, "INVALID: do not quote"),
     ];
     words
         .into_iter()

@@ -62,7 +62,7 @@ impl Spectrum {
             ),
             keys: if named { Vec::new() } else { (0..drawn).map(key).collect() },
             x: Axis::percentiles(self.deepest()),
-            x_title: "percentile (each further nine takes equal room)".into(),
+            x_title: "percentile (each further nine takes equal width)".into(),
             panels: vec![panel],
             bands: Vec::new(),
             notes: undrawn(self.series.len()),

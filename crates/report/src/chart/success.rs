@@ -198,5 +198,5 @@ pub(super) fn undrawn(series: usize) -> Vec<String> {
     if series <= MOST_SERIES {
         return Vec::new();
     }
-    vec![format!("Drawn are the first {MOST_SERIES} of {series} series; the table holds all.")]
+    vec![format!("The chart shows the first {MOST_SERIES} of {series} series; the table has all.")]
 }

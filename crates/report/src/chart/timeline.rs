@@ -196,7 +196,7 @@ impl Timeline {
         }
         if self.spans.len() > MOST_SPANS {
             notes.push(format!(
-                "Shaded are the first {MOST_SPANS} of {} periods.",
+                "The first {MOST_SPANS} of {} periods are shaded.",
                 self.spans.len()
             ));
         }

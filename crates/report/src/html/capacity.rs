@@ -80,8 +80,13 @@ fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
     vec![
         ("Capacity", words::level_of(kind, level), confirmed),
         ("Interval", interval, String::new()),
-        ("Response p99 there", show_duration(line.response_ns.p99), String::new()),
-        ("Success there", line.success_ratio.map_or_else(|| "-".to_owned(), share), String::new()),
+        ("Response p99 at capacity", show_duration(line.response_ns.p99), String::new()),
+        (
+            "Success at \
+            capacity",
+            line.success_ratio.map_or_else(|| "-".to_owned(), share),
+            String::new(),
+        ),
     ]
 }
 
@@ -95,7 +100,8 @@ fn steps(record: &CapacitySearch) -> Markup {
     };
     html! {
         (parts::rows(&headers, searched.map(row)))
-        p.soft { "Between them the search looked at the idle server, and waited until it was at rest." }
+        p.soft { "Between the steps the search measured the server at rest, and waited until it \
+            had recovered." }
     }
 }
 

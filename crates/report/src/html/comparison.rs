@@ -58,14 +58,15 @@ fn banner(comparison: &Comparison) -> Markup {
 
 fn effects(comparison: &Comparison) -> Markup {
     let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), HEADING);
-    let headers = ["", &a, &b, "change", "interval (95 %)", "could see", "alone"];
+    let headers = ["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"];
     let rows = comparison.effects.iter().map(|e| cells(e).map(|cell| html! { (cell) }).into());
     html! {
         (parts::chart(&chart(comparison).chart()))
         (parts::rows(&headers, rows))
         p.soft {
-            "Could see: the smallest change that 80 % of such comparisons would have \
-             detected. Alone: the judgement of that figure by itself; the overall judgement covers all figures."
+            "Detectable: the smallest change that 80 % of such comparisons would have \
+             detected. Verdict: that of this figure by itself; the overall judgement covers all \
+             figures."
         }
     }
 }

@@ -81,9 +81,10 @@ fn banner(comparison: &Comparison) -> Markup {
             p.word {
                 span.sign aria-hidden="true" { (sign) } " "
                 @if sound {
-                    strong { "COMPARABLE" } ": no known difference speaks against it."
+                    strong { "COMPARABLE" } ": no difference is known that would distort the \
+                        comparison."
                 } @else {
-                    strong { "COMPARE WITH CARE" } ": read this first."
+                    strong { "COMPARE WITH CARE" } ": differences are known."
                 }
             }
             @if !sound { ul { @for caution in cautions { li { (caution) } } } }

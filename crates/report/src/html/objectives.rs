@@ -43,9 +43,9 @@ pub(super) fn sweep(sweep: &Sweep, holding: &Holding) -> Markup {
     let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
     let row = |held: &model::sweep::Level| {
         let all = if holds(held) {
-            html! { "held" }
+            html! { "met" }
         } else {
-            html! { span.soft { "not held" } }
+            html! { span.soft { "not met" } }
         };
         let cells = held.run.objectives.iter().map(|o| html! { (ruling(o)) " " (value(o)) });
         [html! { (level(held.level)) }, all].into_iter().chain(cells).collect()

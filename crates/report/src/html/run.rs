@@ -59,7 +59,7 @@ fn summary(run: &Run) -> Markup {
     let (totals, rates) = (&run.totals, &run.rates);
     let offered = match run.plan.rate_per_s {
         Some(wanted) => match run.plan.mix.arriving() {
-            Arriving::Requests => format!("of {}/s wanted", rate(wanted)),
+            Arriving::Requests => format!("of {}/s offered", rate(wanted)),
             arriving => format!("of {} {}", rate(wanted), arriving.per_s()),
         },
         None => "requests per second".to_owned(),
@@ -204,7 +204,7 @@ fn errors(run: &Run) -> Markup {
         @else { (parts::rows(&["error", "attempts", "share", "sample"], classes)) }
         @for (name, n) in outcomes { @if n > 0 { p { (name) ": " (count(n)) "." } } }
         @for (name, n) in &totals.limits {
-            p { "Ran out on this machine: " (parts::outside(name)) ", " (count(*n)) " times." }
+            p { "Limit reached here: " (parts::outside(name)) ", " (count(*n)) " times." }
         }
     }
 }

@@ -38,14 +38,14 @@ pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
 }
 
 fn subtitle(sweep: &Sweep) -> String {
-    let ended = sweep.ended.as_deref().map_or("not ended yet", |why| why);
+    let ended = sweep.ended.as_deref().map(|why| format!("ended: {}", clean(why, 200)));
     format!(
-        "{} levels of {} · {} · Plimsoll {} · ended: {}",
+        "{} levels of {} · {} · Plimsoll {} · {}",
         sweep.levels.len(),
         sweep.kind.name(),
         clean(&sweep.started_at, 40),
         clean(&sweep.plimsoll.version, 40),
-        clean(ended, 200)
+        ended.unwrap_or_else(|| "not ended yet".to_owned())
     )
 }
 
@@ -59,7 +59,9 @@ fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
     html! {
         (parts::verdict(&validity, early))
         @if let Some(best) = best {
-            p.soft { "The verdict is on the level of the highest QPS, " (level(best.level)) "." }
+            p.soft {
+                "The verdict is that of the level with the highest QPS, " (level(best.level)) "."
+            }
         }
         @if doubtful > 0 {
             p { "Levels in doubt: " (doubtful) " of " (sweep.levels.len()) "; the table below says which." }
@@ -102,7 +104,7 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
 fn levels(curve: &Curve, reading: &Reading) -> Markup {
     let mut headers = table::headers(curve.kind);
     let figures = headers.len() - 1;
-    headers.push("known for");
+    headers.push("note");
     let row = |(i, row): (usize, &model::CurveRow)| {
         let mut cells: Vec<Markup> =
             table::cells(row).into_iter().take(figures).map(|c| html! { (c) }).collect();

@@ -131,7 +131,7 @@ fn nothing_answered_cost_no_zero() {
     let mut silent = sample::closed_loop();
     silent.totals.requests = 0;
     (silent.generator.cpu_ns, silent.generator.cpu_ns_per_request) = (1_500_000, 0.0);
-    assert!(run(&silent).contains("1.50ms of processor time, and no response;"));
+    assert!(run(&silent).contains("1.50ms of processor time, without a response;"));
 }
 
 #[test]

@@ -201,7 +201,7 @@ fn errors(run: &Run, style: Style) -> Option<String> {
         grid.row([class.name().to_owned(), count(n), portion, sample]);
     }
     for (name, &n) in &run.totals.limits {
-        grid.row([clean(name, 16), count(n), String::new(), "ran out on this machine".to_owned()]);
+        grid.row([clean(name, 16), count(n), String::new(), "limit reached here".to_owned()]);
     }
     let lines = lines(&grid);
     if lines.is_empty() {
@@ -244,11 +244,11 @@ fn endpoints_hit(dip: &Dip, of: usize) -> Option<String> {
         |names: &[String]| names.iter().map(|name| clean(name, 26)).collect::<Vec<_>>().join(", ");
     Some(match dip.endpoints.as_slice() {
         [] => return None,
-        all if all.len() == of => format!("  hit: all {of} endpoints"),
-        few @ ([_] | [_, _]) => format!("  hit: {}", names(few)),
+        all if all.len() == of => format!("  affected: all {of} endpoints"),
+        few @ ([_] | [_, _]) => format!("  affected: {}", names(few)),
         [first, second, rest @ ..] => {
             let two = names(&[first.clone(), second.clone()]);
-            format!("  hit: {two} and {} more of {of} endpoints", rest.len())
+            format!("  affected: {two} and {} more of {of} endpoints", rest.len())
         }
     })
 }
@@ -299,7 +299,7 @@ fn generator(run: &Run, style: Style) -> Option<String> {
 pub(crate) fn processor_time(run: &Run) -> String {
     let spent = &run.generator;
     if run.totals.requests == 0 {
-        return format!("{} of processor time, and no response", show_duration(spent.cpu_ns));
+        return format!("{} of processor time, without a response", show_duration(spent.cpu_ns));
     }
     let cost = show_duration(spent.cpu_ns_per_request.round() as Nanos);
     format!("{cost} of processor time per request")
@@ -313,7 +313,7 @@ pub(crate) fn ceiling(run: &Run) -> Option<String> {
         .late_p99_ns
         .map_or_else(String::new, |ns| format!("; late p99 at such a rate: {}", show_duration(ns)));
     Some(format!(
-        "you used {} of what this generator can do ({}/s with {}, calibrated {date}){late}",
+        "this run used {} of this generator's ceiling ({}/s with {}, calibrated {date}){late}",
         percent(ceiling.used_ratio),
         rate(ceiling.requests_per_s),
         if run.plan.threads == 1 {

@@ -20,10 +20,10 @@ const SAMPLE: usize = 94;
 
 /// The columns of the table of endpoints, after the name; the last is for pages, which are wider.
 pub(crate) const ENDPOINT: [&str; 9] =
-    ["attempts", "share", "asked", "QPS", "in flight", "success", "p50", "p99", "max"];
+    ["attempts", "share", "planned", "QPS", "in flight", "success", "p50", "p99", "max"];
 /// The columns of the table of flows, likewise.
 pub(crate) const FLOW: [&str; 9] =
-    ["started", "whole", "failed", "cut off", "asked", "TPS", "p50", "p99", "max"];
+    ["started", "completed", "failed", "unfinished", "planned", "TPS", "p50", "p99", "max"];
 
 /// What stands in the columns of [`ENDPOINT`].
 pub(crate) fn endpoint_cells(endpoint: &EndpointRun) -> [String; 9] {

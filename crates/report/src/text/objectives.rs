@@ -51,8 +51,8 @@ pub fn sweep(sweep: &Sweep, holding: &Holding, style: Style) -> String {
             None => held.ruling.name().to_owned(),
         });
         let mark = match holding.highest {
-            Some(highest) if highest == at => "◀ highest level that holds them",
-            _ if holds(held) => "holds them",
+            Some(highest) if highest == at => "◀ highest level that meets them",
+            _ if holds(held) => "meets them",
             _ => "",
         };
         grid.row([level(held.level)].into_iter().chain(cells).chain([mark.to_owned()]));

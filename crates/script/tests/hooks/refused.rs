@@ -21,10 +21,10 @@ fn halted(text: &str) -> String {
 #[test]
 fn before_the_run_the_command_fails() {
     for (text, expected) in [
-        ("x = = 1", "x.lua:1: unexpected symbol near '=' (in the file's own statements)"),
+        ("x = = 1", "x.lua:1: unexpected symbol near '=' (in the main chunk)"),
         (
             "\n\nnil_thing()",
-            "x.lua:3: attempt to call global 'nil_thing' (a nil value) (in the file's own statements)",
+            "x.lua:3: attempt to call global 'nil_thing' (a nil value) (in the main chunk)",
         ),
         ("function setup(t)\nt:fly() end", "x.lua:2: "),
         ("function init()\n\nerror('no data') end", "x.lua:3: no data (in init())"),
@@ -35,7 +35,7 @@ fn before_the_run_the_command_fails() {
         ),
         (
             "function request() return 'GET /' end",
-            "x.lua: what it returned is no request: an incomplete request at 1:6 (in request())",
+            "x.lua: its return value is not a request: an incomplete request at 1:6 (in request())",
         ),
         (
             "function request()\n local r = wrk.format(nil, nil, 5) return r end",
@@ -78,7 +78,7 @@ fn an_error_in_response_halts_it() {
 fn memory_is_bounded() {
     let hoard = "local all = {} for i = 1, 1e9 do all[i] = ('x'):rep(1e6) .. i end";
     let told = refused(hoard);
-    let expected = "the script holds more than 512 MiB in one thread, which is the most it may";
+    let expected = "the script uses more than 512 MiB in one thread, the maximum";
     assert!(told.contains(expected), "{told}");
     let told = halted(&format!(
         "n = 0 function request() n = n + 1 if n > 1 then {hoard} end return wrk.format() end"

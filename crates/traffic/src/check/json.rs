@@ -203,7 +203,8 @@ fn unit(digits: &[u8]) -> Option<u16> {
     u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok().filter(|_| all)
 }
 
-/// Appends what a text says, of which `raw` is what stands between its quotes. `None` when it is no
+/// Appends what a text says, of which `raw` is what stands between its quotes. `None` when it is
+/// not
 /// UTF-8 or has half of a pair of surrogates.
 pub(super) fn unescape(raw: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut rest = str::from_utf8(raw).ok()?.as_bytes();

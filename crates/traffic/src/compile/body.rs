@@ -121,7 +121,7 @@ impl Resolver<'_> {
                 for (at, (name, value)) in members.iter().enumerate() {
                     let path = inside(path, name);
                     if name.contains("${") {
-                        self.findings.add(&path, "a member's name can hold no placeholder");
+                        self.findings.add(&path, "a member's name must not contain a placeholder");
                     }
                     ops.text(if at > 0 { b"," } else { b"" });
                     ops.escaped(name, Escape::JsonValue);
@@ -171,7 +171,7 @@ impl Resolver<'_> {
                     self.plain(text, &inside(&path, "text"), asked, ops);
                 }
                 (None, Some(file)) => self.file_body(file, &inside(&path, "file"), ops),
-                _ => self.findings.add(&path, "has to have `text` or `file`, and not both"),
+                _ => self.findings.add(&path, "must have either `text` or `file`"),
             }
             ops.text(b"\r\n");
         }

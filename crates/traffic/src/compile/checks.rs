@@ -90,7 +90,7 @@ pub(super) fn pointer_at(text: &str, path: &str, findings: &Findings) -> Option<
     let pointer = Pointer::parse(text);
     if pointer.is_none() {
         let what =
-            format!("{} is no JSON pointer: write {}", quote(text), quote(&format!("/{text}")));
+            format!("{} is not a JSON pointer: write {}", quote(text), quote(&format!("/{text}")));
         findings.add(path, what);
     }
     pointer
@@ -99,7 +99,7 @@ pub(super) fn pointer_at(text: &str, path: &str, findings: &Findings) -> Option<
 /// A regular expression.
 pub(super) fn regex_at(pattern: &str, path: &str, findings: &Findings) -> Option<Box<Regex>> {
     let regex = regex(pattern);
-    regex.map_err(|why| findings.add(path, format!("is no regular expression: {why}"))).ok()
+    regex.map_err(|why| findings.add(path, format!("is not a regular expression: {why}"))).ok()
 }
 
 /// A regular expression of bounded size, or why it is none.

@@ -87,7 +87,7 @@ impl Resolver<'_> {
                 None
             };
             if let Some(taken) = taken {
-                self.findings.add(&path, format!("{} names {taken} too", quote(name)));
+                self.findings.add(&path, format!("{} is also the name of {taken}", quote(name)));
             }
             let Some(from) = from(extractor, &path, self.findings) else { continue };
             let index = names.iter().position(|known| known == name).unwrap_or(names.len());

@@ -96,16 +96,16 @@ impl Call<'_> {
         Wrong::new(self.at, format!("`{}`: {what}", self.name))
     }
 
-    /// An argument that has to be the same for every request.
+    /// An argument that must be the same for every request.
     fn constant(&self, index: usize, what: &str) -> Result<String, Wrong> {
         let constant = self.of[index].constant();
         let text = constant.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-        text.ok_or_else(|| self.wrong(format!("its {what} has to be the same for every request")))
+        text.ok_or_else(|| self.wrong(format!("its {what} must be the same for every request")))
     }
 
     fn whole(&self, index: usize, what: &str) -> Result<i64, Wrong> {
         let text = self.constant(index, what)?;
-        let wrong = |_| self.wrong(format!("its {what} {} is no whole number", quote(&text)));
+        let wrong = |_| self.wrong(format!("its {what} {} is not a whole number", quote(&text)));
         text.trim().parse().map_err(wrong)
     }
 
@@ -124,7 +124,7 @@ impl Call<'_> {
         let exponent = exponent.trim().parse::<f64>().ok();
         match (ranks, exponent.filter(|s| s.is_finite() && *s > 0.0 && *s <= 100.0)) {
             (1.., Some(s)) => Ok(Value::Zipf(Box::new(Zipf::new(ranks.unsigned_abs(), s)))),
-            (1.., None) => Err(self.wrong("its exponent has to be above 0 and at most 100")),
+            (1.., None) => Err(self.wrong("its exponent must be above 0 and at most 100")),
             _ => Err(self.wrong("it needs one rank at least")),
         }
     }
@@ -132,7 +132,7 @@ impl Call<'_> {
     fn string(&self) -> Result<Value, Wrong> {
         match self.whole(0, "length")? {
             length @ 0..=LONGEST_STRING => Ok(Value::Letters(length as u32)),
-            _ => Err(self.wrong(format!("its length has to be from 0 to {LONGEST_STRING}"))),
+            _ => Err(self.wrong(format!("its length must be from 0 to {LONGEST_STRING}"))),
         }
     }
 
@@ -166,7 +166,7 @@ impl Call<'_> {
                 let Some(pem) =
                     self.of.pop().as_ref().and_then(Value::constant).map(<[u8]>::to_vec)
                 else {
-                    return Err(self.wrong("its key has to be the same for every request"));
+                    return Err(self.wrong("its key must be the same for every request"));
                 };
                 Function::Jwt(Signer::rs256(&pem).map_err(|bad| self.wrong(bad.0))?)
             }

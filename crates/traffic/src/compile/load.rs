@@ -176,7 +176,8 @@ impl Wanted {
             for (of, _) in given.into_iter().filter(|(_, given)| *given) {
                 if let Some(kind) = kind.filter(|kind| *kind != of) {
                     let what = format!(
-                        "others have a `{}`: endpoints have weights, rates or users, all the same",
+                        "others have a `{}`: give every endpoint a weight, or every one a rate, \
+                         or every one users",
                         kind.key()
                     );
                     findings.add(&inside(&unit.place, of.key()), what);
@@ -215,14 +216,14 @@ impl Wanted {
             };
             if !part.is_finite() || part < 0.0 {
                 let at = inside(&said.place, kind.key());
-                findings.add(&at, format!("{part} is no {}", kind.key()));
+                findings.add(&at, format!("{part} is not a {}", kind.key()));
             }
             self.parts.push(part);
         }
         self.items = items(&self.units, workload);
         let total: f64 = self.parts.iter().sum();
         let Some(choice) = Choice::new(&self.parts) else {
-            findings.add("endpoints", format!("the {}s sum to nothing", kind.key()));
+            findings.add("endpoints", format!("the {}s sum to zero", kind.key()));
             return;
         };
         let load = &mut self.load;
@@ -306,7 +307,7 @@ fn names(workload: &Workload, findings: &Findings) {
         if name.trim().is_empty() {
             findings.add(&at, "the name is empty");
         } else if let Some(first) = seen.insert(name, place) {
-            findings.add(&at, format!("{first} is called so too"));
+            findings.add(&at, format!("{first} has the same name"));
         }
     }
 }

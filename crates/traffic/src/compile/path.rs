@@ -22,7 +22,7 @@ impl Resolver<'_> {
         }
         if !asked.path.starts_with('/') {
             let what = if asked.path.starts_with("${") {
-                "a path begins with `/`: what a placeholder brings in is escaped, `/` too"
+                "a path begins with `/`: what a placeholder inserts is escaped, `/` included"
             } else {
                 "a path begins with `/`"
             };
@@ -39,7 +39,7 @@ impl Resolver<'_> {
             match stretch {
                 TemplatePiece::Text(text, from) => {
                     if let Some(hash) = text.find('#') {
-                        let what = "what follows `#` is never sent; a `#` is written `%23`";
+                        let what = "the part after `#` is never sent; write `#` as `%23`";
                         self.findings.add_at(&at, Some(from + hash..from + hash + 1), what);
                     }
                     query |= text.contains('?');
@@ -91,7 +91,7 @@ impl Resolver<'_> {
         for (name, value) in fields.iter() {
             let at = inside(path, name);
             if name.contains("${") {
-                self.findings.add(&at, "a name can hold no placeholder");
+                self.findings.add(&at, "a name must not contain a placeholder");
                 continue;
             }
             each(FieldPart::Name(name));

@@ -60,7 +60,7 @@ pub(super) fn read(workload: &Workload, inputs: &Inputs<'_>, findings: &Findings
     for (name, written) in workload.pools.iter().take(MOST) {
         let path = inside("pools", name);
         if name == "env" {
-            findings.add(&path, "`env` names the environment: call the pool something else");
+            findings.add(&path, "`env` is reserved for the environment: rename the pool");
         }
         let seed = inputs.seed ^ mixed(all.len() as u64);
         let Some(pool) = pool(name, written, seed, inputs, &path, findings) else {
@@ -128,11 +128,11 @@ enum Found {
 fn rows(pool: &Written, inputs: &Inputs<'_>, path: &str, findings: &Findings) -> Option<Found> {
     let (read, at) = match (&pool.file, &pool.values) {
         (Some(_), Some(_)) => {
-            findings.add(path, "has `file` and `values`: one of them is wanted");
+            findings.add(path, "has `file` and `values`: give exactly one of them");
             return None;
         }
         (None, None) => {
-            findings.add(path, "has neither `file` nor `values`: one of them is wanted");
+            findings.add(path, "has neither `file` nor `values`: give exactly one of them");
             return None;
         }
         (None, Some(values)) => (read_values(values).map(Found::Table), inside(path, "values")),
@@ -206,7 +206,7 @@ fn separator(pool: &Written, format: FileFormat, path: &str, findings: &Findings
         (_, FileFormat::Jsonl) => Some(b','),
         (Some(&[byte]), _) if !matches!(byte, b'"' | b'\r' | b'\n') => Some(byte),
         (Some(_), _) => {
-            findings.add(&inside(path, "separator"), "one character of ASCII is wanted");
+            findings.add(&inside(path, "separator"), "expected one ASCII character");
             None
         }
         (None, FileFormat::Tsv) => Some(b'\t'),
@@ -238,7 +238,7 @@ fn weight_column(
             column.map(Some)
         }
         (Some(_), _) => {
-            findings.add(&at, "means something with `order: weighted` only");
+            findings.add(&at, "is used only with `order: weighted`");
             None
         }
     }
@@ -260,14 +260,14 @@ fn weights(
         let cell = table.cell(row, column as u16).0;
         let Some(weight) = weight_of(cell) else {
             let text = String::from_utf8_lossy(cell);
-            findings.add(&at, format!("row {}: {} is no weight", row + 1, quote(&text)));
+            findings.add(&at, format!("row {}: {} is not a weight", row + 1, quote(&text)));
             return None;
         };
         weights.push(weight);
     }
     let choice = Choice::new(&weights);
     if choice.is_none() {
-        findings.add(&at, "the weights sum to nothing");
+        findings.add(&at, "the weights sum to zero");
     }
     choice.map(Some)
 }

@@ -153,7 +153,7 @@ impl Resolver<'_> {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         let method = asked.method;
         if method.is_empty() || !method.chars().all(token) || method == "CONNECT" {
-            let what = format!("{} is no method that can be sent", quote(method));
+            let what = format!("{} is not a method that can be sent", quote(method));
             self.findings.add(&inside(&asked.place, "method"), what);
         }
         let (mut head, mut body) = (Ops::default(), Ops::default());
@@ -210,12 +210,12 @@ impl Resolver<'_> {
     fn header(&self, path: &str, name: &str, value: &str, extracted: &[String], head: &mut Ops) {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if name.is_empty() || !name.chars().all(token) {
-            self.findings.add(path, format!("{} is no name of a header field", quote(name)));
+            self.findings.add(path, format!("{} is not the name of a header field", quote(name)));
             return;
         }
         let lower = name.to_ascii_lowercase();
         if matches!(lower.as_str(), "content-length" | "transfer-encoding") {
-            self.findings.add(path, "follows from the body: leave it out");
+            self.findings.add(path, "is derived from the body: leave it out");
             return;
         }
         head.text(format!("{name}: ").as_bytes());
@@ -322,7 +322,7 @@ pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &Finding
         let column = error.column().saturating_sub(1).min(body.len());
         let shown = String::from_utf8_lossy(&body[column.saturating_sub(20)..]).into_owned();
         let filled = if kind.is_fixed() { "" } else { " once its placeholders are filled in" };
-        let what = format!("is no JSON{filled}: {what}, near {}", quote(&shown));
+        let what = format!("is not JSON{filled}: {what}, near {}", quote(&shown));
         findings.add(&inside(path, "body"), what);
     }
 }

@@ -82,7 +82,7 @@ impl<'a> Resolver<'a> {
             match piece {
                 Piece::Text(text) => stretches.push(TemplatePiece::Text(text, at)),
                 Piece::Unclosed(rest) => {
-                    let what = "this placeholder is never closed; a plain `${` is written `$${`";
+                    let what = "this placeholder is not closed; a plain `${` is written `$${`";
                     let shown = rest.chars().take(20).map(char::len_utf8).sum::<usize>();
                     self.findings.add_at(path, Some(at..at + shown), what);
                     sound = false;
@@ -125,7 +125,7 @@ impl<'a> Resolver<'a> {
             Expression::Text(text) => Ok(Value::text(text.as_bytes())),
             Expression::Number { text, at } => match text.parse::<f64>() {
                 Ok(number) if number.is_finite() => Ok(Value::text(text.as_bytes())),
-                _ => Err(Wrong::new(at, format!("{} is no number", quote(text)))),
+                _ => Err(Wrong::new(at, format!("{} is not a number", quote(text)))),
             },
             Expression::Name { parts, at } => self.name(parts, at, extracted),
             Expression::Call { name, at, arguments } => self.call(name, at, arguments, extracted),
@@ -234,7 +234,7 @@ impl<'a> Resolver<'a> {
     fn unknown(&self, name: &str, extracted: &[String]) -> String {
         let own = self.workload.variables.keys().chain(self.workload.pools.keys());
         let known = own.chain(extracted).map(String::as_str);
-        format!("nothing is called {}{}", quote(name), nearest(name, known))
+        format!("{} is not defined{}", quote(name), nearest(name, known))
     }
 }
 

@@ -27,7 +27,7 @@ impl Resolver<'_> {
                 TemplatePiece::Value(value, at) => match value.constant() {
                     Some(bytes) => text += &String::from_utf8_lossy(bytes),
                     None => {
-                        let what = "the server has to be the same for every request";
+                        let what = "the server must be the same for every request";
                         self.findings.add_at(PATH, Some(at), what);
                         return None;
                     }
@@ -49,18 +49,18 @@ fn read(text: &str) -> Result<Server, String> {
     if !text.contains("://") {
         return Err(format!("{quoted} names no scheme: write http://{text}"));
     }
-    let url = Url::parse(text).map_err(|why| format!("{quoted} is no URL: {why}"))?;
+    let url = Url::parse(text).map_err(|why| format!("{quoted} is not a URL: {why}"))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("the scheme `{}`: HTTP is spoken only", url.scheme()));
+        return Err(format!("the scheme `{}`: only HTTP is supported", url.scheme()));
     }
     let Some(host) = url.host_str().filter(|host| !host.is_empty()) else {
         return Err(format!("{quoted} has no host"));
     };
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("a user and a password belong into the header `Authorization`".into());
+        return Err("a user and a password belong in the header `Authorization`".into());
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err("no query belongs to the server: write it into the endpoints' paths".into());
+        return Err("the server's URL has no query: write it into the endpoints' paths".into());
     }
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let host = format!("{host}{port}");

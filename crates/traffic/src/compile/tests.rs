@@ -199,31 +199,31 @@ fn all_that_is_wrong_is_told_at_once() {
     }));
     for needle in [
         "target: `h` names no scheme",
-        "headers/X Y: `X Y` is no name",
+        "headers/X Y: `X Y` is not the name",
         "pools/empty/values: the pool is empty",
         "pools/none: has neither",
         "pools/gone/file: `x.csv`: no such file",
         "pools/what/file: `x.dat`: no such file",
-        "pools/w/weight: the weights sum to nothing",
-        "variables/two: a pool is called `two` too",
-        "variables/a: this variable is made of itself: a -> b -> c -> a",
+        "pools/w/weight: the weights sum to zero",
+        "variables/two: `two` is also the name of a pool",
+        "variables/a: this variable refers to itself: a -> b -> c -> a",
         "endpoints/0/path: a path begins with `/`",
-        "endpoints/0/method: `G T` is no method",
-        "endpoints/1/path[3..6]: nothing is called `usr`; did you mean `use`?",
+        "endpoints/0/method: `G T` is not a method",
+        "endpoints/1/path[3..6]: `usr` is not defined; did you mean `use`?",
         "endpoints/1/path[10..17]: the pool `two` has no column `nam`; did you mean `name`?",
         "endpoints/1/path[21..29]: the environment variable `NOPE` is not set",
         "endpoints/1/path[33..36]: `int`: 5 is above 1",
         "endpoints/1/path[46..53]: there is no function `shaa256`; did you mean `sha256`?",
         "endpoints/1/path[62..68]: `sha256(text)` was given 0 arguments",
-        "endpoints/1/path[72..75]: this placeholder is never closed",
-        "endpoints/2/path[2..3]: what follows `#`",
+        "endpoints/1/path[72..75]: this placeholder is not closed",
+        "endpoints/2/path[2..3]: the part after `#`",
         "endpoints/2/headers/A[0..7]: holds byte 0x0d",
-        "endpoints/2/headers/Content-Length: follows from the body",
-        "endpoints/2/checks/0/regex: is no regular expression",
+        "endpoints/2/headers/Content-Length: is derived from the body",
+        "endpoints/2/checks/0/regex: is not a regular expression",
         "endpoints/3/body/file: `y.bin`: no such file",
         "endpoints/4/rate: others have a `weight`",
-        "endpoints/4/name: endpoints/3 is called so too",
-        "endpoints/4/checks/0/json/pointer: `a` is no JSON pointer: write `/a`",
+        "endpoints/4/name: endpoints/3 has the same name",
+        "endpoints/4/checks/0/json/pointer: `a` is not a JSON pointer: write `/a`",
     ] {
         assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
     }
@@ -238,7 +238,7 @@ fn a_body_that_is_no_json_is_told_before_anything_is_sent() {
         "endpoints": [{"path": "/", "body": {"json": "{\"name\": ${u}}"}}]
     }));
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("endpoints/0/body: is no JSON once"), "{told:?}");
+    assert!(told[0].starts_with("endpoints/0/body: is not JSON once"), "{told:?}");
 }
 
 #[test]
@@ -314,14 +314,14 @@ fn what_is_wrong_with_a_flow_is_told() {
         ]}, {"name": "empty", "steps": []}]
     }));
     for needle in [
-        "flows/0/steps/0/path[3..8]: nothing is called `later`",
+        "flows/0/steps/0/path[3..8]: `later` is not defined",
         "flows/0/steps/0/when: the first step is always taken",
-        "flows/0/steps/0/extract/p: `p` names a pool too",
-        "flows/0/steps/0/extract/later/json: `a` is no JSON pointer",
+        "flows/0/steps/0/extract/p: `p` is also the name of a pool",
+        "flows/0/steps/0/extract/later/json: `a` is not a JSON pointer",
         "flows/0/steps/1/when/has: no step before extracts `tokn`",
-        "flows/0/steps/1/extract/token/regex: is no regular expression",
+        "flows/0/steps/1/extract/token/regex: is not a regular expression",
         "flows/0/steps/2/when/chance: 2 is not from 0 to 1",
-        "flows/0/steps/2/body/json[9..11]: nothing is called `ok`",
+        "flows/0/steps/2/body/json[9..11]: `ok` is not defined",
         "flows/1/steps: the flow has no step",
     ] {
         assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
@@ -340,13 +340,7 @@ fn a_course_stands_instead_of_a_steady_load() {
     assert!(Stages::new(&open.load().stages).unwrap().peak() == 180.0);
     let told =
         findings(with(serde_json::json!({"rate": "5/s", "duration": "1s", "stages": stages})));
-    assert_eq!(
-        told,
-        [
-            "load/rate: `stages` stands instead of it",
-            "load/duration: `stages` stands instead of it"
-        ]
-    );
+    assert_eq!(told, ["load/rate: `stages` replaces it", "load/duration: `stages` replaces it"]);
     let told = findings(with(serde_json::json!({"stages": [{"hold": {"at": 1, "for": 0}}]})));
     assert_eq!(told, ["load/stages/0: a stage must last longer than 0"]);
     let told = findings(with(serde_json::json!({"trace": "t.txt"})));

@@ -46,7 +46,7 @@ impl Resolver<'_> {
                 let from = open.iter().position(|open| *open == again).unwrap_or(0);
                 let chain: Vec<&str> =
                     open[from..].iter().chain([&again]).map(|at| names[*at].as_str()).collect();
-                let what = format!("this variable is made of itself: {}", chain.join(" -> "));
+                let what = format!("this variable refers to itself: {}", chain.join(" -> "));
                 self.findings.add(&inside("variables", names[again]), what);
                 for at in open.drain(from..) {
                     self.add_variable(names[at], Value::text(*b""));
@@ -68,10 +68,9 @@ impl Resolver<'_> {
     fn variable(&self, name: &str, text: &str) -> Value {
         let path = inside("variables", name);
         if name == "env" {
-            self.findings
-                .add(&path, "`env` names the environment: call the variable something else");
+            self.findings.add(&path, "`env` is reserved for the environment: rename the variable");
         } else if self.workload.pools.contains_key(name) {
-            self.findings.add(&path, format!("a pool is called {} too", quote(name)));
+            self.findings.add(&path, format!("{} is also the name of a pool", quote(name)));
         }
         let Some(stretches) = self.template(text, &path, &[]) else {
             return Value::text(*b"");
@@ -80,7 +79,7 @@ impl Resolver<'_> {
         let long = value.constant().is_some_and(|bytes| bytes.len() > LONGEST);
         if long || self.parts(&value) > MOST_PARTS {
             self.findings
-                .add(&path, "this variable is made of too many others, or is longer than 1 MiB");
+                .add(&path, "this variable refers to too many others, or is longer than 1 MiB");
             return Value::text(*b"");
         }
         value

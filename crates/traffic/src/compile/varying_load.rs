@@ -47,7 +47,7 @@ impl VaryingLoad {
             ("stages", by_stages && load.trace.is_some()),
         ];
         for (other, _) in given.into_iter().filter(|(_, given)| *given && !own) {
-            findings.add(&format!("load/{other}"), format!("`{key}` stands instead of it"));
+            findings.add(&format!("load/{other}"), format!("`{key}` replaces it"));
         }
         if own {
             let what = "endpoints have rates or users of their own: give them weights instead";
@@ -112,7 +112,7 @@ fn dues(bytes: &[u8], scale: f64) -> Result<Vec<Nanos>, (usize, String)> {
     let mut first = None;
     let lines = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).split(|byte| *byte == b'\n');
     for (line, text) in (1..).zip(lines) {
-        let text = str::from_utf8(text).map_err(|_| (line, "is no UTF-8".to_owned()))?.trim();
+        let text = str::from_utf8(text).map_err(|_| (line, "is not UTF-8".to_owned()))?.trim();
         if text.is_empty() {
             continue;
         }

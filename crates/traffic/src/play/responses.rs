@@ -200,13 +200,13 @@ impl Responses {
         if crowded {
             let most = MOST_HELD >> 20;
             text += &format!(
-                ", of which none is kept: responses under way to all users of a worker hold {most} MiB, \
-                 the most for their checks; take fewer connections"
+                ", not kept: the unfinished responses of this worker hold {most} MiB, the maximum \
+                 for checks; use fewer connections"
             );
         } else if let Some(why) = undecoded.filter(|_| looked_into && bytes <= MOST_BODY) {
             text += &format!(", and the body {}", why.words());
         } else if too_long {
-            text += ", of which 1 MiB is kept: too long to be checked";
+            text += ", 1 MiB of it kept: too long to be checked";
         } else if !failure.body.is_empty() {
             text += &format!(": {}", String::from_utf8_lossy(&failure.body));
         }

@@ -109,7 +109,7 @@ fn write_ops(
                 escape(stack, json, *place, out).map_err(|control| {
                     format!(
                         "a header field of `{}` would hold byte 0x{:02x}, which ends a line or is \
-                         no text; it comes from a placeholder",
+                         not text; it comes from a placeholder",
                         request.name, control.0
                     )
                 })?;

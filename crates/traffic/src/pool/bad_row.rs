@@ -46,7 +46,7 @@ pub(super) fn never_closed(piece: &[u8], open: usize, before: u64, how: &str) ->
     let column = piece[start..open].iter().filter(first_of_a_character).count() + 1;
     let what = format!(
         "a quote opened in line {line}, column {column} is {how}: close it; one that belongs to the \
-         value is written twice, inside of quotes"
+         value is written twice, inside quotes"
     );
     BadRow::at(line, what)
 }

@@ -75,7 +75,7 @@ impl CsvFile {
         piece.truncate(bytes);
         let mut cells = Cells::default();
         let Some((_, count)) = splitter.row(&piece, false, &mut cells) else {
-            return Err(BadRow::whole("has no row that names its columns"));
+            return Err(BadRow::whole("has no header row with column names"));
         };
         start.at += bytes as u64;
         start.line = lines(&piece);
@@ -84,7 +84,7 @@ impl CsvFile {
         }
         let names = (0..count).map(|at| str::from_utf8(cells.cell(at)).map(str::to_owned));
         let names = names.collect::<Result<_, _>>();
-        let names = names.map_err(|_| BadRow::at(1, "a column's name is no UTF-8"))?;
+        let names = names.map_err(|_| BadRow::at(1, "a column's name is not UTF-8"))?;
         Ok(Self { columns: column_names(names, 1)?, name, file, separator, start })
     }
 
@@ -153,7 +153,7 @@ impl CsvFile {
             (at, row) = (at + bytes, row + 1);
             cells.clear();
         }
-        Err(self.bad(from.line + lines(&piece[..bad]) + 1, &format!("row {row} is no UTF-8")))
+        Err(self.bad(from.line + lines(&piece[..bad]) + 1, &format!("row {row} is not UTF-8")))
     }
 
     fn too_long(&self, from: Place, piece: &[u8]) -> String {

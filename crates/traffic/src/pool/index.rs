@@ -113,7 +113,7 @@ impl<'a> Indexing<'a> {
             return Err(format!("{} has no rows", csv.name));
         };
         if weight.is_some() && !(pass.total > 0.0 && pass.total.is_finite()) {
-            return Err(format!("{}: the weights sum to nothing", csv.name));
+            return Err(format!("{}: the weights sum to zero", csv.name));
         }
         pass.entry(at.at);
         out(&pass.entries)?;
@@ -186,7 +186,7 @@ impl<'a> Pass<'a> {
         let cell = self.cells.cell(column);
         let weight = weight_of(cell).ok_or_else(|| {
             let text = String::from_utf8_lossy(cell);
-            format!("row {}: {} is no weight", self.row + 1, model::quote::quote(&text))
+            format!("row {}: {} is not a weight", self.row + 1, model::quote::quote(&text))
         })?;
         self.total += weight;
         Ok(())

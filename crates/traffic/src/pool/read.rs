@@ -37,7 +37,7 @@ pub(crate) fn read_csv(
         let Some(table) = &mut table else {
             let names = record.iter().map(|name| str::from_utf8(name).map(str::to_owned));
             let names = names.collect::<Result<_, _>>();
-            let names = names.map_err(|_| BadRow::at(line, "a column's name is no UTF-8"))?;
+            let names = names.map_err(|_| BadRow::at(line, "a column's name is not UTF-8"))?;
             table = Some(named(names, line)?);
             continue;
         };
@@ -48,12 +48,12 @@ pub(crate) fn read_csv(
         for (cell, name) in record.iter().zip(0..) {
             if str::from_utf8(cell).is_err() {
                 let column = &table.columns[name];
-                return Err(BadRow::at(line, format!("row {row}: `{column}` is no UTF-8")));
+                return Err(BadRow::at(line, format!("row {row}: `{column}` is not UTF-8")));
             }
             table.add(Some((cell, false))).map_err(BadRow::whole)?;
         }
     }
-    table.ok_or_else(|| BadRow::whole("has no row that names its columns"))
+    table.ok_or_else(|| BadRow::whole("has no header row with column names"))
 }
 
 fn named(columns: Vec<String>, line: u64) -> Result<Table, BadRow> {
@@ -93,7 +93,7 @@ pub(crate) fn json_bytes(file: &dyn RowFile) -> Result<Vec<u8>, BadRow> {
 pub(crate) fn read_json_lines(bytes: &[u8]) -> Result<Table, BadRow> {
     let text = str::from_utf8(without_mark(bytes)).map_err(|error| {
         let before = &bytes[..error.valid_up_to().min(bytes.len())];
-        BadRow::at(1 + lines(before), "is no UTF-8")
+        BadRow::at(1 + lines(before), "is not UTF-8")
     })?;
     // Twice, a line at a time: values take several times the memory of their text.
     read_rows(|| {
@@ -106,7 +106,7 @@ fn json_value(line: u64, text: &str) -> Result<Literal, BadRow> {
     serde_json::from_str(text).map_err(|error| {
         let what = error.to_string();
         let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
-        BadRow::at(line, format!("is no JSON: {what} (column {})", error.column()))
+        BadRow::at(line, format!("is not JSON: {what} (column {})", error.column()))
     })
 }
 
@@ -160,7 +160,10 @@ fn columns_of<L: Borrow<Literal>>(
         }
     }
     match single {
-        Some(row) if objects => Err(BadRow::whole(format!("row {row} is no object, others are"))),
+        Some(row) if objects => Err(BadRow::whole(format!(
+            "row {row} is not an object, but others \
+            are"
+        ))),
         _ => Ok(objects.then_some(columns)),
     }
 }

@@ -37,12 +37,12 @@ fn bad_rows_are_told_with_their_line() {
     for (text, line, needle) in [
         (&b"a,b\n1,2\n3\n"[..], Some(3), "has 1 value"),
         (b"a,b\n1,\"x\ny\"\n3,4,5\n", Some(4), "has 3 values"),
-        (b"a,b\n1,\xff\n", Some(2), "row 1: `b` is no UTF-8"),
+        (b"a,b\n1,\xff\n", Some(2), "row 1: `b` is not UTF-8"),
         (b"a,b\n1,\"x\n2,y\n", Some(2), "a quote opened in line 2, column 3 is never closed"),
         ("a,b\né,\"x\"\n\"é\n\",\"\"\"\n".as_bytes(), Some(4), "line 4, column 3 is never closed"),
         (b"a,\n", Some(1), "column 2 has no name"),
         (b"a,a\n", Some(1), "two columns"),
-        (b"", None, "no row"),
+        (b"", None, "no header row"),
     ] {
         let bad = read_csv(text, b',', None).unwrap_err();
         assert!(bad.what.contains(needle), "{bad:?}");
@@ -50,7 +50,10 @@ fn bad_rows_are_told_with_their_line() {
     }
     let bad = read_json_lines(b"{\"a\":1}\n\n{\"a\":\n").unwrap_err();
     assert_eq!(bad.line, Some(3), "{bad:?}");
-    assert!(read_json_lines(b"{\"a\":1}\n7\n").unwrap_err().what.contains("row 2 is no object"));
+    assert!(read_json_lines(b"{\"a\":1}\n7\n").unwrap_err().what.contains(
+        "row 2 is not an \
+        object"
+    ));
 }
 
 #[test]

@@ -82,14 +82,18 @@ impl Signer {
     /// An RSA key in PEM form: PKCS #8 (`BEGIN PRIVATE KEY`) or PKCS #1 (`BEGIN RSA PRIVATE KEY`).
     pub(crate) fn rs256(pem: &[u8]) -> Result<Self, BadKey> {
         let key = PrivateKeyDer::from_pem_slice(pem)
-            .map_err(|_| BadKey("the key is no private key in PEM form".into()))?;
+            .map_err(|_| BadKey("the key is not a private key in PEM form".into()))?;
         let pair = match &key {
             PrivateKeyDer::Pkcs8(der) => RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()),
             PrivateKeyDer::Pkcs1(der) => RsaKeyPair::from_der(der.secret_pkcs1_der()),
-            _ => return Err(BadKey("the key is no RSA key".into())),
+            _ => return Err(BadKey("the key is not an RSA key".into())),
         };
-        let pair = pair
-            .map_err(|why| BadKey(format!("the key is no RSA key of 2048 bits or more ({why})")))?;
+        let pair = pair.map_err(|why| {
+            BadKey(format!(
+                "the key is not an RSA key of 2048 bits or more \
+                ({why})"
+            ))
+        })?;
         Ok(Self::Rs256(RsaKey(Arc::new(pair))))
     }
 

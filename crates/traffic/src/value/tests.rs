@@ -85,7 +85,7 @@ fn tokens_are_those_of_others() {
         assert_eq!(text(&token), include_str!("data/rs256.jwt"));
     }
     let bad = Signer::rs256(b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
-    assert!(bad.unwrap_err().0.contains("no RSA key"));
+    assert!(bad.unwrap_err().0.contains("not an RSA key"));
     assert!(Signer::rs256(b"secret").is_err());
 }
 

@@ -61,9 +61,9 @@ fn exceeded_cause(tool: Tool, claim: &Claim) -> Option<String> {
             "hey's average, which is too high beyond a million requests"
         }
         Tool::Wrk | Tool::Wrktest => {
-            "wrk's stats correction: before it prints, wrk adds invented samples above the mean to \
-             the latencies of its closed loop, so that mean and percentiles come out too high. A \
-             script that pipelines requests would look the same"
+            "wrk's correction for coordinated omission: before it prints, wrk adds synthetic \
+             samples above the mean to the latencies of its closed loop, so that mean and \
+             percentiles come out too high. A script that pipelines requests would look the same"
         }
         Tool::Hey => "hey ran with more connections than were given here, or over HTTP/2",
         Tool::Oha => "oha ran with --latency-correction, -p or more connections than given here",
@@ -104,8 +104,8 @@ fn idle_cause(tool: Tool, pauses: bool) -> Option<String> {
         }
         Tool::Plimsoll => "connections that never opened or hung without a response",
         _ => {
-            "the tool was the limit and used the rest of the time itself, it kept a fixed \
-             rate, or connections never opened"
+            "the tool was the limit (its own work took the rest of the time), it kept a \
+             fixed rate, or connections never opened"
         }
     };
     Some(cause.to_owned())
@@ -117,7 +117,11 @@ pub(super) fn unknown(_: Tool, claim: &Claim) -> Option<Found> {
         && claim.mean_ns.is_some();
     applies.then(|| {
         let shown = claim.in_flight().unwrap_or(0.0);
-        let evidence = format!("{} requests were in flight, of unknown", grouped(shown, 1));
+        let evidence = format!(
+            "{} requests were in flight, on an unknown number of \
+            connections",
+            grouped(shown, 1)
+        );
         (Severity::Note, evidence, None)
     })
 }

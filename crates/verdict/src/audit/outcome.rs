@@ -36,7 +36,7 @@ pub(super) fn nothing(_: Tool, claim: &Claim) -> Option<Found> {
     if claim.qps > 0.0 && claim.requests != Some(0) && claim.mean_ns.is_some() {
         return None;
     }
-    let what = if claim.qps > 0.0 { "no latency in the file" } else { "no response came" };
+    let what = if claim.qps > 0.0 { "no latency in the file" } else { "no response arrived" };
     doubtful(what.to_owned())
 }
 

@@ -95,19 +95,16 @@ fn why(own: &Claim, most: &Claim, name: &str, mean_ratio: Option<f64>) -> Option
     if ratio > 1.0 {
         let success = own.success.filter(|&success| success < SOUND)?;
         return Some(format!(
-            "more than {name}, but only {} succeeded: fast errors, not capacity",
+            "a higher QPS than {name}, but only {} succeeded: fast errors, not capacity",
             share(success)
         ));
     }
     if ratio >= AGREES {
         return None;
     }
-    let amount = format!(
-        "{} of {name}: likely delivered {}/s too little",
-        percent(ratio),
-        rate(most.qps - own.qps)
-    );
-    Some(format!("{amount}, since {}", reason(own, mean_ratio)))
+    let amount =
+        format!("{} of {name}: probably {}/s too low", percent(ratio), rate(most.qps - own.qps));
+    Some(format!("{amount}, because {}", reason(own, mean_ratio)))
 }
 
 fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
@@ -122,8 +119,8 @@ fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
     }
     match in_flight {
         Some((n, cap)) if n < BUSY_ELSEWHERE * cap => format!(
-            "by its own figures {} of {} requests were in flight: the rest of the time the tool was \
-             busy with itself or pausing",
+            "by its own figures {} of {} requests were in flight: the rest of the time the tool \
+             itself was busy or paused",
             grouped(n, if cap < 10.0 { 2 } else { 0 }),
             grouped(cap, 0)
         ),
@@ -133,7 +130,7 @@ fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
                  this tool, or the figure includes waiting in the tool's own queue",
                 own.mean_ns.map_or_else(String::new, show_duration)
             ),
-            _ => "it did not send more, and its latencies do not show why".to_owned(),
+            _ => "it sent fewer requests, and its latencies do not show why".to_owned(),
         },
     }
 }

@@ -89,7 +89,7 @@ fn what_rounding_explains_is_not_held_against_a_row() {
 #[test]
 fn wrks_correction_is_named_and_heys_million_too() {
     let wrk = findings(Tool::Wrk, &closed(30_000.0, 75_613.16, 508.77));
-    assert!(wrk[0].cause.as_ref().unwrap().contains("wrk's stats correction"));
+    assert!(wrk[0].cause.as_ref().unwrap().contains("wrk's correction for coordinated omission"));
     assert!(wrk[0].evidence.ends_with("1.28 times"), "{wrk:?}");
     let hey = Claim { requests: Some(3_000_000), ..closed(100.0, 30_000.0, 10.0) };
     let hey = findings(Tool::Hey, &hey);
@@ -196,7 +196,7 @@ fn counts_rates_and_outcomes() {
     let many = Claim { connect_errors: 5, connections: Some(1000.0), ..base.clone() };
     assert!(found(Tool::Wrk, &many).contains(&("connects_failed", Severity::Note)));
     let nothing = Claim { mean_ns: None, qps: 0.0, requests: Some(0), ..base.clone() };
-    assert_eq!(evidence(Tool::Wrk, &nothing, "nothing_measured"), "no response came");
+    assert_eq!(evidence(Tool::Wrk, &nothing, "nothing_measured"), "no response arrived");
     let alone = Claim { keepalive: Some(false), ..base };
     assert_eq!(found(Tool::Ab, &alone), [("no_keepalive", Severity::Note)]);
 }
@@ -239,25 +239,25 @@ fn files_of_the_same_load_are_set_side_by_side() {
         [
             (
                 "erring.txt",
-                "more than wrk.txt, but only 20.00 % succeeded: fast errors, not capacity"
+                "a higher QPS than wrk.txt, but only 20.00 % succeeded: fast errors, not capacity"
             ),
             ("wrk.txt", "agrees"),
             ("oha.txt", "agrees"),
             (
                 "hey.txt",
-                "50.00 % of wrk.txt: likely delivered 20,000/s too little, since by its own \
-                 figures 50 of 100 requests were in flight: the rest of the time the tool was \
-                 busy with itself or pausing"
+                "50.00 % of wrk.txt: probably 20,000/s too low, because by its own \
+                 figures 50 of 100 requests were in flight: the rest of the time the tool itself \
+                 was busy or paused"
             ),
             (
                 "slow.txt",
-                "50.00 % of wrk.txt: likely delivered 20,000/s too little, since its requests took \
+                "50.00 % of wrk.txt: probably 20,000/s too low, because its requests took \
                  2.08 times as long on average (5.00ms): the server was slower for this tool, or the \
                  figure includes waiting in the tool's own queue"
             ),
             (
                 "ab.txt",
-                "25.00 % of wrk.txt: likely delivered 30,000/s too little, since it opened a \
+                "25.00 % of wrk.txt: probably 30,000/s too low, because it opened a \
                  connection for each request"
             ),
         ]

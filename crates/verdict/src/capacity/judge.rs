@@ -21,7 +21,7 @@ pub const LEAST_SUCCESS: f64 = 0.99;
 pub const LEAST_ANSWERED: f64 = 0.99;
 /// Mean service time over that at rest from which on a server that took every connection is taken
 /// to stand in a queue of its own.
-const QUEUED: f64 = 3.0;
+pub const QUEUED: f64 = 3.0;
 
 /// Judges a run: `objectives` are its margins under what was asked for, `idle_mean_ns` the mean
 /// response time at rest, where it is known. An idle look or a probe is judged by the same rule, but

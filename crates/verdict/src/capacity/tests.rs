@@ -125,7 +125,7 @@ fn objectives_that_are_never_met_say_so_with_the_best_seen() {
     assert_eq!(ending, Ending::NeverMet);
     assert_eq!(search.answer(), None);
     let text = words::sentence(&search, ending);
-    assert!(text.contains("never met (mean<=100ms)") && text.contains("best seen at"), "{text}");
+    assert!(text.contains("never met (mean<=100ms)") && text.contains("best level"), "{text}");
     assert!(search.steps() <= 10, "{}", search.steps());
 }
 

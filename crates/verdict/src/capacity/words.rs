@@ -27,7 +27,7 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
         (Some(ending), _) => sentence(search, ending),
         (None, Some(answer)) => {
             let found = found(search.settings(), answer);
-            format!("{found}; the search was not over{}", beyond(search, answer))
+            format!("{found}; the search was stopped before its end{}", beyond(search, answer))
         }
         (None, None) => "no level had held when the search was stopped".to_owned(),
     };
@@ -123,8 +123,8 @@ fn beyond(search: &Search, answer: &Answer) -> String {
         [first, .., last] => format!("{} levels from {first} to {last}", levels.len()),
     };
     format!(
-        ". The interval reaches above {named}, which broke: so near the capacity a step can break by \
-         chance"
+        ". The interval reaches above {named}, which broke: close to the capacity a step can \
+         break by chance"
     )
 }
 
@@ -173,7 +173,7 @@ pub fn why_not_more(search: &Search, answer: &Answer) -> String {
     let kind = search.settings().kind;
     if let Some(limit) = answer.limited_by.as_ref().filter(|limit| limit.objective == "stable") {
         return format!(
-            "there were no dips at {} and left it at {}",
+            "there were no dips at {}, but dips at {}",
             level_of(kind, limit.below.level),
             level_of(kind, limit.above.level)
         );
@@ -252,11 +252,11 @@ fn best_seen(search: &Search) -> String {
     let at = level_of(search.settings().kind, fed.step.level);
     match fed.judged.margins.first() {
         Some(margin) => format!(
-            "best seen at {at}, where {} came to {}",
+            "best level tried: {at}, where {} was {}",
             margin.objective,
             value(margin.unit, margin.value)
         ),
-        None => format!("best seen at {at}"),
+        None => format!("best level tried: {at}"),
     }
 }
 

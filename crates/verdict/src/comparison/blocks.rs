@@ -102,8 +102,8 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
     let worth = effective(blocks.len(), rho);
     if worth < FEWEST_EFFECTIVE {
         return Err(format!(
-            "a run is worth {worth:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are needed \
-             to judge by: measure longer"
+            "a run has {worth:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are \
+             needed: measure longer"
         ));
     }
     let table = Table::of(&blocks);

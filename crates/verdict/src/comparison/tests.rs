@@ -119,7 +119,7 @@ fn a_against_a_in_simulation_cries_wolf_no_more_than_it_says() {
             yes(quiet),
         );
         tell(
-            &format!("A/A: intervals that hold the truth, {figure}"),
+            &format!("A/A: intervals that contain the truth, {figure}"),
             "93-97 %",
             held,
             yes(covers),
@@ -135,8 +135,8 @@ fn shifts_in_simulation_are_seen_the_more_the_larger() {
         let found = compared(shift, seed);
         for (of, figure) in ["mean", "p95"].into_iter().enumerate() {
             let (seen, held) = found[of];
-            let claim = format!("a shift of {:.0} % is seen, {figure}", 100.0 * shift);
-            tell(&claim, "told", seen, "-");
+            let claim = format!("a shift of {:.0} % is detected, {figure}", 100.0 * shift);
+            tell(&claim, "for information", seen, "-");
             assert!(seen > before[of], "{figure} at {shift}: {seen}");
             assert!((0.93..=0.97).contains(&held), "{figure} at {shift}: {held}");
             before[of] = seen;
@@ -187,7 +187,13 @@ fn few_blocks_in_simulation_tell_what_is_far_beyond_their_spread() {
     tell(claim, "<= 6.5 %", share, yes(share <= 0.065));
     let claim = "1 to 5 blocks, a server 45 times as slow: seen";
     tell(claim, ">= 90 %", f64::from(far) / 100.0, yes(far >= 90));
-    tell("few blocks, a server three times as slow: seen", "told", f64::from(seen) / 100.0, "-");
+    tell(
+        "few blocks, a server three times as slow: detected",
+        "for \
+        information",
+        f64::from(seen) / 100.0,
+        "-",
+    );
     assert!(share <= 0.065 && far >= 90, "{alarms} {far}");
 }
 

@@ -113,7 +113,7 @@ fn what_to_read_from_an_open_loop() {
         (
             &[(1000.0, 1000.0, 2.0, 1.0), (2000.0, 1999.0, 3.0, 1.0), (3000.0, 2100.0, 400.0, 1.0)]
                 [..],
-            "The server kept up with rates to 2,000/s, in 3.00ms on average; at 3,000/s it \
+            "The server kept up with rates up to 2,000/s, in 3.00ms on average; at 3,000/s it \
              answered 2,100 requests/s.",
         ),
         (
@@ -186,8 +186,8 @@ fn sessions_that_make_several_requests_are_held_against_what_was_due() {
     for row in &mut sweep.rows {
         row.offered_per_s = Some(3.0 * row.level);
     }
-    let told = "The server kept up with rates to 100/s, in 2.00ms on average; at 200/s it answered \
-                410 requests/s.";
+    let told = "The server kept up with rates up to 100/s, in 2.00ms on average; at 200/s it \
+                answered 410 requests/s.";
     assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
 }
 
@@ -199,8 +199,8 @@ fn sessions_that_pile_up_are_not_kept_up_with_though_what_was_due_was_answered()
         row.offered_per_s = Some(row.qps / 0.991);
         row.sessions = Some(SessionPace { ended_ratio, doubt: 0.015 });
     }
-    let told = "The server kept up with rates to 20/s, in 30.0ms on average; at 21/s it answered \
-                200 requests/s and ended 91.56 % of the sessions that were due.";
+    let told = "The server kept up with rates up to 20/s, in 30.0ms on average; at 21/s it \
+                answered 200 requests/s and ended 91.56 % of the sessions that were due.";
     assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
 }
 

@@ -37,7 +37,7 @@ fn the_founding_comparison() {
     assert_eq!(percent(diff.rows[0].mean_ratio(0).unwrap()), "58.72 %");
     assert_eq!(diff.partial_levels().count(), 0);
     let notes = diff.notes.join("\n");
-    assert!(notes.contains("the environment is not known of before, after, native"), "{notes}");
+    assert!(notes.contains("the environment of before, after, native is not known"), "{notes}");
     assert!(notes.contains("native: QPS x mean exceeds the connections"), "{notes}");
 }
 
@@ -80,8 +80,8 @@ fn differences_are_told() {
             |a| a.environment = Some(Environment { cpus: 7, ..a.environment.clone().unwrap() }),
             "a and b ran in different environments: processors: 7 against 0",
         ),
-        (|a| a.environment = None, "the environment is not known of a"),
-        (|a| a.commonest_response = None, "the response is not known of a"),
+        (|a| a.environment = None, "the environment of a is not known"),
+        (|a| a.commonest_response = None, "the response of a is not known"),
         (
             |a| a.success_means = SuccessMeaning::Unstated,
             "success counts whatever its tool counted (wrktest.sh: every response, 5xx included) in \

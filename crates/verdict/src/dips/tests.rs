@@ -93,7 +93,7 @@ fn spans(dips: &[Dip]) -> Vec<(u64, u64)> {
 fn healthy_runs_have_no_dips() {
     let dipping = |seed: &u64| !find(&Seconds::of(Healthy::drawn(*seed).run(*seed))).is_empty();
     let invented: Vec<u64> = (0..1000).filter(dipping).collect();
-    told("dips invented in 1,000 healthy runs", "none", invented.len(), invented.is_empty());
+    told("dips reported in 1,000 healthy runs", "none", invented.len(), invented.is_empty());
     assert!(invented.is_empty(), "seeds {invented:?}: {:?}", Healthy::drawn(invented[0]));
 }
 

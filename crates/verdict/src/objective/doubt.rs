@@ -136,7 +136,7 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
         return None;
     }
     if run.plan.think_ns.is_some() {
-        return Some("the users' think time sets the pace: use more of them (-c)".to_owned());
+        return Some("the users' think time sets the pace: use more users (-c)".to_owned());
     }
     let seconds = figures.duration_ns as f64 / model::units::SECOND as f64;
     let (asked, more) = match (run.plan.rate_per_s, run.plan.pace_ns) {
@@ -161,7 +161,7 @@ fn names(run: &Run, consequence: Verdict) -> String {
 }
 
 fn not_believable(run: &Run) -> String {
-    format!("the run cannot be believed ({})", names(run, Verdict::Invalid))
+    format!("the run is INVALID ({})", names(run, Verdict::Invalid))
 }
 
 fn saw_less(run: &Run) -> String {

@@ -138,7 +138,7 @@ fn ruled(run: &Run, figures: &Figures, bound: Bound, empty: Judgement) -> Judgem
     let Some(measured) = figures.measure(bound.metric, bound.limit) else {
         return match doubt(run, figures, bound, false) {
             Some(doubt) => undecided(empty, doubt),
-            None => undecided(empty, "nothing was counted that this figure is made of"),
+            None => undecided(empty, "the run holds no samples of this figure"),
         };
     };
     let judgement = with_figures(empty, bound, measured);

@@ -24,9 +24,9 @@ pub fn holding(sweep: &Sweep) -> Option<Holding> {
         Some(at) => {
             let held = &sweep.levels[at];
             let qps = rate(held.run.rates.requests_per_s);
-            format!("The highest level that holds {objectives} is {}, at {qps}/s", level(held))
+            format!("The highest level that meets {objectives} is {}, at {qps}/s", level(held))
         }
-        None => format!("No level holds {objectives}"),
+        None => format!("No level meets {objectives}"),
     };
     let next = match highest {
         Some(at) => sweep.levels.get(at + 1),
@@ -43,7 +43,7 @@ pub fn holding(sweep: &Sweep) -> Option<Holding> {
     let below = &sweep.levels[..highest.unwrap_or(0)];
     if let Some(gap) = below.iter().rfind(|held| !holds(held)) {
         sentence += &format!(
-            ". It holds them although {} below it does not ({}): repeat before relying on it",
+            ". It meets them although {} below it does not ({}): repeat before relying on it",
             level(gap),
             stopped_by(gap)
         );
@@ -131,11 +131,11 @@ mod tests {
             (
                 &[Some(Pass), Some(Pass), Some(Fail)][..],
                 Some(1),
-                "holds mean<500ms, p99<500ms is 2 connections, at 1,000/s; at 4 connections \
+                "meets mean<500ms, p99<500ms is 2 connections, at 1,000/s; at 4 connections \
                  p99<500ms is missed with 600ms.",
             ),
             (&[Some(Pass), Some(Pass)], Some(1), "sweep to higher levels"),
-            (&[Some(Fail), Some(Fail)], None, "No level holds"),
+            (&[Some(Fail), Some(Fail)], None, "No level meets"),
             (&[Some(Inconclusive)], None, "at 1 connection p99<500ms is undecided"),
             (&[Some(Pass), Some(Fail), Some(Pass)], Some(2), "although 2 connections below it"),
         ] {

@@ -85,7 +85,7 @@ pub fn parse(text: &str) -> Result<Vec<Objective>, ObjectiveError> {
 pub fn parse_abort(text: &str) -> Result<AbortRule, ObjectiveError> {
     let whole = Part::of(text).trimmed();
     let Some(at) = whole.text.rfind(" for ") else {
-        let message = "say for how long the breach must last: `p99>2s for 10s`";
+        let message = "state how long the breach must last: `p99>2s for 10s`";
         return Err(whole.end().error(message));
     };
     let (breach, held) = (whole.slice(0, at).trimmed(), whole.slice(at + 5, whole.text.len()));
@@ -176,7 +176,7 @@ fn subject(part: Part<'_>) -> Result<Subject, ObjectiveError> {
     }
     let (path, beyond) = path.take(|c| !c.is_whitespace() && !c.is_control());
     if !beyond.text.is_empty() {
-        return Err(beyond.error("a path has no blanks: write them as %20"));
+        return Err(beyond.error("a path contains no spaces: write them as %20"));
     }
     Ok(Subject::Endpoint(format!("{} {}", method.text, path.text)))
 }
@@ -213,7 +213,7 @@ fn figure(name: Part<'_>) -> Result<Metric, ObjectiveError> {
         ("achieved", None) => Ok(Metric::Achieved),
         ("", Some(_)) => Err(rest.error("which latency? `service.p99`, `service.mean`")),
         (text, Some(_)) if FIGURES.split(", ").any(|known| known == text) => {
-            Err(name.error(format!("`{text}` is no latency: write it without the first word")))
+            Err(name.error(format!("`{text}` is not a latency: leave out the first word")))
         }
         _ => Err(unknown_figure(rest)),
     }
@@ -404,7 +404,10 @@ fn bad_side(bound: Bound, part: Part<'_>) -> Result<Bound, ObjectiveError> {
         return Ok(bound);
     }
     let signs = if metric.lower_is_better() { "> or >=" } else { "< or <=" };
-    let message = format!("this would end a run that goes well: name the breach with {signs}");
+    let message = format!(
+        "this would end a run that meets the limit: write the breach with \
+        {signs}"
+    );
     Err(sign_of(part).error(message))
 }
 

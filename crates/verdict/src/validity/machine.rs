@@ -130,7 +130,7 @@ pub(super) fn near_ceiling(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{}/s is {} of what this generator can do with {} workers, {}/s",
+        "{}/s is {} of this generator's ceiling with {} workers, {}/s",
         rate(run.rates.requests_per_s),
         percent(ceiling.used_ratio),
         run.plan.threads,

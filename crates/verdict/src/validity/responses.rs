@@ -25,7 +25,7 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
     }
     let window = show_duration(run.totals.duration_ns);
     let attempts = grouped(run.totals.attempts as f64, 0);
-    let mut evidence = format!("no response came in {window}, of {attempts} attempts");
+    let mut evidence = format!("no response arrived in {window}, of {attempts} attempts");
     let commonest = run.totals.errors.occurred().max_by_key(|&(_, count)| count);
     if let Some((class, count)) = commonest {
         evidence += &format!("; {} failed by {}", grouped(count as f64, 0), class.name());
@@ -120,8 +120,8 @@ pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "the server closed {} connections on {} responses, although keep-alive was asked; connecting \
-         anew took {} on average",
+        "the server closed {} connections on {} responses, although keep-alive was requested; \
+         reconnecting took {} on average",
         grouped(closes, 0),
         grouped(responses, 0),
         show_duration(run.connect_ns.mean.saturating_add(run.tls_ns.mean))
@@ -166,7 +166,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
                 "the responses{of} changed {at} after the start, and {share} are of the new kind since then"
             )
         }
-        Changed::ForGood => format!("the responses{of} changed for good in the window"),
+        Changed::ForGood => format!("the responses{of} changed permanently in the window"),
         Changed::Faster => format!(
             "{} of the responses{of} are of another kind and came in {} on average, the others in {}",
             share(first.share),

@@ -53,8 +53,8 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
     }
     let of_attempts = run.rates.attempts_success_ratio.or(run.rates.success_ratio);
     parts.push(format!(
-        "the others had {} responses each (median); of the attempts {} succeeded, because a user who \
-         waits makes few",
+        "the others had {} responses each (median); {} of the attempts succeeded, because a \
+         waiting user makes few",
         grouped(users.median as f64, 0),
         of_attempts.map_or_else(|| "none".to_owned(), share)
     ));
@@ -98,7 +98,7 @@ fn mute(run: &Run, users: &Users) -> Option<Finding> {
     }
     let evidence = format!(
         "{} of {} connections were opened and sent requests, but never had a response; their users were served \
-         on other connections; of the attempts {} succeeded, because a user who waits makes few",
+         on other connections; {} of the attempts succeeded, because a waiting user makes few",
         grouped(mute as f64, 0),
         grouped(opened, 0),
         share(totals.succeeded as f64 / attempts.max(1.0))

@@ -290,7 +290,7 @@ fn what_an_error_says() {
         (b"HTTP/1.1 200 OK\n", "LF without CR in `HTTP/1.1 200 OK`"),
         (b"HTTP/1.1 200 OK\r\n\n", "LF without CR at the start of a line"),
         (b"HTTP/1.1 200 OK\r\nA: \0", r"control byte `\x00` in `A`"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n", "Content-Length is no number: `ten`"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n", "Content-Length is not a number: `ten`"),
     ];
     for (bytes, expected) in table {
         match replay::answers([bytes], &[ResponseTo::Other], Limits::default()).last() {

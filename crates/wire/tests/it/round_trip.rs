@@ -91,7 +91,7 @@ fn contradictory_requests_are_not_written() {
         (&[("Host", "a"), ("host", "a")], "headers contradict: Host given twice"),
         (&[("Host", "a b")], "headers contradict: malformed Host: `a b`"),
         (&[("Content-Length", "3")], "Content-Length says 3 bytes, the body has 2"),
-        (&[("Content-Length", "x")], "headers contradict: Content-Length is no number: `x`"),
+        (&[("Content-Length", "x")], "headers contradict: Content-Length is not a number: `x`"),
         (
             &[("Content-Length", "2"), ("Content-Length", "2")],
             "headers contradict: Content-Length given twice: 2 and 2",

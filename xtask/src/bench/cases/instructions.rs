@@ -29,16 +29,16 @@ pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
     };
     let row = |how, what: &str| -> Result<Row> {
         let (short, long) = (count(SHORT, how)?, count(LONG, how)?);
-        ensure!(long > short, "reading {LONG} answers took no more than reading {SHORT}");
+        ensure!(long > short, "reading {LONG} responses took no more than reading {SHORT}");
         Ok(Row {
-            what: format!("reading an answer{what}: instructions"),
+            what: format!("reading a response{what}: instructions"),
             unit: Unit::Count,
             spread: Spread::of(&[(long - short) as f64 / f64::from(LONG - SHORT)]),
             reach: Reach::Nothing,
             detail: "callgrind".into(),
         })
     };
-    Ok(vec![row("new", "")?, row("seen", " whose head has come before")?])
+    Ok(vec![row("new", "")?, row("seen", " with a head that was seen before")?])
 }
 
 /// The count in callgrind's closing line, `==PID== Collected : N`.

@@ -80,13 +80,16 @@ const fn switch(long: &'static str, short: char, does: Does) -> Flag {
 }
 
 const REDIRECTS: Does = Does::Lost("redirects are not followed; a response below 400 is a success");
-const TLS: Does = Does::Lost("TLS is negotiated as the workload's `tls` says");
-const PROXY: Does = Does::Lost("requests go to the server itself, through no proxy");
+const TLS: Does = Does::Lost("TLS is set by the workload's `tls`");
+const PROXY: Does = Does::Lost("requests go directly to the server, without a proxy");
 const AUTH: Does = Does::Lost("only basic and bearer credentials are sent");
 const RETRY: Does = Does::Lost("a failed request counts as failed and is not repeated");
-const NET: Does = Does::Lost("connections are made as the command line of a run says");
-const VERSION: Does = Does::Lost("HTTP/1.1 is spoken");
-const OTHER: Does = Does::Lost("another protocol than HTTP, or a service that is not asked");
+const NET: Does = Does::Lost("connections are set by the flags of `plimsoll run`");
+const VERSION: Does = Does::Lost("only HTTP/1.1 is used");
+const OTHER: Does = Does::Lost(
+    "for a protocol other than HTTP, or for a service that is not \
+    contacted",
+);
 
 /// Flags with a letter, and those that a workload has a place for.
 const FLAGS: &[Flag] = &[

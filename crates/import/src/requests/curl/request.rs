@@ -175,7 +175,11 @@ impl Request {
                 match name.to_ascii_lowercase().as_str() {
                     "host" => self.lost(&format!("-H {}", quote(line)), "Host is the target's"),
                     "content-length" | "transfer-encoding" | "connection" => {
-                        self.lost(&format!("-H {name}"), "the message is framed by what sends it");
+                        self.lost(
+                            &format!("-H {name}"),
+                            "Plimsoll computes it when it sends the \
+                            request",
+                        );
                     }
                     _ => self.draft.put_header(name.trim(), value),
                 }
@@ -186,7 +190,7 @@ impl Request {
             }
             None => match line.strip_suffix(';') {
                 Some(name) => self.draft.put_header(name.trim(), ""),
-                None => self.lost(&format!("-H {}", quote(line)), "there is no colon in it"),
+                None => self.lost(&format!("-H {}", quote(line)), "it has no colon"),
             },
         }
     }
@@ -223,7 +227,7 @@ impl Request {
     /// `-F`: `name=text`, `name=@file` or `name=<file`, with `;type=` and `;filename=` behind it.
     fn form(&mut self, value: &str) {
         let Some((name, content)) = value.split_once('=') else {
-            return self.lost(&format!("-F {}", quote(value)), "there is no = in it");
+            return self.lost(&format!("-F {}", quote(value)), "it has no =");
         };
         let mut settings = content.split(';');
         let content = settings.next().unwrap_or_default().to_owned();
@@ -241,7 +245,7 @@ impl Request {
         match content.strip_prefix('@') {
             Some(file) => part.file = Some(file.trim_matches('"').to_owned()),
             None if content.starts_with('<') => {
-                let what = "the file is sent as it is; curl sends it as text";
+                let what = "the file is sent unchanged; curl sends it as text";
                 self.draft.note(Kind::Assumed, format!("-F {}: {what}", quote(name)));
                 part.file = Some(content[1..].to_owned());
             }
@@ -255,10 +259,10 @@ impl Request {
 
     fn max_time(&mut self, value: &str, assembly: &mut Assembly) {
         let Ok(nanos) = parse_duration(&format!("{value}s")) else {
-            return self.lost(&format!("-m {}", quote(value)), "that is no time in seconds");
+            return self.lost(&format!("-m {}", quote(value)), "that is not a time in seconds");
         };
         if assembly.timeout.is_some_and(|other| other.0 != nanos) {
-            let what = "-m: the longest of all commands' time-outs is the workload's";
+            let what = "-m: the workload's time-out is the longest of all commands";
             self.draft.note(Kind::Assumed, what);
         }
         let longest = assembly.timeout.map_or(nanos, |other| other.0.max(nanos));
@@ -267,8 +271,7 @@ impl Request {
 
     fn add_to(mut self, assembly: &mut Assembly) {
         if !self.output.is_empty() {
-            let what =
-                format!("{}: about curl itself, not about the request", self.output.join(" "));
+            let what = format!("{}: concerns curl itself, not the request", self.output.join(" "));
             self.draft.note(Kind::NotCarriedOver, what);
         }
         if self.urls.is_empty() {
@@ -286,7 +289,11 @@ impl Request {
     fn add_url(&self, url: &str, query: &str, assembly: &mut Assembly) {
         let mut draft = self.draft.clone();
         if !self.glob_off && has_pattern(url) {
-            let what = format!("the pattern in {}: it is sent as it is, once", quote(url));
+            let what = format!(
+                "the pattern in {}: it is not expanded; the URL is sent \
+                once",
+                quote(url)
+            );
             draft.note(Kind::NotCarriedOver, what);
         }
         if let Err(what) = draft.put_url(url) {
@@ -334,7 +341,7 @@ impl Request {
         if self.pieces.is_empty() || self.get {
             let files = self.pieces.iter().any(|piece| matches!(piece, Piece::File { .. }));
             if files {
-                self.lost("-G with a file", "a file has no place in a query");
+                self.lost("-G with a file", "a query cannot contain a file");
             }
             return;
         }
@@ -389,9 +396,9 @@ impl Request {
         if !self.draft.may_read("the body", name) {
             return None;
         }
-        let lines = if plain { "; curl leaves its line ends out" } else { "" };
+        let lines = if plain { "; curl removes its line ends" } else { "" };
         let what = format!(
-            "the body is the file {}, sent as it is{lines}; its name counts from the workload's folder",
+            "the body is the file {}, sent as it is{lines}; its name is relative to the workload's folder",
             quote(name)
         );
         self.draft.note(Kind::Assumed, what);
@@ -414,7 +421,7 @@ fn has_pattern(url: &str) -> bool {
 fn tls(does: Does, value: &str, assembly: &mut Assembly) {
     if does != Does::Insecure && !is_below(value) {
         let what = format!(
-            "the file {} is outside of the workload's folder; put it there and name it under `tls:`",
+            "the file {} is outside the workload's folder; put it there and name it under `tls:`",
             quote(value)
         );
         return assembly.note_once(Kind::NotCarriedOver, "", what);

@@ -366,7 +366,10 @@ impl Shell<'_> {
             self.at += end + 1;
             let length = inside.find(|c: char| !is_name_char(c)).unwrap_or(inside.len());
             if length < inside.len() {
-                aside.push(format!("what ${{{inside}}} does beyond naming a variable"));
+                aside.push(format!(
+                    "the shell expression ${{{inside}}}: only ${{NAME}} is \
+                    supported"
+                ));
             }
             self.variable(&inside[..length], word);
             return Ok(());
@@ -403,7 +406,7 @@ impl Shell<'_> {
 }
 
 fn unended(quote: &str, line: usize) -> RequestsError {
-    RequestsError::at(line, format!("{quote} is opened here and never closed"))
+    RequestsError::at(line, format!("{quote} is opened here and not closed"))
 }
 
 /// Bytes up to the bracket that closes what is open before the text.

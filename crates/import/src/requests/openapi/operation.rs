@@ -89,7 +89,7 @@ fn path(
         let value = match parameters.iter().find(of) {
             Some(parameter) => value(document, parameter, draft),
             None => {
-                draft.note(Kind::Assumed, format!("{{{name}}} is described nowhere; it is 1"));
+                draft.note(Kind::Assumed, format!("{{{name}}} is not described; it is set to 1"));
                 Literal::Int(1)
             }
         };
@@ -134,7 +134,7 @@ fn value(document: &Document, parameter: &Literal, draft: &mut Draft) -> Literal
     let name = text_of(parameter, "name");
     let made = schema.map(|schema| sample(document, schema));
     let Some(made) = made else {
-        draft.note(Kind::Assumed, format!("{} has no schema; it is 1", quote(&name)));
+        draft.note(Kind::Assumed, format!("{} has no schema; it is set to 1", quote(&name)));
         return Literal::Int(1);
     };
     tell(&made, &format!("the parameter {}", quote(&name)), draft);
@@ -261,7 +261,7 @@ fn put_body(document: &Document, body: &Literal, draft: &mut Draft) {
     let Some((name, of)) = media.iter().min_by_key(|(name, _)| rank(name)) else { return };
     let given = example(document, of);
     if rank(name) == 5 && given.is_none_or(|value| !matches!(value, Literal::Text(_))) {
-        let what = format!("the body: none can be made of {}", quote(name));
+        let what = format!("the body: none can be made from {}", quote(name));
         return draft.note(Kind::NotCarriedOver, what);
     }
     let copied = given.and_then(|value| document.copy(value));
@@ -332,7 +332,7 @@ pub(super) fn secure(
         match scheme {
             Some(scheme) => put_credential(name, scheme, draft, assembly),
             None => {
-                let what = format!("the security scheme {}: it is described nowhere", quote(name));
+                let what = format!("the security scheme {}: it is not described", quote(name));
                 draft.note(Kind::NotCarriedOver, what);
             }
         }
@@ -351,7 +351,7 @@ fn put_credential(name: &str, scheme: &Literal, draft: &mut Draft, assembly: &mu
         }
         ("http", "bearer") | ("oauth2" | "openIdConnect", _) => {
             if kind != "http" {
-                let what = format!("{purpose}: no token is asked for, the environment holds it");
+                let what = format!("{purpose}: no token is requested; set it in the environment");
                 assembly.note_once(Kind::NotCarriedOver, "", what);
             }
             let token = assembly.vault.wanted(name, &format!("the token for {purpose}"));

@@ -152,7 +152,10 @@ pub(super) fn put_headers(
     for (name, value) in fields.iter() {
         match name.to_ascii_lowercase().as_str() {
             "host" | "content-length" | "transfer-encoding" | "connection" => {
-                let what = format!("the header field {name}: what sends the message makes it");
+                let what = format!(
+                    "the header field {name}: Plimsoll computes it when it sends \
+                    the request"
+                );
                 draft.note(Kind::NotCarriedOver, what);
             }
             _ => draft.put_header(name, value),

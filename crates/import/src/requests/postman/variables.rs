@@ -159,9 +159,9 @@ impl Variables {
         while let Some(name) = self.pending.pop_first() {
             let variable = self.by_name[&name].clone();
             let template = if self.circles(&name) {
-                let what = format!("the variable {}: it is made of itself", quote(&name));
+                let what = format!("the variable {}: it refers to itself", quote(&name));
                 assembly.note(Kind::NotCarriedOver, "", what);
-                assembly.vault.wanted(&name, "a variable that is made of itself")
+                assembly.vault.wanted(&name, "a variable that refers to itself")
             } else if is_secret_name(&name, false) && next_variable(&variable.value).is_none() {
                 assembly.vault.hidden(
                     &literal(&variable.value),

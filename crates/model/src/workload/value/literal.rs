@@ -156,7 +156,7 @@ impl<'de> Visitor<'de> for Any {
         if number.is_finite() {
             return Ok(Literal::Float(number));
         }
-        Err(E::custom(format!("{number} is no JSON number")))
+        Err(E::custom(format!("{number} is not a JSON number")))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Literal, E> {

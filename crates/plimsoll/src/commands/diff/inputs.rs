@@ -51,8 +51,8 @@ pub fn different_urls(names: &[String], runs: &[Vec<(f64, Run)>]) -> Option<Stri
     if urls.iter().all(|(_, url)| url == first) {
         return None;
     }
-    let of: Vec<String> = urls.iter().map(|(name, url)| format!("{name} is of {url}")).collect();
-    Some(format!("different URLs, compared anyway: {}", of.join(", ")))
+    let of: Vec<String> = urls.iter().map(|(name, url)| format!("{name} measured {url}")).collect();
+    Some(format!("results of different URLs are compared: {}", of.join(", ")))
 }
 
 /// The result that a path names: itself, or the one in the folder it is.
@@ -95,7 +95,7 @@ fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
         Kind::Sweep | Kind::OtherJson => {
             let sweep = import::load_sweep(&bytes).map_err(|error| wrong(error.to_string()))?;
             let curve = Curve::from_sweep(&sweep)
-                .map_err(|level| wrong(format!("level {} twice", level.0)))?;
+                .map_err(|level| wrong(format!("level {} occurs twice", level.0)))?;
             Ok((curve, sweep.levels.into_iter().map(|held| (held.level, held.run)).collect()))
         }
     }

@@ -41,8 +41,8 @@ pub fn two(root: &Path) -> Result<[PathBuf; 2], Failure> {
     match pair(&held) {
         Some(pair) => Ok(pair),
         None => usage(format!(
-            "no files were named, and {} holds no two sweeps of one target: name two results or \
-             more, or sweep again",
+            "no files were named, and {} does not hold two sweeps of the same target: name two \
+             or more results, or sweep again",
             root.display()
         )),
     }

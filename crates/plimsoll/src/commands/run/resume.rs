@@ -28,7 +28,7 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
         input.workload().is_some_and(|(_, ready)| ready.compiled.pools().unique().next().is_some());
     if !has_unique {
         return usage(format!(
-            "--resume goes on with pools of order `unique`, and {} has none: run it anew",
+            "--resume continues pools of order `unique`, and {} has none: start a new run",
             input.text
         ));
     }

@@ -128,7 +128,7 @@ fn plural(kind: LevelKind) -> &'static str {
 
 fn hint(sweep: &Sweep) -> &'static str {
     match sweep.kind {
-        LevelKind::Concurrency => "go on with --levels",
-        LevelKind::Rate => "go on with --rates",
+        LevelKind::Concurrency => "continue it with --levels",
+        LevelKind::Rate => "continue it with --rates",
     }
 }

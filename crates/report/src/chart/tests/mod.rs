@@ -193,7 +193,7 @@ fn doubtful_levels_are_hollow_and_explained() {
     assert_eq!(svg.matches("class=\"x s1\"").count(), 2);
     assert!(
         page.says("at least (latency: at most): the generator was the limit")
-            && page.says("not to be believed")
+            && page.says("INVALID: do not quote")
     );
     let sound = curve(&NATIVE).chart().to_svg(Theme::Standalone);
     assert!(!sound.contains("class=\"h "));

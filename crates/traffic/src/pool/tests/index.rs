@@ -79,10 +79,10 @@ fn rows_come_as_often_as_their_weights_say() {
 fn what_is_wrong_is_told_when_the_index_is_made() {
     for (text, weight, needle) in [
         (&b"a,b\n1,2\n\n\"3\n\",4\n5\n"[..], None, "f.csv:6: row 3 has 1 value, the columns are 2"),
-        (b"a,b\n1,2\n3,x\n", Some(1), "f.csv:3: row 2: `x` is no weight"),
-        (b"a,b\n1,-1\n", Some(1), "f.csv:2: row 1: `-1` is no weight"),
-        (b"a,b\n1,0\n", Some(1), "f.csv: the weights sum to nothing"),
-        (b"a,b\n1,\xff\n", None, "f.csv:2: row 1 is no UTF-8"),
+        (b"a,b\n1,2\n3,x\n", Some(1), "f.csv:3: row 2: `x` is not a weight"),
+        (b"a,b\n1,-1\n", Some(1), "f.csv:2: row 1: `-1` is not a weight"),
+        (b"a,b\n1,0\n", Some(1), "f.csv: the weights sum to zero"),
+        (b"a,b\n1,\xff\n", None, "f.csv:2: row 1 is not UTF-8"),
         (b"a,b\n\n", None, "f.csv has no rows"),
     ] {
         let what = built(&csv(text, None), weight).unwrap_err();

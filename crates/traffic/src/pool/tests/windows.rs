@@ -199,7 +199,7 @@ fn what_is_wrong_in_a_stream_is_told_with_row_and_line() {
             "f.csv:6: row 3 has 1 value, the columns are 2",
         ),
         (b"a,b\n1,2\n1,2,3\n", 1, "f.csv:3: row 2 has 3 values"),
-        (b"a,b\n1,2\n1,\xff\n", 0, "f.csv:3: row 2 is no UTF-8"),
+        (b"a,b\n1,2\n1,\xff\n", 0, "f.csv:3: row 2 is not UTF-8"),
         (b"a,b\n\n\r\n", 0, "f.csv has no rows"),
         (
             b"a,b\n1,2\n3,x\"\n5,\"6\n7,8\n",
@@ -250,7 +250,7 @@ fn names_of_columns_come_from_the_first_row() {
     assert_eq!(file.columns, ["a\nb", "c"]);
     assert_eq!(file.start, Place { at: 14, row: 0, line: 3 });
     let open = |text: &[u8]| CsvFile::open("f.csv", Bytes::new(text), b',', None).unwrap_err().what;
-    assert!(open(b"").contains("no row that names"));
+    assert!(open(b"").contains("no header row"));
     assert!(open(b"a,a\n").contains("two columns"));
     assert!(open(&[b'x'; 2 << 20]).contains("longer than 1 MiB"));
     assert!(open(b"a,\"b\n1,2\n").contains("line 1, column 3 is never closed"));

@@ -205,7 +205,7 @@ fn searched(budget: u64, count: u64, confirmed: f64, inside: f64) {
     ];
     let claim = of("median of what is found over the truth");
     let median = percent(off[off.len() / 2]);
-    println!("truth | capacity search, M/M/1 queues: {claim} | told | {median} | -");
+    println!("truth | capacity search, M/M/1 queues: {claim} | for information | {median} | -");
     assert!(met.iter().all(|met| *met));
 }
 

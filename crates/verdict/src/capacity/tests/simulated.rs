@@ -184,7 +184,7 @@ fn the_true_capacity_is_inside_the_interval_of_five_hundred_searches() {
         told("median width of the interval", "<= 10 %", &percent(width), width <= 0.1),
     ];
     let claim = "capacity search, 500 simulated servers: median time";
-    println!("truth | {claim} | told | {} | -", seconds(usual));
+    println!("truth | {claim} | for information | {} | -", seconds(usual));
     assert!(met.iter().all(|met| *met));
 }
 

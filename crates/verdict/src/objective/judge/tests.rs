@@ -191,7 +191,7 @@ fn what_cannot_be_believed_decides_nothing() {
     for objective in
         ["p99<500ms", "p99<1ms", "success>=99%", "qps>=1", "qps>=9999", "stable", "valid"]
     {
-        rules(&run, objective, Ruling::Inconclusive, "cannot be believed (late_sends)");
+        rules(&run, objective, Ruling::Inconclusive, "is INVALID (late_sends)");
     }
 }
 
@@ -202,7 +202,7 @@ fn a_server_that_only_fails_misses_its_success() {
     assert_eq!(run.validity.verdict, Verdict::Invalid);
     rules(&run, "success>=99%", Ruling::Fail, "");
     rules(&run, "errors<=1%", Ruling::Fail, "");
-    rules(&run, "errors.timeout<=1%", Ruling::Inconclusive, "cannot be believed");
+    rules(&run, "errors.timeout<=1%", Ruling::Inconclusive, "is INVALID");
     rules(&run, "p99<500ms", Ruling::Inconclusive, "fast_errors");
 }
 
@@ -404,7 +404,7 @@ fn a_damaged_result_decides_nothing() {
 fn a_run_without_attempts_decides_nothing() {
     let run = run_of(&[quick(&[]); 5]);
     for objective in ["p99<500ms", "success>=99%", "mean<1s", "max<1s", "errors<1%"] {
-        rules(&run, objective, Ruling::Inconclusive, "nothing was counted");
+        rules(&run, objective, Ruling::Inconclusive, "no samples");
     }
     rules(&run, "qps>=1", Ruling::Fail, "");
 }

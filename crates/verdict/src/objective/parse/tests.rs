@@ -72,7 +72,7 @@ fn errors_point_at_the_place() {
         ("success>=101%", 10, 4, "from 0% to 100%"),
         ("success>=99ms", 12, 2, "percentage"),
         ("success<99%", 8, 1, "more is better"),
-        ("service.success>=99%", 1, 15, "no latency"),
+        ("service.success>=99%", 1, 15, "not a latency"),
         ("service.<5ms", 9, 1, "which latency"),
         ("service.p9z<5ms", 10, 2, "not a percentile"),
         ("errors.timout<=1%", 8, 6, "did you mean `timeout`"),
@@ -86,7 +86,7 @@ fn errors_point_at_the_place() {
         ("GET /x: stable", 9, 6, "whole run"),
         ("get /x: p99<1s", 1, 3, "capitals"),
         ("GET users: p99<1s", 5, 5, "slash"),
-        ("GET /a b: p99<1s", 7, 2, "no blanks"),
+        ("GET /a b: p99<1s", 7, 2, "no spaces"),
         ("top0: p99<1s", 1, 4, "top1"),
         (": p99<1s", 1, 1, "method in capitals"),
         ("GET /é: p9y<1s", 10, 2, "not a percentile"),
@@ -118,11 +118,11 @@ fn abort_rules_as_written() {
         assert_eq!(parse_abort(written).unwrap().to_string(), means, "{written}");
     }
     for (written, column, needle) in [
-        ("p99>2s", 7, "for how long"),
+        ("p99>2s", 7, "how long"),
         ("p99>2s for ever", 12, "such as 500ms"),
         ("p99>2s for 10", 14, "unit is missing"),
-        ("p99<2s for 10s", 4, "goes well"),
-        ("achieved>95% for 10s", 9, "goes well"),
+        ("p99<2s for 10s", 4, "meets the limit"),
+        ("achieved>95% for 10s", 9, "meets the limit"),
         ("stable for 10s", 1, "after a run"),
         ("GET /x: p99>2s for 10s", 1, "whole load"),
         ("p99>2 for 10s", 6, "unit is missing"),

@@ -160,7 +160,7 @@ fn rules_about_the_machine() {
             },
             Verdict::Valid,
             ReasonCode::NearCeiling,
-            "90.90 % of what this generator can do with 2 workers, 1,100/s",
+            "90.90 % of this generator's ceiling with 2 workers, 1,100/s",
         ),
     ]);
 }

@@ -34,7 +34,7 @@ fn a_server_that_went_away() {
             Verdict::Invalid,
             ReasonCode::ServerGone,
             "the server stopped answering 6.00s into the window, and had not come back at its end: \
-             Connection refused; it was there for 60.00 % of its users' time",
+             Connection refused; it was available for 60.00 % of its users' time",
         ),
         (
             "an open loop",
@@ -42,7 +42,7 @@ fn a_server_that_went_away() {
             |run| dead(run, 12),
             Verdict::Invalid,
             ReasonCode::ServerGone,
-            "it was there for 60.00 % of the arrivals",
+            "it was available for 60.00 % of the arrivals",
         ),
         (
             "a part of the users",

@@ -16,7 +16,8 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::NoResponses,
-            "no response came in 10.0s, of 10,000 attempts; 10,000 failed by connect (Connection refused)",
+            "no response arrived in 10.0s, of 10,000 attempts; 10,000 failed by connect \
+             (Connection refused)",
         ),
         (
             "all 404",
@@ -48,7 +49,7 @@ fn rules_about_responses() {
             |run| run.totals.server_closes = 10_000,
             Verdict::Valid,
             ReasonCode::KeepaliveRefused,
-            "connecting anew took 200us",
+            "reconnecting took 200us",
         ),
     ]);
 }
