@@ -13,7 +13,7 @@ const ROOM: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogEntry {
     /// A whole response to an attempt that counts; `done` if it came inside the interval's phase.
-    Answered {
+    Responded {
         endpoint: u16,
         status: u16,
         failure: Option<ErrorClass>,
@@ -143,7 +143,7 @@ impl LogReader {
 
     fn entry(&mut self, entry: &LogEntry) {
         match *entry {
-            LogEntry::Answered { endpoint, status, failure, check, response, service, done } => {
+            LogEntry::Responded { endpoint, status, failure, check, response, service, done } => {
                 let Some(draft) = self.endpoint(endpoint) else { return };
                 let tally = &mut draft.tally;
                 match failure {

@@ -50,7 +50,7 @@ pub(crate) struct Conn {
     pub(crate) copied: bool,
     /// Whether `arrival` is kept.
     has_arrival: bool,
-    /// Whether an attempt failed and none was answered since. Only then is the last line read.
+    /// Whether an attempt failed and none has had a response since. Only then is the last line read.
     pub(crate) troubled: bool,
     /// Whether a response has come since it was opened, or it was counted as one without.
     pub(crate) heard: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Conn {
     /// Whether its user is without the server.
     pub(crate) down: Down,
     /// When the first attempt since the last response failed, and when the last one did.
-    pub(crate) unanswered_since: Nanos,
+    pub(crate) failing_since: Nanos,
     pub(crate) failed_at: Nanos,
     /// Attempts that failed without a response since the last one.
     pub(crate) tries: u32,
@@ -109,7 +109,7 @@ impl Conn {
             began: 0,
             arrival: 0,
             down: Down::NOT,
-            unanswered_since: 0,
+            failing_since: 0,
             failed_at: 0,
             tries: 0,
             failures: 0,
@@ -137,15 +137,15 @@ impl Conn {
     /// An attempt begun at `since` failed at `now`, without a response.
     pub(crate) fn unserved(&mut self, since: Nanos, now: Nanos) {
         self.troubled = true;
-        if self.unanswered_since == 0 {
-            (self.unanswered_since, self.tries) = (since.max(1), 0);
+        if self.failing_since == 0 {
+            (self.failing_since, self.tries) = (since.max(1), 0);
         }
         self.tries = self.tries.saturating_add(1);
         self.failed_at = now;
     }
 
     /// It ends with an attempt that counts as `measured` and has no response.
-    pub(crate) fn ends_unanswered(&mut self, measured: bool) {
+    pub(crate) fn ends_without_response(&mut self, measured: bool) {
         if !self.heard && measured {
             (self.heard, self.mute) = (true, self.mute.saturating_add(1));
         }

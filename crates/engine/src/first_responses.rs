@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_held_against_the_first() {
+    fn responses_are_held_against_the_first() {
         let expected = FirstResponses::of(0);
         let seen = |begins, bytes| ResponseShape {
             endpoint: 0,

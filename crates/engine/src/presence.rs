@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_in_the_slot_of_its_wake_up() {
+    fn a_response_is_in_the_slot_of_its_wake_up() {
         let mut watch = watch();
         watch.look(0, true);
         watch.served = true;

@@ -7,7 +7,7 @@ use rustls::{
     AlertDescription as Alert, CertificateError, Error, InvalidMessage, PeerIncompatible,
 };
 
-/// The failure of a handshake with a server that answers in the clear.
+/// The failure of a handshake with a server that responds in the clear.
 pub const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
 /// The failure of a request in the clear to a server that expects TLS.
 pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
@@ -43,7 +43,7 @@ pub type Advice = fn(Problem) -> &'static str;
 pub(crate) struct TlsFailure {
     /// In words, with what to do where that is known.
     pub(crate) text: String,
-    /// Whether the server answered in the clear.
+    /// Whether the server responded in the clear.
     pub(crate) in_the_clear: bool,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Recorder {
     flow_of: Vec<Option<u32>>,
     pub(crate) kinds: ResponseKinds,
     pub(crate) open: Gauge,
-    /// Requests handed over and unanswered, over time.
+    /// Requests handed over and without a response, over time.
     in_flight: Gauge,
     /// Requests made and not ended, whether they were handed over or not.
     pub(crate) under_way: u32,
@@ -56,12 +56,12 @@ pub(crate) struct Recorder {
     start: Nanos,
     boundary: Nanos,
     due: u64,
-    answers: u64,
+    responses: u64,
     spent_at_start: Spent,
     pauses: Pauses,
     steps: Vec<u32>,
     next_step: Nanos,
-    answers_at_step: u64,
+    responses_at_step: u64,
 }
 
 impl Recorder {
@@ -88,12 +88,12 @@ impl Recorder {
             start: 0,
             boundary: 0,
             due: 0,
-            answers: 0,
+            responses: 0,
             spent_at_start: Spent::default(),
             pauses: Pauses::default(),
             steps: Vec::with_capacity(16),
             next_step: STEP,
-            answers_at_step: 0,
+            responses_at_step: 0,
         };
         recorder.bound(recorder.boundary_after(0));
         recorder
@@ -205,9 +205,9 @@ impl Recorder {
 
     /// A whole response.
     #[inline]
-    pub(crate) fn answered(&mut self, flight: InFlight, response: WholeResponse, now: Nanos) {
+    pub(crate) fn completed(&mut self, flight: InFlight, response: WholeResponse, now: Nanos) {
         let WholeResponse { first, status, failure, check } = response;
-        self.answers += 1;
+        self.responses += 1;
         let done = self.in_phase(now);
         self.tally.responses_done += u64::from(done);
         let endpoint = endpoint_number(flight.endpoint);
@@ -226,7 +226,7 @@ impl Recorder {
         self.came += 1;
         self.latencies(flight, now);
         let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
-        self.log(LogEntry::Answered { endpoint, status, failure, check, response, service, done });
+        self.log(LogEntry::Responded { endpoint, status, failure, check, response, service, done });
     }
 
     /// The head of a response: its media type in words, and where the first redirect leads.
@@ -253,7 +253,7 @@ impl Recorder {
     }
 
     /// An attempt that had no whole response in time: it counts as waited for at least `timeout`, also
-    /// where it was sent behind another on its connection and cannot be answered any more.
+    /// where it was sent behind another on its connection and can have no response any more.
     pub(crate) fn timed_out(&mut self, flight: InFlight, timeout: Nanos, now: Nanos) {
         if self.counts(flight.due) {
             let done = now.max(flight.sent.saturating_add(timeout));
@@ -326,10 +326,10 @@ impl Recorder {
             return;
         }
         let elapsed = now.saturating_sub(self.next_step - STEP).max(1);
-        let answers = self.answers.wrapping_sub(self.answers_at_step);
-        let per_s = u128::from(answers) * u128::from(SECOND) / u128::from(elapsed);
+        let responses = self.responses.wrapping_sub(self.responses_at_step);
+        let per_s = u128::from(responses) * u128::from(SECOND) / u128::from(elapsed);
         self.steps.push(per_s.min(u128::from(u32::MAX)) as u32);
-        self.answers_at_step = self.answers;
+        self.responses_at_step = self.responses;
         self.next_step = now + STEP;
     }
 
@@ -380,7 +380,7 @@ impl Recorder {
             paused_ns: pauses.sum_ns,
             paused_max_ns: pauses.max_ns,
             pauses: pauses.count,
-            responses: std::mem::take(&mut self.answers),
+            responses: std::mem::take(&mut self.responses),
             steps: std::mem::take(&mut self.steps),
         };
         let part = WorkerInterval {
@@ -393,7 +393,7 @@ impl Recorder {
             used,
         };
         // The count starts again at 0 in the middle of a sample, so its start becomes negative (it wraps).
-        self.answers_at_step = self.answers_at_step.wrapping_sub(part.used.responses);
+        self.responses_at_step = self.responses_at_step.wrapping_sub(part.used.responses);
         self.index += 1;
         (self.start, self.spent_at_start) = (end, spent);
         self.phase = match end {

@@ -46,7 +46,7 @@ struct RepeatedResponse {
     /// The entry's place among its endpoint's.
     at: usize,
     /// 0 where nothing is counted; nothing else here means anything then.
-    answers: u64,
+    responses: u64,
     first_ns: Nanos,
     last_ns: Nanos,
     service_sum_ns: u64,
@@ -124,7 +124,7 @@ impl ResponseKinds {
         let alike = &mut self.alike;
         let same =
             (alike.look, alike.endpoint, alike.bytes) == (seen.look, seen.endpoint, seen.bytes);
-        if same && alike.answers > 0 && self.copied_from.is_none() {
+        if same && alike.responses > 0 && self.copied_from.is_none() {
             alike.add(seen);
         } else {
             self.record_other(conn, seen);
@@ -150,7 +150,7 @@ impl ResponseKinds {
     /// Puts the responses that were alike into their entry.
     fn settle(&mut self) {
         let alike = std::mem::take(&mut self.alike);
-        if alike.answers > 0 {
+        if alike.responses > 0 {
             let entries = &mut self.endpoints[usize::from(endpoint_number(alike.endpoint))];
             entries[alike.at].add(&alike);
         }
@@ -211,12 +211,12 @@ impl Entry {
     }
 
     fn add(&mut self, alike: &RepeatedResponse) {
-        let RepeatedResponse { bytes, answers, first_ns, last_ns, service_sum_ns, .. } = *alike;
+        let RepeatedResponse { bytes, responses, first_ns, last_ns, service_sum_ns, .. } = *alike;
         let tally = &mut self.tally;
         if tally.responses == 0 {
             (tally.first_ns, tally.least_bytes, tally.most_bytes) = (first_ns, bytes, bytes);
         }
-        tally.responses += answers;
+        tally.responses += responses;
         tally.last_ns = last_ns;
         tally.least_bytes = tally.least_bytes.min(bytes);
         tally.most_bytes = tally.most_bytes.max(bytes);
@@ -229,13 +229,13 @@ impl RepeatedResponse {
     fn begin(at: usize, seen: ResponseShape) -> Self {
         let ResponseShape { endpoint, look, bytes, service_ns, now } = seen;
         let (first_ns, last_ns) = (now, now);
-        let (answers, service_sum_ns) = (1, service_ns);
-        Self { endpoint, look, bytes, at, answers, first_ns, last_ns, service_sum_ns }
+        let (responses, service_sum_ns) = (1, service_ns);
+        Self { endpoint, look, bytes, at, responses, first_ns, last_ns, service_sum_ns }
     }
 
     #[inline]
     fn add(&mut self, seen: ResponseShape) {
-        self.answers += 1;
+        self.responses += 1;
         self.last_ns = seen.now;
         self.service_sum_ns = self.service_sum_ns.saturating_add(seen.service_ns);
     }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_between_another_ones_parts_lends_it_no_beginning() {
+    fn a_response_between_another_ones_parts_lends_it_no_beginning() {
         let mut kinds = ResponseKinds::of(&Mix::default());
         kinds.begins(1, b"first");
         kinds.begins(2, b"second");

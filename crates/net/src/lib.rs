@@ -163,7 +163,7 @@ pub trait Net {
 
     /// Sends a blob without copying and without reporting success. The caller promises that
     /// everything sent earlier on the connection has been taken by the kernel (say, because it has
-    /// been answered); otherwise bytes could overtake each other.
+    /// had its response); otherwise bytes could overtake each other.
     fn send_blob(&mut self, conn: ConnId, blob: BlobId);
 
     /// Sends bytes, in order; what the kernel does not take at once is copied and sent later. The

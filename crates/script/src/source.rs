@@ -11,7 +11,7 @@ use mlua::{Function, Value};
 use model::units::MILLISECOND;
 use model::{ErrorClass, Nanos};
 use traffic::{
-    Answered, Fixed, Halt, Next, Part, Payload, Requests, Session, Skipped, Source, Turn, Wants,
+    Completed, Fixed, Halt, Next, Part, Payload, Requests, Session, Skipped, Source, Turn, Wants,
 };
 use wire::ResponseHead;
 
@@ -185,15 +185,15 @@ impl Scripted {
 
     /// Tells `response` of the user's response.
     fn tell(&mut self, user: u32) -> Result<(), ScriptError> {
-        let (Some(response), Some(answer)) = (&self.response, self.responses.of(user)) else {
+        let (Some(hook), Some(response)) = (&self.response, self.responses.of(user)) else {
             return Ok(());
         };
         let state = &self.state;
         let string = |bytes: &[u8]| {
             state.lua.create_string(bytes).map_err(|error| state.raised(Hook::Response, &error))
         };
-        let told = (answer.status, string(&answer.fields)?, string(&answer.body)?);
-        state.call(Hook::Response, response, told)
+        let arguments = (response.status, string(&response.fields)?, string(&response.body)?);
+        state.call(Hook::Response, hook, arguments)
     }
 }
 
@@ -241,13 +241,13 @@ impl Source for Scripted {
         }
     }
 
-    fn answered(&mut self, user: u32, _: bool, _: Nanos) -> Answered {
-        let told = match self.failed.take() {
+    fn completed(&mut self, user: u32, _: bool, _: Nanos) -> Completed {
+        let result = match self.failed.take() {
             Some(halt) => Err(halt),
             None => self.tell(user).map_err(Halt::from),
         };
         self.responses.forget(user);
-        Answered { halt: told.err(), stop: self.shared.stopped(), ..Answered::default() }
+        Completed { halt: result.err(), stop: self.shared.stopped(), ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lua_may_ask_for_is_answered() {
+    fn every_index_that_lua_may_use_has_a_value() {
         let stats = Stats::of([(1, 1)]);
         for index in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
             assert_eq!(stats.value_at(index), (0, 0));

@@ -10,7 +10,7 @@ use crate::route::Route;
 use crate::timers::Timers;
 use crate::tls::TlsConn;
 
-/// Bytes of input kept for a connection that is busy answering; then it is no longer received from.
+/// Bytes of input kept for a connection that is busy with a response; beyond it, receiving stops.
 pub(crate) const HELD_BYTES: usize = 64 * 1024;
 
 /// The head of a request, and its lines. Larger ones are refused.
@@ -30,7 +30,7 @@ pub(crate) struct Conn {
     pub(crate) held: Vec<u8>,
     pub(crate) tls: Option<Box<TlsConn>>,
     /// Responses given or begun.
-    pub(crate) answers: u64,
+    pub(crate) responses: u64,
     /// Its instant among the timers; `u64::MAX` when it has none.
     due_ns: Nanos,
     pub(crate) doing: Doing,
@@ -69,7 +69,7 @@ pub(crate) struct Job {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     /// The usual response, when the timer fires.
-    Answer,
+    Respond,
     /// So many bytes of a body, as fast as they are taken.
     Stream { left: u64 },
     /// The usual response from this byte on, one byte at each timer.
@@ -90,7 +90,7 @@ impl Conn {
             job: None,
             held: Vec::new(),
             tls,
-            answers: 0,
+            responses: 0,
             due_ns: u64::MAX,
             doing: Doing::Waiting,
             eof: false,
@@ -113,8 +113,8 @@ impl Conn {
     /// Takes a look at whether a request has begun or something of a response has moved since the last look;
     /// for how many looks nothing has. A response that is due at an instant is awaited.
     pub(crate) fn looks_still(&mut self) -> u8 {
-        let stamp = (self.answers as u32).wrapping_add(self.moves);
-        let awaited = self.job.is_some_and(|job| job.task == Task::Answer);
+        let stamp = (self.responses as u32).wrapping_add(self.moves);
+        let awaited = self.job.is_some_and(|job| job.task == Task::Respond);
         self.still = if stamp == self.seen && !awaited { self.still.saturating_add(1) } else { 0 };
         self.seen = stamp;
         self.still

@@ -104,10 +104,10 @@ impl Context {
             };
             let flow = match event {
                 RequestEvent::Head(head) => {
-                    let exchange = self.begin(conn.answers, &head);
-                    conn.answers += 1;
-                    if exchange.route.answered_early() {
-                        self.answer(net, conn, exchange)
+                    let exchange = self.begin(conn.responses, &head);
+                    conn.responses += 1;
+                    if exchange.route.responds_early() {
+                        self.respond(net, conn, exchange)
                     } else {
                         conn.exchange = Some(exchange);
                         continue;
@@ -120,7 +120,7 @@ impl Context {
                     self.too_large(net, conn)
                 }
                 RequestEvent::End => match conn.exchange.take() {
-                    Some(exchange) => self.answer(net, conn, exchange),
+                    Some(exchange) => self.respond(net, conn, exchange),
                     None => Flow::Done,
                 },
             };
@@ -137,16 +137,16 @@ impl Context {
     }
 
     #[inline]
-    fn begin(&mut self, answers: u64, head: &RequestHead<'_>) -> Exchange {
+    fn begin(&mut self, responses: u64, head: &RequestHead<'_>) -> Exchange {
         let (kind, route) = Route::of(head, self.shared.seed);
         self.counts().request(kind);
-        let last = answers + 1 >= self.shared.answers_per_connection;
-        let keep = match (head.keep_alive && !last && !route.answered_early(), head.version_minor) {
+        let last = responses + 1 >= self.shared.responses_per_connection;
+        let keep = match (head.keep_alive && !last && !route.responds_early(), head.version_minor) {
             (false, _) => Keep::Close,
             (true, 0) => Keep::Said,
             (true, _) => Keep::Silent,
         };
-        if head.expect_continue && head.framing != Framing::None && !route.answered_early() {
+        if head.expect_continue && head.framing != Framing::None && !route.responds_early() {
             self.out.extend_from_slice(CONTINUE);
         }
         Exchange { route, manner: Manner { keep, head_only: head.method == "HEAD" } }
@@ -154,20 +154,20 @@ impl Context {
 
     fn too_large<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Flow {
         conn.exchange = None;
-        self.answer(net, conn, Exchange { route: Route::TooLarge, manner: LAST })
+        self.respond(net, conn, Exchange { route: Route::TooLarge, manner: LAST })
     }
 
     #[inline]
-    fn answer<N: Net>(&mut self, net: &mut N, conn: &mut Conn, exchange: Exchange) -> Flow {
+    fn respond<N: Net>(&mut self, net: &mut N, conn: &mut Conn, exchange: Exchange) -> Flow {
         let Exchange { route, manner } = exchange;
         match route {
             Route::Health => self.out.extend_from_slice(self.shared.usual.bytes(manner)),
-            other => return self.answer_other(net, conn, other, manner),
+            other => return self.respond_other(net, conn, other, manner),
         }
         self.ended(net, conn, manner)
     }
 
-    fn answer_other<N: Net>(
+    fn respond_other<N: Net>(
         &mut self,
         net: &mut N,
         conn: &mut Conn,
@@ -185,10 +185,10 @@ impl Context {
             }
             Route::Status(code) => response::status(out, code, manner),
             Route::Echo(echo) => response::whole(out, 200, &echo.content_type, &echo.body, manner),
-            Route::Shop(visit) => visit.answer(out, self.shared.seed, manner),
-            Route::Delay(ns) => return self.later(conn, net.now() + ns, Task::Answer, manner),
+            Route::Shop(visit) => visit.respond(out, self.shared.seed, manner),
+            Route::Delay(ns) => return self.later(conn, net.now() + ns, Task::Respond, manner),
             Route::Queue(key) => match self.shared.queues.arrive(key, || net.now()) {
-                Some(departs) => return self.later(conn, departs, Task::Answer, manner),
+                Some(departs) => return self.later(conn, departs, Task::Respond, manner),
                 None => {
                     response::error(out, 503, "64 queues exist already: use one of them", manner)
                 }
@@ -197,7 +197,7 @@ impl Context {
                 self.flush(net, conn);
                 self.burn(ns);
                 // The others on this thread have their turn before what follows in the pipeline.
-                return self.later(conn, net.now(), Task::Answer, manner);
+                return self.later(conn, net.now(), Task::Respond, manner);
             }
             Route::Bytes(bytes) => return self.stream(net, conn, bytes, manner),
             Route::Fault(fault) => return self.misbehave(net, conn, fault, manner),
@@ -235,7 +235,7 @@ impl Context {
             self.send_records(net, conn);
         }
         // What is still on its way from the client has to be received and thrown away, or the
-        // kernel answers it with a RST that overtakes the response.
+        // kernel sends a RST that overtakes the response.
         conn.receive_again(net);
         net.close(conn.id, how);
         Flow::Gone
@@ -360,7 +360,7 @@ impl Context {
         Fate::Open
     }
 
-    /// The client will send no more: what it has asked for is still answered.
+    /// The client will send no more: what it has requested is still served.
     pub(crate) fn eof<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Fate {
         conn.eof = true;
         let endless = conn.job.is_some_and(|job| job.task.is_endless());
@@ -390,7 +390,7 @@ impl Context {
         self.counts().turned(conn.doing, doing);
         if doing == Doing::Reading {
             conn.set_due(&mut self.timers, net.now() + HEAD_PATIENCE_NS);
-            conn.overdue_after = conn.answers;
+            conn.overdue_after = conn.responses;
         } else if conn.doing == Doing::Reading && conn.job.is_none() {
             conn.clear_due(&mut self.timers);
         }

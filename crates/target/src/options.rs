@@ -19,7 +19,7 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// Pauses the whole server now and then.
     pub stall: Option<Stall>,
-    /// Answers after which a connection is closed; `None` for no limit. At least 1.
+    /// Responses after which a connection is closed; `None` for no limit. At least 1.
     pub requests_per_connection: Option<u64>,
     /// Closes each connection after its first response.
     pub close: bool,
@@ -50,8 +50,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Answers after which a connection is closed.
-    pub(crate) fn answers_per_connection(&self) -> u64 {
+    /// Responses after which a connection is closed.
+    pub(crate) fn responses_per_connection(&self) -> u64 {
         if self.close { 1 } else { self.requests_per_connection.unwrap_or(u64::MAX) }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Departures are computed when a request arrives (the recursion of Kiefer and Wolfowitz: a request
 //! is served by the server that is free first), so that a timer that fires late delays its own
-//! answer and none behind it. A request whose client goes away is served all the same.
+//! response and none behind it. A request whose client goes away is served all the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

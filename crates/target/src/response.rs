@@ -2,7 +2,7 @@
 
 use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
 
-/// The body that everything well answers with.
+/// The body of every response that is not an error and has no body of its own.
 pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
 
 pub(crate) const JSON: &str = "application/json";
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_answer_is_minimal() {
+    fn the_usual_response_is_minimal() {
         let usual = UsualResponse::new();
         let manner = Manner { keep: Keep::Silent, head_only: false };
         let expected = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\

@@ -9,7 +9,7 @@ use crate::query::{Wrong, duration, duration_up_to, pairs, shown, whole};
 use crate::queue::{Distribution, QueueKey};
 use crate::shop::{self, Visit};
 
-/// The most bytes that `/bytes/{n}` answers with.
+/// The most bytes that `/bytes/{n}` responds with.
 const MAX_BYTES: u64 = 10 << 30;
 /// The most bytes that `/echo` takes.
 pub(crate) const MAX_ECHO: usize = 1 << 20;
@@ -77,7 +77,7 @@ impl Route {
     }
 
     /// Whether the response comes before the body has been read.
-    pub(crate) fn answered_early(&self) -> bool {
+    pub(crate) fn responds_early(&self) -> bool {
         matches!(self, Self::TooLarge | Self::Fault(Fault::Early))
     }
 }

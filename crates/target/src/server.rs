@@ -57,7 +57,7 @@ impl Server {
             listen: claim(options.listen)?,
             io,
             own_files: threads > 1 && room < CONNECTIONS && !options.share_files,
-            long_lived: options.answers_per_connection() > 1,
+            long_lived: options.responses_per_connection() > 1,
             connections: room.min(EXPECTED) as usize,
         };
         let mut server = Self { shared, threads: Vec::new(), address: start.listen, io };

@@ -136,7 +136,7 @@ impl Visit {
     }
 
     /// Appends the response.
-    pub(crate) fn answer(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
+    pub(crate) fn respond(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
         if self.too_long {
             let message = format!("a body has up to {MAX_BODY} bytes here");
             return response::error(out, 413, &message, manner);
@@ -218,7 +218,7 @@ mod tests {
 
     const SEED: u64 = 5;
 
-    /// What a request is answered with, head and body.
+    /// The response to a request, head and body.
     fn ask(line: &str, fields: &str, body: &str) -> String {
         let length = body.len();
         let request =
@@ -233,15 +233,15 @@ mod tests {
         };
         visit.body(body.as_bytes());
         let mut out = Vec::new();
-        visit.answer(&mut out, SEED, Manner { keep: Keep::Silent, head_only: false });
+        visit.respond(&mut out, SEED, Manner { keep: Keep::Silent, head_only: false });
         String::from_utf8(out).unwrap()
     }
 
     fn log_in(user: &str) -> String {
         let body = format!("{{\"user\":\"{user}\",\"password\":\"secret\"}}");
-        let answer = ask("POST /login", "", &body);
-        let token = answer.rsplit("\"token\":\"").next().unwrap().trim_end_matches("\"}");
-        assert!(answer.contains(&format!("Set-Cookie: session={token}; Path=/")), "{answer}");
+        let response = ask("POST /login", "", &body);
+        let token = response.rsplit("\"token\":\"").next().unwrap().trim_end_matches("\"}");
+        assert!(response.contains(&format!("Set-Cookie: session={token}; Path=/")), "{response}");
         token.to_owned()
     }
 
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_is_json() {
+    fn every_response_is_json() {
         for body in [list(1), list(100), detail(1), detail(1000)] {
             serde_json::from_str::<serde_json::Value>(&body).unwrap();
         }
@@ -286,9 +286,9 @@ mod tests {
             ("POST /login", "", "{\"user\":\"a\\r\\nb\",\"password\":\"secret\"}", 401),
             ("POST /login", "", &*long, 413),
         ] {
-            let answer = ask(line, fields, body);
-            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {answer}");
-            let json = answer.split("\r\n\r\n").nth(1).unwrap();
+            let response = ask(line, fields, body);
+            assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {response}");
+            let json = response.split("\r\n\r\n").nth(1).unwrap();
             assert!(serde_json::from_str::<serde_json::Value>(json).unwrap()["error"].is_string());
         }
     }

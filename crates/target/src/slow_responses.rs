@@ -37,7 +37,7 @@ impl Context {
         conn.came_due();
         let Some(Job { task, manner }) = conn.job else { return self.head_overdue(net, conn) };
         let flow = match task {
-            Task::Answer => {
+            Task::Respond => {
                 conn.job = None;
                 self.out.extend_from_slice(self.shared.usual.bytes(manner));
                 self.ended(net, conn, manner)
@@ -154,10 +154,10 @@ impl Context {
 
     /// A head that began a while ago has not ended: the client trickles it on purpose, or is gone.
     fn head_overdue<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> Fate {
-        if conn.exchange.is_some() || conn.overdue_after != conn.answers {
+        if conn.exchange.is_some() || conn.overdue_after != conn.responses {
             // It ended, and a body is being read or another head has begun.
             conn.set_due(&mut self.timers, net.now() + HEAD_PATIENCE_NS);
-            conn.overdue_after = conn.answers;
+            conn.overdue_after = conn.responses;
             return Fate::Open;
         }
         self.counts().request(Kind::Malformed);

@@ -10,7 +10,7 @@ use crate::body_budget::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::check::{Check, Wanted};
 use crate::compile::regex;
 use crate::content_coding::{Coding, Decoder, Undecoded};
-use crate::source::{Answered, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
+use crate::source::{Completed, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
 use crate::value::Texts;
 
 /// A body's buffer that has grown beyond this is given back.
@@ -165,7 +165,7 @@ impl Source for Expecting {
         self.held = held;
     }
 
-    fn answered(&mut self, user: u32, success: bool, _: Nanos) -> Answered {
+    fn completed(&mut self, user: u32, success: bool, _: Nanos) -> Completed {
         let failed = match success.then(|| self.judge(user)) {
             None | Some(Ok(true)) => None,
             Some(Ok(false)) => Some(None),
@@ -175,7 +175,7 @@ impl Source for Expecting {
             self.remember(user, why);
         }
         self.clear(user);
-        Answered { failed_check: failed.map(|_| 0), ..Answered::default() }
+        Completed { failed_check: failed.map(|_| 0), ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<crate::source::Session> {
@@ -219,13 +219,13 @@ mod tests {
 
     use super::*;
 
-    fn failed(source: &mut Expecting, answer: &[u8]) -> bool {
+    fn failed(source: &mut Expecting, response: &[u8]) -> bool {
         let mut out = Requests::new();
         source.next(Turn { user: 2, draw: None, now: 0 }, &mut out);
         assert_eq!(out.parts()[0].wants, Wants::Whole);
         let mut parser = ResponseParser::new(Limits::default());
         parser.begin(ResponseTo::Other);
-        let mut input = answer;
+        let mut input = response;
         while let Some(event) = parser.next(&mut input).unwrap() {
             match event {
                 ResponseEvent::Head(head) => source.head(2, &head),
@@ -233,10 +233,10 @@ mod tests {
                 ResponseEvent::End { .. } => break,
             }
         }
-        source.answered(2, true, 0).failed_check.is_some()
+        source.completed(2, true, 0).failed_check.is_some()
     }
 
-    fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
+    fn response(coding: &str, body: &[u8]) -> Vec<u8> {
         let head = format!("HTTP/1.1 200 OK\r\n{coding}Content-Length: {}\r\n\r\n", body.len());
         [head.as_bytes(), body].concat()
     }
@@ -249,8 +249,8 @@ mod tests {
         let users = (MOST_HELD / MOST_BODY) as u32 + 2;
         (0..users).for_each(|user| source.body(user, &part));
         assert_eq!(source.held, MOST_HELD);
-        assert!(source.answered(0, true, 0).failed_check.is_none());
-        assert!(source.answered(users - 1, true, 0).failed_check.is_some());
+        assert!(source.completed(0, true, 0).failed_check.is_none());
+        assert!(source.completed(users - 1, true, 0).failed_check.is_some());
         assert!(source.complaint(users - 1).contains("256 MiB"), "{}", source.complaint(0));
         (1..users).for_each(|user| _ = source.lost(user, ErrorClass::Timeout));
         assert_eq!(source.held, 0);
@@ -267,11 +267,11 @@ mod tests {
             ("/", b"a/b", false),
         ] {
             let mut source = Expecting::new(request(), BodyLike::parse(like).unwrap());
-            assert_eq!(failed(&mut source, &answer("", body)), fails, "{like}");
-            assert_eq!(failed(&mut source, &answer("", body)), fails, "{like} again");
+            assert_eq!(failed(&mut source, &response("", body)), fails, "{like}");
+            assert_eq!(failed(&mut source, &response("", body)), fails, "{like} again");
         }
         let mut source = Expecting::new(request(), BodyLike::parse("ok").unwrap());
-        assert!(failed(&mut source, &answer("Content-Encoding: br\r\n", b"ok")));
+        assert!(failed(&mut source, &response("Content-Encoding: br\r\n", b"ok")));
         assert!(source.complaint(2).contains("only gzip and deflate"), "{}", source.complaint(2));
     }
 

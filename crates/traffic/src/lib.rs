@@ -29,6 +29,6 @@ pub use pool::{
     Damaged, IndexHead, Indexing, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile, RowIndex,
 };
 pub use source::{
-    Answered, Fixed, Halt, LONGEST_REQUEST, NOBODY, Next, Part, Payload, Requests, Seat, Session,
+    Completed, Fixed, Halt, LONGEST_REQUEST, NOBODY, Next, Part, Payload, Requests, Seat, Session,
     Skipped, Source, Supply, Turn, Wants,
 };

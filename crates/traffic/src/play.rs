@@ -17,7 +17,7 @@ use crate::draw::{Draws, Purpose};
 use crate::pool::{Asker, Drawn, Pool, Taker};
 use crate::program::{Form, Item, Program, Request, What};
 use crate::source::{
-    Answered, Fixed, Halt, Next, Part, Payload, Requests, Seat, Session, Skipped, Source, Supply,
+    Completed, Fixed, Halt, Next, Part, Payload, Requests, Seat, Session, Skipped, Source, Supply,
     Turn,
 };
 
@@ -394,17 +394,17 @@ impl Source for Player {
         self.responses.body(user, bytes);
     }
 
-    fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
+    fn completed(&mut self, user: u32, success: bool, now: Nanos) -> Completed {
         let Self { program, users, responses, common, unix_ns, .. } = self;
         let unix_ns = unix_ns.saturating_add_unsigned(now);
         let mut of = users.get_mut(user as usize);
         let mut session = of.as_mut().and_then(|user| user.session.as_deref_mut());
         session = session.filter(|session| session.active);
-        let failed_check = responses.answered(program, user, success, |body| {
+        let failed_check = responses.completed(program, user, success, |body| {
             session.as_mut().and_then(|session| session.body(program, body, common))
         });
         let Some(session) = session else {
-            return Answered { failed_check, ..Answered::default() };
+            return Completed { failed_check, ..Completed::default() };
         };
         let flow = session.flow;
         let session = if !success || failed_check.is_some() {
@@ -416,7 +416,7 @@ impl Source for Player {
             self.user(user).rest = rest;
             Some(Session { flow, failed_at: None })
         };
-        Answered { failed_check, session, ..Answered::default() }
+        Completed { failed_check, session, ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {

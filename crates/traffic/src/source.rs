@@ -14,9 +14,9 @@
 //!
 //! # Order of the calls for one user
 //! `next` puts one or more requests; for each of them in order then follows either `head`, `body`
-//! (any number) and `answered`, or `lost`. Those of the response are left out for a request that
+//! (any number) and `completed`, or `lost`. Those of the response are left out for a request that
 //! [wants](Wants) nothing of it, and then `lost` is too. Where plan and burst allow several requests
-//! under way on a connection, `next` may be called again before the earlier ones are answered.
+//! under way on a connection, `next` may be called again before the responses to the earlier ones.
 //! `skip` stands in for `next` when its request can not be sent at all. A run that ends tells nothing of
 //! what is still open then.
 //!
@@ -44,7 +44,7 @@ pub trait Source: fmt::Debug + Send {
         1
     }
 
-    /// Whether a call of [`next`](Source::next) or [`answered`](Source::answered) may never return, since
+    /// Whether a call of [`next`](Source::next) or [`completed`](Source::completed) may never return, since
     /// it runs somebody else's program. The worker's counts are then kept where they can be had without
     /// it, which costs a few nanoseconds a call.
     fn may_never_return(&self) -> bool {
@@ -73,9 +73,9 @@ pub trait Source: fmt::Debug + Send {
 
     /// The response is whole. `success` says whether its status counts as one; what else the source
     /// checks comes back.
-    fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
+    fn completed(&mut self, user: u32, success: bool, now: Nanos) -> Completed {
         let _ = (user, success, now);
-        Answered::default()
+        Completed::default()
     }
 
     /// The user's oldest request has failed without a whole response; of it, `head` and `body` may have
@@ -268,7 +268,7 @@ impl Requests {
 
 /// What a source made of a whole response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answered {
+pub struct Completed {
     /// The check that failed: an index into the endpoint's checks. A response that fails more than one
     /// counts for the first; one whose status is a failure is not checked.
     pub failed_check: Option<u16>,

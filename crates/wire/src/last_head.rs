@@ -1,6 +1,6 @@
 //! A head that came before, known again by its bytes.
 //!
-//! Servers answer most requests with the same head to the byte, or with one that changes once a second. A response whose
+//! Servers send most responses with the same head to the byte, or with one that changes once a second. A response whose
 //! head is compared is read in three to five tenths of the time that walking over it takes; where heads change with
 //! every response, remembering the last one costs a twentieth (`parse_cost`). Bytes decide all that a head means, so what
 //! was learnt of the same bytes under the same limits is learnt again; nothing is guessed.

@@ -110,7 +110,7 @@ impl RequestParser {
     ///
     /// # Errors
     ///
-    /// What the client did wrong: answer 400 and close.
+    /// What the client did wrong: respond 400 and close.
     #[inline]
     pub fn next<'a, 'i: 'a>(
         &'a mut self,

@@ -13,9 +13,9 @@ use crate::last_head::LastHead;
 use crate::walk::{Bounds, Head, Limits};
 
 /// Interim responses to one request; no server has a reason to send half as many.
-const INTERIM_ANSWERS: u8 = 32;
+const INTERIM_RESPONSES: u8 = 32;
 
-/// What the awaited response answers to: it decides whether a body follows the head.
+/// The kind of request that the awaited response is to: it decides whether a body follows the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseTo {
     /// A `HEAD` request, whose response has no body whatever its headers say.
@@ -108,7 +108,7 @@ pub enum Eof {
     /// The body that lasts until the close is complete.
     Complete,
     /// A response was awaited and not a byte of it has come: the request may not have been read.
-    NoAnswer,
+    NoResponse,
     /// The message is cut short.
     Truncated,
 }
@@ -266,7 +266,7 @@ impl ResponseParser {
                 return Ok(Some((head, place)));
             }
             self.held.release();
-            if self.interim == INTERIM_ANSWERS {
+            if self.interim == INTERIM_RESPONSES {
                 return Err(WireError::TooManyInterim);
             }
             self.interim += 1;
@@ -316,7 +316,7 @@ impl ResponseParser {
         let untouched = self.held.is_empty() && self.interim == 0;
         let eof = match (self.phase, self.body) {
             (Phase::Idle, _) => Eof::Idle,
-            (Phase::Head, _) if untouched => Eof::NoAnswer,
+            (Phase::Head, _) if untouched => Eof::NoResponse,
             (Phase::Body, Body::UntilClose | Body::Length(0)) => Eof::Complete,
             (Phase::Head | Phase::Body | Phase::Failed, _) => Eof::Truncated,
         };

@@ -126,12 +126,12 @@ impl<'s> Client<'s> {
         command
     }
 
-    /// Requests that its server has answered so far, this question included.
+    /// Requests that its server has served so far, this one included.
     pub fn served(&self) -> Result<u64> {
         self.server.served()
     }
 
-    /// What a run gave that began when the server had answered `before` requests.
+    /// What a run gave that began when the server had served `before` requests.
     pub fn outcome(&self, before: u64, finished: Finished) -> Result<Outcome> {
         // The page that is asked for counts itself.
         let requests = self.server.served()? - before - 1;
@@ -213,19 +213,19 @@ impl Report {
         value.with_context(|| format!("plimsoll's run has no number at {pointer}"))
     }
 
-    /// Every answer that the client counted was given by the server; the server may have given some more, to requests
+    /// Every response that the client counted was sent by the server; the server may have sent some more, to requests
     /// that the client gave up on.
     fn agrees_with(&self, served: u64) -> Result<()> {
-        let answers = self.number("/totals/requests")?;
+        let responses = self.number("/totals/requests")?;
         let unfinished = self.number("/totals/unfinished")?;
         let errors = self.0.pointer("/totals/errors").and_then(Value::as_object);
         let failed: f64 =
             errors.into_iter().flat_map(|all| all.values()).filter_map(Value::as_f64).sum();
         let served = served as f64;
         // One either way: the status page may be counted before or after it is written.
-        if answers > served + 1.0 || answers + unfinished + failed < served - 1.0 {
+        if responses > served + 1.0 || responses + unfinished + failed < served - 1.0 {
             bail!(
-                "plimsoll counts {answers} answers, {unfinished} unfinished and {failed} errors; \
+                "plimsoll counts {responses} responses, {unfinished} unfinished and {failed} errors; \
                  the server counts {served} requests"
             );
         }
@@ -249,8 +249,8 @@ mod tests {
     fn a_client_is_not_believed_about_itself() {
         report(1000, 0, 0).agrees_with(1000).unwrap();
         report(1000, 3, 2).agrees_with(1005).unwrap();
-        assert!(report(1000, 0, 0).agrees_with(998).is_err(), "more answers than were given");
-        assert!(report(1000, 0, 0).agrees_with(1002).is_err(), "answers that were not counted");
+        assert!(report(1000, 0, 0).agrees_with(998).is_err(), "more responses than were given");
+        assert!(report(1000, 0, 0).agrees_with(1002).is_err(), "responses that were not counted");
     }
 
     #[test]

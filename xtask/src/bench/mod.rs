@@ -95,7 +95,7 @@ const CASES: &[Case] = &[
     case("memory", "resident memory, whole and per connection", &[], scale::memory),
     case("workers", "two workers against one", &[], scale::workers),
     case("connections", "50,000 connections at once", &[], scale::connections),
-    case("parse", "instructions to read an answer", &[VALGRIND], instructions::parse),
+    case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];
 
 /// What the cases share: how long to measure, and the program itself.

@@ -49,7 +49,7 @@ pub fn interleave<const N: usize>(
 }
 
 /// As [`interleave`], of clients that take turns all through each round. No two may have the same server, which
-/// answers what it was asked before its client was paused. That plimsoll does not believe its paused runs is right.
+/// responds to what it was sent before its client was paused. That plimsoll does not believe its paused runs is right.
 pub fn take_turns<const N: usize>(
     clients: &[Client; N],
     seconds: u32,

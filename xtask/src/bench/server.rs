@@ -1,4 +1,4 @@
-//! The servers that clients are measured against. They count what they answered, so that no client is believed about
+//! The servers that clients are measured against. They count what they served, so that no client is believed about
 //! itself.
 
 use std::fs;
@@ -17,7 +17,7 @@ use crate::repo;
 /// A running server with its page of counts; ended, and its files removed, when dropped.
 pub struct Server {
     process: Background,
-    /// What clients are pointed at: answers `{"status":"ok"}`.
+    /// What clients are pointed at: responds `{"status":"ok"}`.
     pub url: String,
     status: SocketAddr,
     _folder: TempDir,
@@ -92,13 +92,13 @@ http {{
         let patience = Instant::now() + Duration::from_secs(10);
         while let Err(error) = server.served() {
             server.process.check().with_context(|| fs::read_to_string(&log).unwrap_or_default())?;
-            ensure!(Instant::now() < patience, "no answer from the server: {error:#}");
+            ensure!(Instant::now() < patience, "no response from the server: {error:#}");
             thread::sleep(Duration::from_millis(20));
         }
         Ok(server)
     }
 
-    /// How many requests it has answered so far, this one included.
+    /// How many requests it has served so far, this one included.
     pub fn served(&self) -> Result<u64> {
         let wait = Duration::from_secs(30);
         let mut stream = TcpStream::connect_timeout(&self.status, wait)?;
@@ -108,9 +108,9 @@ http {{
             "GET /stub_status HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
             self.status
         )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        requests(&answer).with_context(|| format!("not a status page: {answer}"))
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        requests(&response).with_context(|| format!("not a status page: {response}"))
     }
 }
 

@@ -139,13 +139,13 @@ impl Worker {
     /// More came behind the only response that was due on `j`: nobody can tell which of them is the response,
     /// and the next request must not be sent first, or the rest would pass for its response.
     #[cold]
-    pub(super) fn answered_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
+    pub(super) fn responded_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
         let error =
             format!("behind its response the server sent {n} bytes that no request asked for");
         self.broken(net, j, ErrorClass::Protocol, &error, now);
     }
 
-    /// A response came to a request that had not left: an earlier one was answered twice.
+    /// A response came to a request that had not left: an earlier one had two responses.
     #[cold]
     pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let error = "the server sent more responses than there were requests";
@@ -160,13 +160,13 @@ impl Worker {
         class: ErrorClass,
         sample: impl Fn() -> String,
     ) {
-        self.end_unanswered(j, now, class, |recorder, flight| {
+        self.end_without_response(j, now, class, |recorder, flight| {
             recorder.failed(flight.attempt(), class, &sample);
         });
     }
 
     /// Ends every request in flight on `j`, oldest first, without a response; `count` counts each.
-    fn end_unanswered(
+    fn end_without_response(
         &mut self,
         j: u32,
         now: Nanos,
@@ -176,7 +176,7 @@ impl Worker {
         while let Some(flight) = self.conns.pop(j) {
             self.down(j, flight.sent, class != ErrorClass::Timeout, now);
             let measured = self.recorder.measures(flight.due);
-            self.conns[j].ends_unanswered(measured);
+            self.conns[j].ends_without_response(measured);
             self.lost(j, flight, class, now);
             self.recorder.landed(flight, now);
             count(&mut self.recorder, flight);
@@ -219,7 +219,7 @@ impl Worker {
             let error = format!("no {what} within {}", exact_duration(timeout));
             return self.opening_failed(j, class, &error, now);
         }
-        self.end_unanswered(j, now, ErrorClass::Timeout, |recorder, flight| {
+        self.end_without_response(j, now, ErrorClass::Timeout, |recorder, flight| {
             recorder.timed_out(flight, timeout, now);
         });
         self.recorder.keep_sample(ErrorClass::Timeout, || {

@@ -62,7 +62,7 @@ impl Outgoing {
         if let [Part { payload: Payload::Fixed(index), .. }] = parts {
             let Lent { bytes, blob } = &fixed[*index as usize];
             match blob {
-                // Nothing else is under way on the connection: what went before is answered.
+                // Nothing else is under way on the connection: what went before has its response.
                 Some(blob) if !conn.copied || net.backlog(conn.id) == 0 => {
                     net.send_blob(conn.id, *blob);
                     bytes.len() as u64

@@ -20,19 +20,19 @@ impl Worker {
         }
     }
 
-    /// User `j`, of whose attempts one or more had failed, was answered; what it was answered to was
-    /// sent at `sent`.
+    /// User `j`, whose last attempt or attempts had failed, got a response to the request that was sent at
+    /// `sent`.
     #[cold]
     pub(super) fn up(&mut self, j: u32, sent: Nanos) {
         let conn = &mut self.conns[j];
-        (conn.troubled, conn.unanswered_since) = (false, 0);
+        (conn.troubled, conn.failing_since) = (false, 0);
         if conn.down.is() {
             self.recorder.watch.rose(&mut conn.down, sent);
         }
     }
 
     /// Counts the time that users were down up to `until`, but for the attempts that they wait for now:
-    /// those may still be answered.
+    /// those may still get a response.
     pub(super) fn count_down(&mut self, until: Nanos) {
         if !self.recorder.watch.any_down() {
             return;

@@ -168,7 +168,7 @@ impl Worker {
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
         if keep_alive && !rest.is_empty() && self.conns[j].in_flight == 1 {
-            return self.answered_twice(net, j, rest.len(), now);
+            return self.responded_twice(net, j, rest.len(), now);
         }
         self.count_response(j, now);
         let keepalive_wanted = self.job.plan.keepalive;
@@ -212,12 +212,12 @@ impl Worker {
         }
         let mut check = None;
         if flight.wants != Wants::Nothing {
-            check = self.answered(j, failure.is_none(), now);
+            check = self.completed(j, failure.is_none(), now);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
         self.recorder.landed(flight, now);
         self.recorder.watch.served |= failure.is_none();
-        self.recorder.answered(flight, WholeResponse { first, status, failure, check }, now);
+        self.recorder.completed(flight, WholeResponse { first, status, failure, check }, now);
         if failure.is_none() && measured {
             self.recorder.kinds.record(j, seen);
         }

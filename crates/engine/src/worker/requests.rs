@@ -170,9 +170,9 @@ impl Worker {
     }
 
     /// Tells the source of a whole response that it wants to hear of; the check that it failed.
-    pub(super) fn answered(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
+    pub(super) fn completed(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
         self.deposit_recorder(false);
-        let told = self.job.source.answered(j, success, now);
+        let told = self.job.source.completed(j, success, now);
         self.withdraw_recorder();
         self.session_over(j, told.session, now);
         self.run.silent |= told.stop;
@@ -182,7 +182,7 @@ impl Worker {
         told.failed_check
     }
 
-    /// Tells the source of a request that will not be answered.
+    /// Tells the source of a request that will have no response.
     pub(super) fn lost(&mut self, j: u32, flight: InFlight, class: ErrorClass, now: Nanos) {
         let conn = &mut self.conns[j];
         conn.in_session = false;

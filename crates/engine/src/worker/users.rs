@@ -19,7 +19,7 @@ impl Worker {
         let conn = &self.conns[j];
         tally.mute(conn.mute.into());
         let waiting = self.conns.waiting_since(j);
-        let failed = (conn.unanswered_since > 0).then_some(conn.unanswered_since);
+        let failed = (conn.failing_since > 0).then_some(conn.failing_since);
         let tries = failed.map_or(0, |_| conn.tries);
         // Waited for as far as is known: a user that tries no more wants nothing any more.
         let until = if waiting.is_some() { now } else { conn.failed_at };

@@ -134,8 +134,8 @@ fn nothing_is_lost_or_counted_twice() {
         if let Some(requests) = plan.requests {
             assert!(totals.attempts <= requests, "{told}");
         }
-        let answers: u64 = totals.statuses.values().sum();
-        assert_eq!(answers, totals.requests, "{told}");
+        let responses: u64 = totals.statuses.values().sum();
+        assert_eq!(responses, totals.requests, "{told}");
         let now = &outcome.run.concurrency;
         assert!(now.open_max <= plan.connections, "{told}");
         assert!(now.in_flight_max <= plan.inflight_cap().max(plan.threads), "{told}");

@@ -116,19 +116,19 @@ fn a_request_in_time_is_in_flight_only_while_the_server_has_it() {
     assert_eq!(run.concurrency.in_flight_max, 1);
 }
 
-/// A load at a server that answers each request `times` times at once.
-fn answered_more_often(load: &Load, times: usize) -> Outcome {
+/// A load at a server that sends `times` responses to each request at once.
+fn responding_more_often(load: &Load, times: usize) -> Outcome {
     let bytes = OK.repeat(times);
     let reply = move |_| Some(Reply { after: MILLISECOND, ..Reply::bytes(&bytes) });
     drive(load, |world| scripted(world, &load.request, reply).0)
 }
 
 #[test]
-fn answers_that_nobody_asked_for_are_errors_and_no_time_wraps() {
+fn unsolicited_responses_are_errors_and_no_time_wraps() {
     for times in [2, 3, 9] {
         for (rate, pipeline) in [(3000.0, 8), (20_000.0, 64), (500.0, 2)] {
             let load = open(rate, 2).with(|plan| plan.pipeline = pipeline);
-            let run = answered_more_often(&load, times).run;
+            let run = responding_more_often(&load, times).run;
             for summary in [&run.service_ns, &run.response_ns, &run.wait_ns, &run.first_byte_ns] {
                 assert!(summary.max <= 2 * SECOND, "{times}, {pipeline}: {summary:?}");
             }
@@ -141,7 +141,7 @@ fn answers_that_nobody_asked_for_are_errors_and_no_time_wraps() {
 }
 
 #[test]
-fn the_first_byte_is_that_of_the_final_answer() {
+fn the_first_byte_is_that_of_the_final_response() {
     let interim = b"HTTP/1.1 103 Early Hints\r\n\r\n";
     let half = OK.len() / 2;
     // What comes at once and what 10 ms later, and when the first byte of the final response is there.
@@ -158,8 +158,8 @@ fn the_first_byte_is_that_of_the_final_answer() {
         let then = (!later.is_empty()).then(|| (10 * MILLISECOND, later.clone()));
         let reply = Reply { then, ..reply };
         let said = (at_once, later);
-        let answer = move |_| Some(reply.clone());
-        let run = drive(&load, |world| scripted(world, &load.request, answer).0).run;
+        let response = move |_| Some(reply.clone());
+        let run = drive(&load, |world| scripted(world, &load.request, response).0).run;
         let first = first_ms * MILLISECOND + WAYS;
         assert!(run.totals.succeeded > 50, "{said:?}");
         assert_eq!((run.first_byte_ns.min, run.first_byte_ns.max), (first, first), "{said:?}");

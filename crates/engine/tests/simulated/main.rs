@@ -2,7 +2,7 @@
 //! built-in one, where every instant can be had by arithmetic.
 //!
 //! * `harness`: a load, a world and a server to the run that came of them.
-//! * `server`: servers that answer as a closure says.
+//! * `server`: servers that respond as a closure says.
 //! * `closed`, `open`: what leaves when, and what is measured, when all goes well.
 //! * `queue`: waiting against queueing theory and against a stalling server.
 //! * `theory`: queues by the million against Lindley's recursion and theory.
@@ -14,7 +14,7 @@
 //! * `healthy`: a thousand healthy servers, never said to be in trouble.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `edge`: whose time is whose, and responses that nobody asked for.
-//! * `users`: users who are never answered, and kinds of responses.
+//! * `users`: users who never get a response, and kinds of responses.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
 mod capacity;

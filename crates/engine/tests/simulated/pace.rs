@@ -47,12 +47,12 @@ impl Case {
         });
         let (mut free, latency) = (0, self.latency);
         let run = drive(&load, |world| {
-            let answer = move |at: Nanos| {
+            let response = move |at: Nanos| {
                 free = at.max(free) + (SECOND as f64 / CAPACITY) as Nanos;
                 free - at + latency
             };
-            let mut answer = answer;
-            by_path(world, move |heard| Some(Reply::ok_after(answer(heard.at)))).0
+            let mut response = response;
+            by_path(world, move |heard| Some(Reply::ok_after(response(heard.at)))).0
         })
         .run;
         let pace = run.session_pace().expect("sessions arrive");

@@ -1,4 +1,4 @@
-//! A server that answers by what is asked for, and the sources that ask.
+//! A server that responds by path, and the sources that send to it.
 //!
 //! Requests are heads without a body; the server finds their ends by the empty line, and shares no
 //! code with the worker under test.
@@ -13,7 +13,7 @@ use model::{EndpointPlan, ErrorClass, FlowPlan, Mix, Nanos};
 use net::{Close, ConnId, Event, Handler, Net as _, Next as Wake};
 use testkit::sim::{SimNet, World};
 use traffic::{
-    Answered, Fixed, Halt, Next, Part, Requests, Seat, Session, Skipped, Source, Supply, Turn,
+    Completed, Fixed, Halt, Next, Part, Requests, Seat, Session, Skipped, Source, Supply, Turn,
     Wants,
 };
 use wire::ResponseHead;
@@ -42,7 +42,7 @@ struct ByPath<F> {
     log: Log,
 }
 
-/// A server that answers as `reply` says (`None`: never), and what it will have heard.
+/// A server that responds as `reply` says (`None`: never), and what it will have received.
 pub fn by_path(
     world: &World,
     reply: impl FnMut(&Heard) -> Option<Reply> + 'static,
@@ -118,7 +118,7 @@ pub fn request(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: sim\r\n\r\n")
 }
 
-/// What a source was told or answered.
+/// A call to a source, with its arguments or its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     /// A turn, with how many requests it brought.
@@ -140,7 +140,7 @@ pub enum Told {
         user: u32,
         text: String,
     },
-    Answered {
+    Completed {
         user: u32,
         success: bool,
     },
@@ -340,8 +340,8 @@ impl Source for Player {
         self.user(user).body.push_str(text);
     }
 
-    fn answered(&mut self, user: u32, success: bool, _: Nanos) -> Answered {
-        self.tell(Told::Answered { user, success });
+    fn completed(&mut self, user: u32, success: bool, _: Nanos) -> Completed {
+        self.tell(Told::Completed { user, success });
         let whole = self.script.wants == Wants::Whole;
         let checked = self.script.checked;
         let last = self.script.steps.len() - 1;
@@ -355,10 +355,10 @@ impl Source for Player {
         if failed {
             *state = User { body: std::mem::take(&mut state.body), ..User::default() };
         }
-        Answered {
+        Completed {
             failed_check: (success && wrong).then_some(0),
             session: ended.then_some(Session { flow: 0, failed_at }),
-            ..Answered::default()
+            ..Completed::default()
         }
     }
 

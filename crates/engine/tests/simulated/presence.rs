@@ -12,7 +12,7 @@ const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n
 /// Half of the window.
 const HALF: Nanos = 3 * SECOND;
 
-/// 20 users of a server that answers in 2 ms, in either loop, for 6 s.
+/// 20 users of a server that responds in 2 ms, in either loop, for 6 s.
 fn loads() -> [Load; 2] {
     [closed(20), open(400.0, 20)].map(|load| {
         load.with(|plan| (plan.duration_ns, plan.timeout_ns) = (Some(6 * SECOND), 2 * SECOND))
@@ -88,16 +88,16 @@ fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
             assert!(text.contains(words), "{which}: {text}");
             let found = run.rates.available_ratio.unwrap();
             // Backing off may last up to a second beyond the server's return; arrivals of an open loop
-            // that have not timed out by then are answered.
+            // that have not timed out by then get a response.
             let open = load.plan.rate_per_s.is_some();
             let within = match (name, open) {
                 ("killed and back", false) => 0.17,
                 ("killed and back", true) => 0.3,
                 _ => 0.02,
             };
-            // Users of a closed loop are answered, if by errors; arrivals of an open one find no connection.
-            let answered = name == "slow 503s" && !open;
-            let available = if answered { 1.0 } else { available };
+            // Users of a closed loop get responses, if only errors; arrivals of an open one find no connection.
+            let gets_responses = name == "slow 503s" && !open;
+            let available = if gets_responses { 1.0 } else { available };
             assert!((found - available).abs() < within, "{which}: {found}");
             let totals = &run.totals;
             let parts =
@@ -215,7 +215,7 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
 }
 
 #[test]
-fn answers_that_cannot_be_used_are_named() {
+fn responses_that_cannot_be_used_are_named() {
     let twice = [OK, OK].concat();
     for load in loads() {
         let twice = twice.clone();
@@ -242,12 +242,12 @@ fn failing(run: &Run) -> Option<Verdict> {
 }
 
 #[test]
-fn answers_that_begin_to_fail_are_told_from_those_that_are_shed() {
+fn responses_that_begin_to_fail_are_told_apart_from_load_shedding() {
     const GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
     // An instance that is gone; one that is overloaded and slower and slower until it sheds; a limit on the
     // rate; and an API half of whose responses are failures.
-    type Answer = fn(nth: u64, at: Nanos) -> (Nanos, &'static [u8]);
-    let cases: [(&str, Answer, Verdict); 4] = [
+    type Response = fn(nth: u64, at: Nanos) -> (Nanos, &'static [u8]);
+    let cases: [(&str, Response, Verdict); 4] = [
         (
             "an instance gone",
             |nth, at| (2, if at >= HALF && nth % 2 == 1 { GATEWAY } else { OK }),
@@ -268,12 +268,12 @@ fn answers_that_begin_to_fail_are_told_from_those_that_are_shed() {
         ),
         ("fails", |nth, _| (2, if nth % 2 == 1 { GATEWAY } else { OK }), Verdict::Valid),
     ];
-    for (name, answer, verdict) in cases {
+    for (name, response, verdict) in cases {
         for load in loads() {
             let run = judged(
                 drive(&load, |world| {
                     scripted(world, &load.request, move |asked| {
-                        let (ms, bytes) = answer(asked.nth, asked.at);
+                        let (ms, bytes) = response(asked.nth, asked.at);
                         let after = (ms + 1) * MILLISECOND;
                         Some(Reply { after, ..Reply::bytes(bytes) })
                     })

@@ -76,7 +76,7 @@ fn a_closed_loop_meets_a_stall_once_a_user() {
         (plan.duration_ns, plan.pace_ns) = (Some(15 * SECOND), Some(10 * MILLISECOND));
     });
     let run = drive(&load, |world| built_in(world, &options)).run;
-    let service = run.histogram("service").expect("answers");
+    let service = run.histogram("service").expect("responses");
     assert!((990 * MILLISECOND..=SECOND + MILLISECOND).contains(&service.max()));
     assert!(service.at_quantile(0.995) < MILLISECOND);
 }

@@ -1,4 +1,4 @@
-//! Servers that answer as a closure says, and write down what came.
+//! Servers that respond as a closure says, and record what they received.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -75,7 +75,7 @@ struct Accepted {
     asked: u64,
 }
 
-/// A server that answers `request` as `reply` says (`None`: never), and what it will have seen.
+/// A server that responds to `request` as `reply` says (`None`: never), and what it will have received.
 ///
 /// # Panics
 /// When it runs and anything but requests, back to back, arrives on a connection.
@@ -87,7 +87,7 @@ pub fn scripted(
     scripted_early(world, request, request.len(), reply)
 }
 
-/// The same, but it answers once `enough` bytes of a request have come.
+/// The same, but it responds once `enough` bytes of a request have come.
 pub fn scripted_early(
     world: &World,
     request: &[u8],

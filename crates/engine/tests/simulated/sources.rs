@@ -10,7 +10,7 @@ use crate::harness::{HANDSHAKE, Load, Outcome, WAY, closed, drive, open};
 use crate::paths::{Heard, Log, Script, Told, by_path};
 use crate::server::Reply;
 
-/// Drives `script` at a server that answers as `reply` says.
+/// Drives `script` at a server that responds as `reply` says.
 fn play(
     load: Load,
     script: &Script,
@@ -162,20 +162,20 @@ fn a_server_that_goes_away_in_a_session_is_told_as_a_turn_skipped() {
 }
 
 #[test]
-fn answers_are_shown_as_far_as_they_are_wanted() {
+fn responses_are_shown_as_far_as_they_are_wanted() {
     let shown = |wants| {
         let script = Script { wants, ..Script::of(&["/1"]) };
         let load = closed(1).with(|plan| plan.requests = Some(1));
         play(load, &script, ok);
         script.told().split_off(1)
     };
-    let answered = Told::Answered { user: 0, success: true };
+    let completed = Told::Completed { user: 0, success: true };
     let head = Told::Head { user: 0, status: 200 };
     let body = Told::Body { user: 0, text: "ok".into() };
     assert_eq!(shown(Wants::Nothing), []);
-    assert_eq!(shown(Wants::Outcome), [const { Told::Answered { user: 0, success: true } }]);
-    assert_eq!(shown(Wants::Head), [head.clone(), answered.clone()]);
-    assert_eq!(shown(Wants::Whole), [head, body, answered]);
+    assert_eq!(shown(Wants::Outcome), [const { Told::Completed { user: 0, success: true } }]);
+    assert_eq!(shown(Wants::Head), [head.clone(), completed.clone()]);
+    assert_eq!(shown(Wants::Whole), [head, body, completed]);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn an_arrival_may_pause_first_and_is_unsent_if_the_window_ends_before() {
 }
 
 #[test]
-fn a_burst_leaves_together_and_the_next_when_all_is_answered() {
+fn a_burst_leaves_together_and_the_next_after_all_its_responses() {
     for load in [closed(2), open(21.0, 4)] {
         let script = Script {
             steps: vec![vec!["/1", "/2f", "/3"]],
@@ -282,7 +282,7 @@ fn a_rate_is_of_requests_whatever_a_turn_brings() {
 
 #[test]
 fn a_burst_that_waited_takes_up_those_that_waited_with_it() {
-    // One connection, answers after 100 ms, an arrival every 10 ms: each burst of three takes the three
+    // One connection, responses after 100 ms, an arrival every 10 ms: each burst of three takes the three
     // oldest, whose waiting is their own.
     let script = Script { steps: vec![vec!["/1", "/2", "/3"]], ..Script::default() };
     let load = open(100.0, 1).with(|plan| (plan.pipeline, plan.timeout_ns) = (3, 10 * SECOND));
@@ -376,7 +376,7 @@ fn endpoints_and_flows_have_figures_of_their_own() {
         assert_eq!(second.statuses.get(&500), Some(&5));
         assert_eq!(second.sample.as_deref(), Some("the server answered 500: sorry"));
         assert_eq!(third.service_ns.max, 7 * MILLISECOND + 2 * WAY);
-        // 15 answers of 7.1 ms in a second.
+        // 15 responses of 7.1 ms in a second.
         let in_flight = 15.0 * 0.0071;
         assert!((third.in_flight_mean - in_flight).abs() < 1e-9, "{}", third.in_flight_mean);
         let share: f64 = run.endpoints.iter().filter_map(|one| one.share).sum();
@@ -434,7 +434,7 @@ fn every_request_is_told_once_and_counted_once() {
                 _ => 0,
             })
             .sum();
-        let heard = count(|told| matches!(told, Told::Answered { .. } | Told::Lost { .. }));
+        let heard = count(|told| matches!(told, Told::Completed { .. } | Told::Lost { .. }));
         let skipped = count(|told| matches!(told, Told::Skipped { .. }));
         let totals = &outcome.run.totals;
         assert_eq!(put, heard + totals.unfinished, "seed {seed}: {totals:?}");

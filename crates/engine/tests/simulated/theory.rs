@@ -109,14 +109,14 @@ fn follows_the_recursion(case: &Case) -> (usize, f64) {
     let totals = &run.totals;
     assert_eq!((totals.attempts, totals.succeeded), (totals.succeeded, expected.len() as u64));
     // Each response came when it must have come, to the nanosecond.
-    let mut answers: Vec<Nanos> = expected.iter().map(|(due, response)| due + response).collect();
-    answers.sort_unstable();
-    let start = heard[0] - answers[0];
-    assert_eq!(heard.len(), answers.len(), "{case:?}");
-    for (nth, (heard, answer)) in heard.iter().zip(&answers).enumerate() {
-        assert_eq!(heard - start, *answer, "{case:?}: answer {nth}");
+    let mut responses: Vec<Nanos> = expected.iter().map(|(due, response)| due + response).collect();
+    responses.sort_unstable();
+    let start = heard[0] - responses[0];
+    assert_eq!(heard.len(), responses.len(), "{case:?}");
+    for (nth, (heard, response)) in heard.iter().zip(&responses).enumerate() {
+        assert_eq!(heard - start, *response, "{case:?}: response {nth}");
     }
-    // And each response is of the request it answers: bucket by bucket, and exactly in sum.
+    // And each response belongs to its request: bucket by bucket, and exactly in sum.
     let mut buckets: Latencies<u64> = Latencies::new();
     expected.iter().for_each(|&(_, response)| buckets.record(response));
     let seen = run.histogram("response").expect("responses");

@@ -28,15 +28,15 @@ fn a_time_out_counts_as_at_least_itself_and_costs_the_connection() {
 }
 
 #[test]
-fn an_answer_after_the_time_out_is_none_though_no_scan_came_by() {
+fn a_response_after_the_time_out_is_none_though_no_scan_came_by() {
     // Scans for time-outs lie a millisecond apart, and the response comes between two.
     let until_the_close = b"HTTP/1.1 200 OK\r\n\r\nall of it";
-    for answer in [Reply::bytes(OK), Reply::bytes(until_the_close).ending(Close::Flush)] {
+    for response in [Reply::bytes(OK), Reply::bytes(until_the_close).ending(Close::Flush)] {
         let load = closed(3).with(|plan| {
             (plan.timeout_ns, plan.duration_ns) = (MILLISECOND, Some(100 * MILLISECOND));
         });
         let run = drive(&load, |world| {
-            let late = Reply { after: MILLISECOND + 300 * MICROSECOND, ..answer };
+            let late = Reply { after: MILLISECOND + 300 * MICROSECOND, ..response };
             scripted(world, &load.request, move |_| Some(late.clone())).0
         })
         .run;
@@ -54,7 +54,7 @@ fn a_pipeline_that_times_out_loses_none_of_its_requests() {
             (plan.pipeline, plan.warmup_ns) = (4, warmup_ns);
             (plan.timeout_ns, plan.duration_ns) = (400 * MILLISECOND, Some(2 * SECOND));
         });
-        // Some answers, then silence on the connection, with requests of warm-up and window behind it.
+        // Some responses, then silence on the connection, with requests of warm-up and window behind it.
         let mut log = Log::default();
         let outcome = drive(&load, |world| {
             let (served, seen) = scripted(world, &load.request, |asked| {
@@ -193,7 +193,7 @@ fn no_file_at_all_for_a_burst_of_arrivals_is_survived() {
 }
 
 #[test]
-fn each_bad_answer_falls_in_its_class() {
+fn each_bad_response_falls_in_its_class() {
     let classes = [
         ("status", Reply::bytes(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")),
         ("protocol", Reply::bytes(b"NONSENSE\r\n\r\n")),
@@ -224,18 +224,18 @@ fn each_bad_answer_falls_in_its_class() {
 }
 
 #[test]
-fn an_answer_that_lasts_until_the_close_is_whole() {
+fn a_response_that_lasts_until_the_close_is_whole() {
     let load = closed(2);
     let reply = Reply::bytes(b"HTTP/1.1 200 OK\r\n\r\nall of it").ending(Close::Flush);
     let run =
         drive(&load, |world| scripted(world, &load.request, move |_| Some(reply.clone())).0).run;
     assert_eq!(run.totals.attempts, run.totals.succeeded + run.totals.unfinished);
     assert_eq!(run.totals.server_closes, run.totals.succeeded);
-    assert_eq!(run.commonest_response.map(|answer| answer.bytes), Some(9));
+    assert_eq!(run.commonest_response.map(|response| response.bytes), Some(9));
 }
 
 #[test]
-fn a_second_answer_is_not_taken_for_the_next_ones() {
+fn a_second_response_is_not_taken_for_the_next_ones() {
     let load = closed(2);
     let twice = [OK, OK].concat();
     let mut log = Log::default();
@@ -274,7 +274,7 @@ fn a_pipeline_that_the_server_closes_midway_is_sent_again_by_its_user() {
     let totals = &outcome.run.totals;
     assert_eq!(totals.attempts, outcome.sent());
     assert_eq!(totals.attempts, totals.succeeded + totals.errors.read + totals.unfinished);
-    // Of each connection five are answered and three or more are lost.
+    // Of each connection's requests, five get a response and three or more are lost.
     assert_eq!(totals.succeeded / 5, totals.server_closes);
     assert!(totals.errors.read >= 3 * totals.server_closes, "{totals:?}");
 }
@@ -291,8 +291,8 @@ fn idle_connections_that_the_server_closes_are_no_failure() {
 }
 
 #[test]
-fn a_long_request_answered_early_is_never_mixed_with_the_next() {
-    // The scripted server fails on anything but whole requests; the built-in one responses early.
+fn a_long_request_with_an_early_response_is_never_mixed_with_the_next() {
+    // The scripted server fails on anything but whole requests; the built-in one responds early.
     let mut load = closed(3).with(|plan| plan.timeout_ns = SECOND);
     load.request = [
         b"POST /fault/early HTTP/1.1\r\nHost: sim\r\nContent-Length: 300000\r\n\r\n".to_vec(),
@@ -306,8 +306,8 @@ fn a_long_request_answered_early_is_never_mixed_with_the_next() {
             scripted_early(world, &load.request, enough, ok).0
         });
         let totals = &outcome.run.totals;
-        assert_eq!(totals.attempts, totals.succeeded, "answered after {enough} bytes");
-        assert!(totals.succeeded > 50, "answered after {enough} bytes: {totals:?}");
+        assert_eq!(totals.attempts, totals.succeeded, "response after {enough} bytes");
+        assert!(totals.succeeded > 50, "response after {enough} bytes: {totals:?}");
     }
     let outcome = drive(&load, |world| built_in(world, &Options::default()));
     let totals = &outcome.run.totals;

@@ -1,4 +1,4 @@
-//! Users who are never answered, and kinds of responses, as the workers count them; and what is judged of it.
+//! Users who never get a response, and kinds of responses, as the workers count them; and what the rules say of them.
 
 use model::units::{MILLISECOND, SECOND};
 use model::{ReasonCode, Run, Verdict};
@@ -112,7 +112,7 @@ fn a_server_that_fails_often_is_not_one_that_starves() {
 }
 
 #[test]
-fn kinds_of_answers_are_kept_with_when_they_came() {
+fn kinds_of_responses_are_kept_with_when_they_came() {
     let load = closed(4).with(|plan| plan.duration_ns = Some(4 * SECOND));
     let run = driven(&load, |asked| {
         let bytes = if asked.at < 2 * SECOND { OK } else { PAGE };
@@ -130,7 +130,7 @@ fn kinds_of_answers_are_kept_with_when_they_came() {
 }
 
 #[test]
-fn answers_unlike_the_first_fail_where_that_was_asked() {
+fn responses_unlike_the_first_fail_where_the_plan_says_so() {
     for threads in [1, 3] {
         let load = closed(6).with(|plan| {
             (plan.duration_ns, plan.threads) = (Some(4 * SECOND), threads);

@@ -152,7 +152,7 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
             let delay = Delay::Between(1000, 20 * MILLISECOND);
             load.conditions = Conditions { delay, ..load.conditions };
             let outcome = drive(&load, |world| {
-                // One in a hundred is never answered.
+                // One in a hundred never gets a response.
                 scripted(world, &load.request, |asked| {
                     (asked.nth % 100 != 99).then(|| Reply::ok_after(10 * MILLISECOND))
                 })

@@ -11,7 +11,7 @@ use rustix::net::RecvFlags;
 use super::{Conn, ConnState, Epoll, READ_BYTES};
 use crate::{BlobId, ConnId, Handed, Handler, clock};
 
-/// Connections taken together at most. Each is answered a little later for all others in its batch.
+/// Connections taken together at most. Each is served a little later for all others in its batch.
 const TOGETHER: usize = 16;
 /// Room for one read at least; one that fills it is followed by others.
 const LEAST_READ: usize = READ_BYTES / 4;

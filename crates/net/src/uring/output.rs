@@ -1,6 +1,6 @@
 //! Output of a connection: what [`crate::Net::send`] was handed until the kernel has taken it.
 //!
-//! A completion for every send would wake a server once more for every batch it has just answered.
+//! A completion for every send would wake a server once more for every batch it has just responded to.
 //! So output is first submitted to be taken at once or refused, and only a refusal completes. As
 //! such a send never outlasts its submission, all of a round's refusals are there when the
 //! submission returns; once the completions have been read, output of which nothing was heard has

@@ -54,7 +54,7 @@ impl Uring {
             let mut now = now;
             if should_yield || self.ring.submission().len() >= MANY {
                 self.submit()?;
-                // Handing over many takes long enough for the first to be answered meanwhile.
+                // Handing over many takes long enough for the first response to come meanwhile.
                 now = clock::now();
                 if came.is_some() || self.pending() {
                     came = Some(now);

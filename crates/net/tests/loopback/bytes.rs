@@ -161,7 +161,7 @@ fn a_blob_is_sent_as_often_as_asked() {
     }
 }
 
-/// Connections that are ready together, each answered in pieces of all sizes, some by the last of them
+/// Connections that are ready together, each sent a response in pieces of all sizes, some with the last of them
 /// closed.
 struct Pieces {
     route: Route,
@@ -174,20 +174,20 @@ struct Pieces {
 const CALLERS: usize = 40;
 /// Lengths of a response's pieces.
 const PIECES: [usize; 5] = [10, 6_000, 10, 30_000, 1];
-const ANSWER: usize = 36_021;
-const ANSWERS: usize = 50;
+const RESPONSE: usize = 36_021;
+const RESPONSES: usize = 50;
 
 impl Pieces {
     fn hear(&mut self, caller: usize, bytes: &[u8]) {
         let heard = &mut self.heard[caller];
         for &byte in bytes {
-            assert_eq!(byte, pattern(*heard % ANSWER), "caller {caller} at {heard}");
+            assert_eq!(byte, pattern(*heard % RESPONSE), "caller {caller} at {heard}");
             *heard += 1;
         }
     }
 }
 
-fn answer<N: Net>(net: &mut N, conn: ConnId) {
+fn send_response<N: Net>(net: &mut N, conn: ConnId) {
     let mut at = 0;
     for length in PIECES {
         let piece: Vec<u8> = (at..at + length).map(pattern).collect();
@@ -214,7 +214,7 @@ impl Script for Pieces {
             (None, Event::Connected) => net.send(self.callers[caller].expect("connected"), b"?"),
             (None, Event::Received(bytes)) => {
                 self.hear(caller, bytes);
-                if self.heard[caller].is_multiple_of(ANSWER) {
+                if self.heard[caller].is_multiple_of(RESPONSE) {
                     net.send(self.callers[caller].expect("connected"), b"?");
                 }
             }
@@ -224,8 +224,8 @@ impl Script for Pieces {
             }
             (Some(at), Event::Received(asked)) => {
                 let conn = self.accepted[at];
-                asked.iter().for_each(|_| answer(net, conn));
-                if self.heard.iter().all(|&heard| heard >= (ANSWERS - 1) * ANSWER) {
+                asked.iter().for_each(|_| send_response(net, conn));
+                if self.heard.iter().all(|&heard| heard >= (RESPONSES - 1) * RESPONSE) {
                     net.close(conn, Close::Flush);
                 }
             }
@@ -240,7 +240,7 @@ impl Script for Pieces {
 }
 
 #[test]
-fn answers_in_pieces_arrive_in_order_and_whole_before_the_end() {
+fn responses_in_pieces_arrive_in_order_and_whole_before_the_end() {
     for io in interfaces() {
         let (listener, route) = listener();
         let script = Pieces {
@@ -252,8 +252,8 @@ fn answers_in_pieces_arrive_in_order_and_whole_before_the_end() {
         };
         let script = run(io, Some(listener), 2 * CALLERS, script);
         for heard in script.heard {
-            assert!(heard >= ANSWERS * ANSWER, "{io:?}: {heard}");
-            assert!(heard.is_multiple_of(ANSWER), "{io:?}: an answer was cut: {heard}");
+            assert!(heard >= RESPONSES * RESPONSE, "{io:?}: {heard}");
+            assert!(heard.is_multiple_of(RESPONSE), "{io:?}: a response was cut: {heard}");
         }
     }
 }

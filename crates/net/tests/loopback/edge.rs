@@ -15,7 +15,7 @@ use crate::harness::{Script, interfaces, listener, pattern, run};
 struct Busy {
     route: Route,
     conn: Option<ConnId>,
-    answered: Receiver<()>,
+    echoed: Receiver<()>,
     asked: usize,
     /// When it was last asked, what the net said of the hand-over, and until when the handler was busy.
     last: (u64, Handed, u64),
@@ -36,7 +36,7 @@ impl Busy {
         assert!(handed.nth > before.nth && !handed.left);
         assert!((begun..=net.now()).contains(&handed.at));
         // The response is in the socket before the next look at the kernel.
-        self.answered.recv().expect("the peer answers");
+        self.echoed.recv().expect("the peer responds");
         self.last = (begun, handed, net.now());
         self.asked += 1;
     }
@@ -71,8 +71,8 @@ impl Script for Busy {
     }
 }
 
-/// Answers each byte, and says so once the response is in the other side's socket.
-fn answers(mut stream: TcpStream, says: &Sender<()>) {
+/// Sends a byte back for each byte, and signals once it is in the other side's socket.
+fn echo_bytes(mut stream: TcpStream, says: &Sender<()>) {
     let mut byte = [0];
     stream.set_nodelay(true).expect("an option that every socket has");
     while stream.read(&mut byte).is_ok_and(|n| n > 0) {
@@ -99,13 +99,13 @@ fn await_acknowledgement(stream: &TcpStream) {
 fn what_came_while_the_party_was_busy_is_known_to_have_waited() {
     for io in interfaces() {
         let (listener, route) = listener();
-        let (says, answered) = channel();
+        let (says, echoed) = channel();
         let peer = thread::spawn(move || {
             let (stream, _) = listener.accept().expect("somebody calls");
-            answers(stream, &says);
+            echo_bytes(stream, &says);
         });
         let last = (0, Handed::default(), 0);
-        let script = Busy { route, conn: None, answered, asked: 0, last, heard: 0 };
+        let script = Busy { route, conn: None, echoed, asked: 0, last, heard: 0 };
         let script = run(io, None, 1, script);
         assert_eq!(script.heard, QUESTIONS, "{io:?}");
         peer.join().expect("no panic");

@@ -142,11 +142,11 @@ fn a_peers_reset_is_a_failed_receive() {
 #[test]
 fn after_the_peers_end_sending_goes_on_and_no_second_end_is_told() {
     for io in interfaces() {
-        let (route, answer) = peer(|mut stream| {
+        let (route, response) = peer(|mut stream| {
             stream.write_all(b"request").expect("it reads");
             stream.shutdown(Shutdown::Write).expect("the connection stands");
-            let mut answer = Vec::new();
-            stream.read_to_end(&mut answer).map(|_| answer).map_err(|e| e.kind())
+            let mut response = Vec::new();
+            stream.read_to_end(&mut response).map(|_| response).map_err(|e| e.kind())
         });
         let mut drains = 0;
         let act = |told: &Told| match told {
@@ -154,7 +154,7 @@ fn after_the_peers_end_sending_goes_on_and_no_second_end_is_told() {
             Told::Drained => {
                 drains += 1;
                 match drains {
-                    3 => vec![Do::SendAndClose(b"answer".to_vec(), Close::Flush)],
+                    3 => vec![Do::SendAndClose(b"response".to_vec(), Close::Flush)],
                     _ => vec![Do::WantDrained],
                 }
             }
@@ -162,10 +162,10 @@ fn after_the_peers_end_sending_goes_on_and_no_second_end_is_told() {
         };
         let over = |told: &[Told]| told.iter().filter(|t| **t == Told::Drained).count() == 3;
         let route_of = calls(route, act, over);
-        let script = keep_going(io, route_of, &answer);
+        let script = keep_going(io, route_of, &response);
         let ends = script.iter().filter(|told| **told == Told::Eof).count();
         assert_eq!(ends, 1, "{io:?}: {script:?}");
-        assert_eq!(answer.join().expect("no panic"), Ok(b"late answer".to_vec()), "{io:?}");
+        assert_eq!(response.join().expect("no panic"), Ok(b"late response".to_vec()), "{io:?}");
     }
 }
 
@@ -245,7 +245,7 @@ fn small_sends_to_a_reader_that_falls_behind_stay_whole_and_in_order() {
 fn a_passive_close_lets_the_peer_go_first() {
     for io in interfaces() {
         let (route, ended) = peer(|mut stream| {
-            stream.write_all(b"answer").expect("it reads");
+            stream.write_all(b"response").expect("it reads");
             thread::sleep(Duration::from_millis(20));
             // Still open: nothing to read, and writing works.
             stream.write_all(b"more").expect("it is still open");
@@ -265,7 +265,7 @@ fn a_passive_close_lets_the_peer_go_first() {
 fn a_passive_close_does_not_wait_for_ever() {
     for io in interfaces() {
         let (route, ended) = peer(|mut stream| {
-            stream.write_all(b"answer").expect("it reads");
+            stream.write_all(b"response").expect("it reads");
             let since = Instant::now();
             let end = stream.read(&mut [0; 9]).map_err(|e| e.kind());
             (end, since.elapsed())

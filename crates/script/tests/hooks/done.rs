@@ -39,7 +39,7 @@ fn the_figures_are_those_of_the_run() {
 }
 
 #[test]
-fn threads_still_answer_after_the_run() {
+fn threads_can_be_read_after_the_run() {
     let text = "local threads = {}
         function setup(thread) thread:set('id', #threads + 1) threads[#threads + 1] = thread end
         n = 0

@@ -1,8 +1,8 @@
 //! `request`, `delay` and `response` while the load runs.
 
-use traffic::{Answered, Next, Requests, Source, Turn, Wants};
+use traffic::{Completed, Next, Requests, Source, Turn, Wants};
 
-use crate::harness::{answer, begin, parts, request, turn};
+use crate::harness::{begin, parts, request, respond, turn};
 
 const MS: u64 = 1_000_000;
 
@@ -75,16 +75,16 @@ fn response_gets_status_headers_and_body() {
     let source = &mut begun.sources[0];
     assert_eq!(asked(source).parts()[0].wants, Wants::Whole);
     let head = "HTTP/1.1 503 Busy\r\nX-Token: t\r\nEmpty:\r\nx-a: 1\r\nx-a: 2\r\n";
-    answer(source, 0, &format!("{head}Content-Length: 2\r\n\r\nhi"));
+    respond(source, 0, &format!("{head}Content-Length: 2\r\n\r\nhi"));
     let (line, _, _) = parts(&request(source));
     assert_eq!(line, "GET /503Content-Length=2,Empty=,X-Token=t,x-a=2|hi2 HTTP/1.1");
-    answer(source, 0, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
+    respond(source, 0, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
     let (line, _, _) = parts(&request(source));
     assert_eq!(line, "GET /200Transfer-Encoding=chunked|a1 HTTP/1.1");
 }
 
 #[test]
-fn a_token_of_an_answer_goes_into_later_requests() {
+fn a_token_of_a_response_goes_into_later_requests() {
     let text = "local token
         function request()
             if not token then return wrk.format('POST', '/login', nil, 'who') end
@@ -96,7 +96,7 @@ fn a_token_of_an_answer_goes_into_later_requests() {
     let mut begun = begin(text, 1);
     let source = &mut begun.sources[0];
     assert_eq!(parts(&request(source)).0, "POST /login HTTP/1.1");
-    answer(source, 0, "HTTP/1.1 200 OK\r\nX-Token: secret\r\nContent-Length: 1\r\n\r\n.");
+    respond(source, 0, "HTTP/1.1 200 OK\r\nX-Token: secret\r\nContent-Length: 1\r\n\r\n.");
     let (line, headers, body) = parts(&request(source));
     assert_eq!((line.as_str(), body.as_str()), ("GET /mine HTTP/1.1", ""));
     assert_eq!(headers, ["Authorization: secret", "Host: 127.0.0.1:8080"]);
@@ -109,8 +109,8 @@ fn a_response_that_is_taken_away_is_no_longer_called() {
     let mut begun = begin(text, 1);
     for _ in 0..3 {
         let told =
-            answer(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
-        assert_eq!(told, Answered::default());
+            respond(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
+        assert_eq!(told, Completed::default());
     }
     assert_eq!(parts(&request(&mut begun.sources[0])).0, "GET /1 HTTP/1.1");
 }
@@ -146,16 +146,16 @@ fn what_is_no_delay_delays_nothing() {
 
 #[test]
 fn a_thread_that_stops_sends_nothing_more_and_the_others_go_on() {
-    let text = "local answers = 0
+    let text = "local responses = 0
         function setup(thread) thread:stop() end
         function response()
-            answers = answers + 1
-            if answers == 2 then wrk.thread:stop() end
+            responses = responses + 1
+            if responses == 2 then wrk.thread:stop() end
         end";
     let mut begun = begin(text, 2);
     let stops = [0, 1].map(|_| {
         request(&mut begun.sources[0]);
-        answer(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.").stop
+        respond(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.").stop
     });
     assert_eq!(stops, [false, true]);
     assert_eq!(turn(&mut begun.sources[0], 0, 0), Err(Next::Stop));
@@ -163,12 +163,12 @@ fn a_thread_that_stops_sends_nothing_more_and_the_others_go_on() {
 }
 
 #[test]
-fn answers_that_never_end_are_forgotten() {
+fn responses_that_never_end_are_forgotten() {
     let text = "function response(status, headers, body) assert(body == '.', body) end";
     let mut begun = begin(text, 1);
     let source = &mut begun.sources[0];
     source.body(4, b"of no head");
     assert_eq!(source.lost(4, model::ErrorClass::Timeout), None);
-    let told = answer(source, 4, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
-    assert_eq!(told, Answered::default());
+    let told = respond(source, 4, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
+    assert_eq!(told, Completed::default());
 }

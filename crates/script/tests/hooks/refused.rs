@@ -2,7 +2,7 @@
 
 use traffic::Next;
 
-use crate::harness::{answer, begin, try_begin, turn};
+use crate::harness::{begin, respond, try_begin, turn};
 
 fn refused(text: &str) -> String {
     try_begin(text, 1).err().expect(text).to_string()
@@ -69,7 +69,7 @@ fn an_error_while_the_load_runs_halts_it() {
 #[test]
 fn an_error_in_response_halts_it() {
     let mut begun = begin("function response(_, headers)\nreturn headers.A.b.c end", 1);
-    let told = answer(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
+    let told = respond(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
     let halt = told.halt.unwrap().to_string();
     assert_eq!(halt, "x.lua:2: attempt to index field 'A' (a nil value) (in response())");
 }

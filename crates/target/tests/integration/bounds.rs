@@ -23,15 +23,15 @@ fn resident() -> u64 {
 fn a_body_too_large_is_refused_before_it_is_read() {
     each(|server| {
         let declared = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1048577\r\n\r\n";
-        let answer = ask(server, declared);
-        assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-        assert!(body(&answer).contains("up to 1048576 bytes"));
+        let response = ask(server, declared);
+        assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
+        assert!(body(&response).contains("up to 1048576 bytes"));
         let mut client = connect(server);
         client.send(b"POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
         let chunk = [b"10000\r\n".as_slice(), &[b'a'; 65_536], b"\r\n"].concat();
         let taken = (0..200).take_while(|_| client.try_send(&chunk)).count();
-        let (answer, _) = client.receive_all(Duration::from_secs(10));
-        let text = String::from_utf8_lossy(&answer).into_owned();
+        let (response, _) = client.receive_all(Duration::from_secs(10));
+        let text = String::from_utf8_lossy(&response).into_owned();
         assert!(text.starts_with("HTTP/1.1 413 "), "after {taken} chunks: {text}");
         let most = [b"POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n".as_slice()];
         let most = [most[0], b"Content-Length: 1048576\r\n\r\n", &[b'b'; 1 << 20]].concat();
@@ -47,11 +47,11 @@ fn who_pipelines_without_reading_is_made_to_wait() {
         let some = request("GET", "/healthz").repeat(200);
         // More responses than all buffers between the two hold; sending stops once they are full.
         let sent = client.send_until_stuck(some.as_bytes(), 2000, Duration::from_millis(300));
-        assert!(sent < 2000, "all requests were taken though nobody read an answer");
+        assert!(sent < 2000, "all requests were taken though nobody read a response");
         let grown = resident().saturating_sub(before);
         assert!(grown < 64 << 20, "{grown} bytes");
-        let answered = server.served().path("/healthz");
-        assert!(answered < 400_000, "{answered} answered unread");
+        let served = server.served().path("/healthz");
+        assert!(served < 400_000, "{served} served unread");
         // The server goes on for others meanwhile.
         assert_eq!(ask(server, last("/")), OK_LAST);
         let expected = OK.repeat(200);

@@ -49,14 +49,14 @@ fn any_method_will_do_and_head_has_no_body() {
             let mut client = connect(server);
             let both = [request("HEAD", path), request("GET", "/healthz")].concat();
             client.send(both.as_bytes());
-            let answer = client.receive_until(b"{\"status\":\"ok\"}");
-            let text = String::from_utf8_lossy(&answer).into_owned();
+            let response = client.receive_until(b"{\"status\":\"ok\"}");
+            let text = String::from_utf8_lossy(&response).into_owned();
             assert!(text.ends_with(&[head, OK].concat()), "{path}: {text}");
         }
         for path in ["/bytes/1000", "/fault/chunked", "/fault/gzip", "/status/404", "/nowhere"] {
             let bytes = [request("HEAD", path), last("/healthz")].concat();
-            let answer = ask(server, bytes);
-            let (head, rest) = answer.split_once("\r\n\r\n").expect("a head");
+            let response = ask(server, bytes);
+            let (head, rest) = response.split_once("\r\n\r\n").expect("a head");
             assert!(head.contains("Content-Length") || head.contains("chunked"), "{path}: {head}");
             assert_eq!(rest, OK_LAST, "{path}");
         }
@@ -67,9 +67,9 @@ fn any_method_will_do_and_head_has_no_body() {
 fn http_1_0_is_told_that_its_connection_is_kept() {
     each(|server| {
         let old = "GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
-        let answer = ask(server, [old, "GET / HTTP/1.0\r\n\r\n"].concat());
+        let response = ask(server, [old, "GET / HTTP/1.0\r\n\r\n"].concat());
         let kept = OK.replace("Content-Length", "Connection: keep-alive\r\nContent-Length");
-        assert_eq!(answer, [&kept, OK_LAST].concat());
+        assert_eq!(response, [&kept, OK_LAST].concat());
     });
 }
 
@@ -77,10 +77,10 @@ fn http_1_0_is_told_that_its_connection_is_kept() {
 fn bytes_come_in_the_number_asked_for() {
     each(|server| {
         for count in [0, 1, 65_535, 65_536, 65_537, 5_000_000] {
-            let answer = ask(server, last(&format!("/bytes/{count}")));
-            assert!(answer.contains(&format!("Content-Length: {count}\r\n")));
-            assert_eq!(body(&answer).len(), count);
-            assert!(body(&answer).bytes().all(|byte| byte == b'x'));
+            let response = ask(server, last(&format!("/bytes/{count}")));
+            assert!(response.contains(&format!("Content-Length: {count}\r\n")));
+            assert_eq!(body(&response).len(), count);
+            assert!(body(&response).bytes().all(|byte| byte == b'x'));
         }
     });
 }
@@ -93,13 +93,13 @@ fn statuses_are_those_asked_for() {
             (404, "HTTP/1.1 404 Not Found\r\n"),
             (503, "HTTP/1.1 503 Service Unavailable\r\n"),
         ] {
-            let answer = ask(server, last(&format!("/status/{code}")));
-            assert!(answer.starts_with(line), "{answer}");
-            assert_eq!(body(&answer), format!("{{\"status\":{code}}}"));
+            let response = ask(server, last(&format!("/status/{code}")));
+            assert!(response.starts_with(line), "{response}");
+            assert_eq!(body(&response), format!("{{\"status\":{code}}}"));
         }
         for code in [204, 304] {
-            let answer = ask(server, last(&format!("/status/{code}")));
-            assert!(answer.ends_with("\r\n\r\n") && !answer.contains("Content-"), "{answer}");
+            let response = ask(server, last(&format!("/status/{code}")));
+            assert!(response.ends_with("\r\n\r\n") && !response.contains("Content-"), "{response}");
         }
     });
 }
@@ -109,14 +109,14 @@ fn an_echo_has_the_body_and_its_type() {
     each(|server| {
         let fixed = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: text/x\r\n\
             Content-Length: 5\r\n\r\nhello";
-        let answer = ask(server, [fixed, &last("/")].concat());
-        let (first, rest) = answer.split_at(answer.find("hello").expect("the body") + 5);
+        let response = ask(server, [fixed, &last("/")].concat());
+        let (first, rest) = response.split_at(response.find("hello").expect("the body") + 5);
         assert!(first.contains("Content-Type: text/x\r\nContent-Length: 5\r\n\r\n"), "{first}");
         assert_eq!(rest, OK_LAST);
         let chunked = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\
             Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
-        let answer = ask(server, chunked);
-        assert!(answer.contains("application/octet-stream") && body(&answer) == "abcde");
+        let response = ask(server, chunked);
+        assert!(response.contains("application/octet-stream") && body(&response) == "abcde");
     });
 }
 
@@ -156,10 +156,10 @@ fn wrong_requests_are_told_what_would_be_right() {
             ("/queue?servers=0", 400, "servers is a whole number from 1 to 100000, not `0`"),
             ("/delay/3h", 400, "duration is a duration up to 1h"),
         ] {
-            let answer = ask(server, [request("GET", path), last("/")].concat());
-            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-            assert!(answer.contains("{\"error\":\"") && answer.contains(needle), "{answer}");
-            assert!(answer.ends_with(OK_LAST), "the connection goes on: {answer}");
+            let response = ask(server, [request("GET", path), last("/")].concat());
+            assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+            assert!(response.contains("{\"error\":\"") && response.contains(needle), "{response}");
+            assert!(response.ends_with(OK_LAST), "the connection goes on: {response}");
         }
     });
 }
@@ -195,8 +195,8 @@ fn the_page_of_counters_is_exact_over_all_threads() {
     let deadline = Instant::now() + Duration::from_secs(10);
     let mut asked = 1;
     loop {
-        let answer = status();
-        let page = body(&answer);
+        let response = status();
+        let page = body(&response);
         asked += 1;
         if page.starts_with("Active connections: 4 \n") && page.contains("Reading: 1 Writing: 2") {
             assert!(page.ends_with("Reading: 1 Writing: 2 Waiting: 1 \n"), "{page}");
@@ -227,13 +227,13 @@ fn the_page_of_counters_is_formed_as_nginx_forms_it() {
 }
 
 #[test]
-fn connections_end_after_so_many_answers() {
+fn connections_end_after_so_many_responses() {
     let limited = Options { requests_per_connection: Some(3), ..options() };
     let closing = Options { close: true, ..options() };
-    for (options, answers) in [(limited, 3), (closing, 1)] {
+    for (options, responses) in [(limited, 3), (closing, 1)] {
         let server = start(options);
-        let answer = ask(&server, request("GET", "/").repeat(5));
-        assert_eq!(answer, [&OK.repeat(answers - 1), OK_LAST].concat());
+        let response = ask(&server, request("GET", "/").repeat(5));
+        assert_eq!(response, [&OK.repeat(responses - 1), OK_LAST].concat());
     }
 }
 

@@ -68,7 +68,7 @@ impl World {
     }
 
     /// Makes an address listen whose application never accepts: connections stand, up to `backlog`
-    /// of them, and are never answered; further requests to connect are lost. With a backlog of 0
+    /// of them, and never get a response; further requests to connect are lost. With a backlog of 0
     /// it is a black hole.
     pub fn deaf(&self, address: SocketAddr, backlog: usize) {
         self.kernel.borrow_mut().listen_deaf(address, backlog);

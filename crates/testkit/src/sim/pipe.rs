@@ -59,7 +59,7 @@ impl Kernel {
     }
 
     /// Everything is out: a FIN follows, and the end stays for the peer's, so that bytes which
-    /// still come are discarded and not answered by a RST.
+    /// still come are discarded and not met by a RST.
     fn linger(&mut self, id: EndId) {
         let at = self.arrival(id);
         let over = self.now + LINGER_NS;

@@ -307,7 +307,7 @@ fn closes_end_as_they_are_meant_to() {
         // A RST makes the kernel throw away what has not been read yet.
         let heard: &[u8] = if how == Close::Reset { b"" } else { b"bye" };
         assert_eq!(caller.heard[0], heard, "{how:?}");
-        // Only who lingers takes what is still sent; otherwise it is answered by a RST.
+        // Only a lingering close still receives; otherwise the kernel sends a RST.
         let lingered = matches!(how, Close::Flush | Close::Passive);
         assert_eq!(caller.all_sent, lingered, "{how:?}");
         assert_eq!(caller.failures.is_empty(), lingered, "{how:?}");

@@ -265,7 +265,7 @@ impl Wanted {
         }
     }
 
-    /// The part of requests that change something. Where users send as fast as they are answered, all
+    /// The part of requests that change something. Where users send as fast as responses come, all
     /// are taken to be as fast; of flows, all steps are taken to be taken.
     pub(super) fn write_share(&self, workload: &Workload) -> f64 {
         let (mut all, mut changing) = (0.0, 0.0);

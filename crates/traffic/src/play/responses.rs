@@ -126,7 +126,7 @@ impl Responses {
 
     /// The first check that the user's oldest response failed. Of one that failed none, `extract` is
     /// given the body, as far as it is kept whole; what it misses counts behind the checks.
-    pub(super) fn answered(
+    pub(super) fn completed(
         &mut self,
         program: &Program,
         user: u32,

@@ -1,9 +1,9 @@
 //! Sessions: steps in order, with what they take from responses.
 
 use serde_json::{Value, json};
-use traffic::{Answered, Next, Requests, Session, Source};
+use traffic::{Completed, Next, Requests, Session, Source};
 
-use crate::answers::{http, told};
+use crate::responses::{http, told};
 use crate::{arrival, closed, compiled, sent, source};
 
 const MS: u64 = 1_000_000;
@@ -29,9 +29,9 @@ fn source_of(workload: Value) -> Box<dyn Source> {
 
 fn login(source: &mut dyn Source, user: u32, now: u64) -> (u32, String) {
     let (endpoint, text) = sent(source, closed(user, now));
-    let answer =
+    let response =
         http(200, "Set-Cookie: sid=s1; Path=/\r\nSet-Cookie: t=2\r\n", r#"{"token": "T\/1"}"#);
-    assert_eq!(told(source, user, &answer, now), Answered::default());
+    assert_eq!(told(source, user, &response, now), Completed::default());
     (endpoint, text)
 }
 
@@ -50,14 +50,14 @@ fn a_session_carries_on_with_what_it_was_told() {
     let text = String::from_utf8(out.bytes.clone()).unwrap();
     assert!(text.contains("Authorization: Bearer T/1\r\n"), "{text}");
     assert!(text.contains("Cookie: sid=s1; t=2\r\n"), "{text}");
-    let answer = http(200, "X-Next: yes\r\n", r#"{"items": [{"id": 12345678901234567890}]}"#);
-    assert_eq!(told(&mut *source, 0, &answer, 520 * MS), Answered::default());
+    let response = http(200, "X-Next: yes\r\n", r#"{"items": [{"id": 12345678901234567890}]}"#);
+    assert_eq!(told(&mut *source, 0, &response, 520 * MS), Completed::default());
     // The same row as in the first step, and a number with all its digits.
     let (endpoint, text) = sent(&mut *source, closed(0, 520 * MS));
     let path = format!("GET /items/12345678901234567890/{name}/yes HTTP/1.1\r\n");
     assert!(endpoint == 2 && text.starts_with(&path), "{text}");
-    let answer = http(200, "", "a <b>w</b> <b>x</b>");
-    assert_eq!(told(&mut *source, 0, &answer, 530 * MS), Answered::default());
+    let response = http(200, "", "a <b>w</b> <b>x</b>");
+    assert_eq!(told(&mut *source, 0, &response, 530 * MS), Completed::default());
     assert_eq!(sent(&mut *source, closed(0, 530 * MS)).0, 3);
     let done = told(&mut *source, 0, &http(204, "", ""), 540 * MS);
     assert_eq!(done.session, Some(Session { flow: 0, failed_at: None }));
@@ -71,8 +71,8 @@ fn steps_whose_condition_does_not_hold_are_passed_over() {
     let mut source = source_of(visit());
     login(&mut *source, 0, 0);
     sent(&mut *source, closed(0, 500 * MS));
-    let answer = http(200, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#);
-    let ended = told(&mut *source, 0, &answer, 510 * MS);
+    let response = http(200, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#);
+    let ended = told(&mut *source, 0, &response, 510 * MS);
     assert_eq!(ended.session, Some(Session { flow: 0, failed_at: None }));
     assert_eq!(ended.failed_check, None);
 }
@@ -81,7 +81,7 @@ fn steps_whose_condition_does_not_hold_are_passed_over() {
 fn a_failed_step_ends_its_session_there() {
     let at = |step| Some(Session { flow: 0, failed_at: Some(step) });
     let items = |body: &str| http(200, "X-Next: no\r\n", body);
-    for (answer, failed_check) in [
+    for (response, failed_check) in [
         (http(500, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#), None),
         (items(r#"{"other": []}"#), Some(0)),
         (items(r#"{"items": []}"#), Some(1)),
@@ -93,8 +93,8 @@ fn a_failed_step_ends_its_session_there() {
         let mut source = source_of(visit());
         login(&mut *source, 0, 0);
         sent(&mut *source, closed(0, 500 * MS));
-        let ended = told(&mut *source, 0, &answer, 510 * MS);
-        assert_eq!((ended.failed_check, ended.session), (failed_check, at(1)), "{answer}");
+        let ended = told(&mut *source, 0, &response, 510 * MS);
+        assert_eq!((ended.failed_check, ended.session), (failed_check, at(1)), "{response}");
         // A closed-loop user begins anew.
         assert_eq!(sent(&mut *source, closed(0, 510 * MS)).0, 0);
     }

@@ -1,8 +1,8 @@
 //! Compiled workloads as a worker plays them: through the trait alone.
 
-mod answers;
 mod flows;
 mod mix;
+mod responses;
 
 use model::{Draw, Workload};
 use traffic::{Compiled, Inputs, Next, Payload, Requests, Seat, Source, Turn, compile};

@@ -93,14 +93,14 @@ function request()
   return wrk.format('GET', '/healthz?n=' .. n)
 end
 ";
-/// What every answer is looked at for.
+/// What every response is checked for.
 const RESPONSE: &str = "local ok = 0
 function response(status, headers, body)
   if status == 200 and headers['Content-Type'] and #body > 0 then ok = ok + 1 end
 end
 ";
 
-/// The same script under both: making every request, and looking at every answer besides.
+/// The same script under both: making every request, and looking at every response besides.
 pub fn scripts(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second] = bench.targets()?;
     let folder = tempfile::tempdir()?;

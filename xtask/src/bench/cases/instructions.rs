@@ -1,4 +1,4 @@
-//! Instructions that reading one answer takes: the same on a noisy machine as on a quiet one.
+//! Instructions that reading one response takes: the same on a noisy machine as on a quiet one.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::statistics::Spread;
 use crate::repo;
 
-/// Answers read in a short and in a longer run; the difference is free of what starting costs.
+/// Responses read in a short and in a longer run; the difference is free of what starting costs.
 const SHORT: u32 = 1_000;
 const LONG: u32 = 11_000;
 
@@ -18,20 +18,20 @@ const LONG: u32 = 11_000;
 const EXPECTED: Duration = Duration::from_secs(30);
 
 pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
-    let arguments = ["--release", "--package", "xtask", "--example", "read_answers"];
+    let arguments = ["--release", "--package", "xtask", "--example", "read_responses"];
     let program = repo::build(&arguments)?;
-    let count = |answers: u32, how: &str| -> Result<u64> {
+    let count = |responses: u32, how: &str| -> Result<u64> {
         let mut valgrind = pinned("0", "valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
-        valgrind.arg(answers.to_string()).arg(how);
+        valgrind.arg(responses.to_string()).arg(how);
         let finished = Running::start(valgrind)?.wait_for_end(EXPECTED)?;
         collected(&finished.stderr).with_context(|| finished.stderr.clone())
     };
     let row = |how, what: &str| -> Result<Row> {
         let (short, long) = (count(SHORT, how)?, count(LONG, how)?);
-        ensure!(long > short, "reading {LONG} answers took no more than reading {SHORT}");
+        ensure!(long > short, "reading {LONG} responses took no more than reading {SHORT}");
         Ok(Row {
-            what: format!("reading an answer{what}: instructions"),
+            what: format!("reading a response{what}: instructions"),
             unit: Unit::Count,
             spread: Spread::of(&[(long - short) as f64 / f64::from(LONG - SHORT)]),
             reach: Reach::Nothing,
