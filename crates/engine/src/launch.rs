@@ -116,7 +116,7 @@ pub fn launch(
     for worker in 0..workers {
         let (spare, returned) = channel();
         spares.push(spare);
-        let place = traffic::Seat { worker, workers };
+        let place = traffic::WorkerPlace { worker, workers };
         let recorder_slot = recorder_slots[worker as usize].clone();
         let worker_thread =
             WorkerThread { launch: launch.clone(), place, barrier: barrier.clone(), recorder_slot };
@@ -201,7 +201,7 @@ fn join(thread: JoinHandle<io::Result<()>>) -> Result<(), LaunchError> {
 /// One worker's thread.
 struct WorkerThread {
     launch: Launch,
-    place: traffic::Seat,
+    place: traffic::WorkerPlace,
     barrier: Arc<StartBarrier>,
     recorder_slot: Arc<RecorderSlot>,
 }
@@ -215,7 +215,7 @@ impl WorkerThread {
         // Done even where one table has room for all: the kernel counts each use of a file of a shared table.
         let files = limits::unshare_files();
         let plan = self.launch.plan.clone();
-        let traffic::Seat { worker, workers } = self.place;
+        let traffic::WorkerPlace { worker, workers } = self.place;
         let connections = share_of(u64::from(plan.connections), worker, workers);
         let done = Done { worker, intervals: intervals.clone(), barrier: self.barrier.clone() };
         if self.launch.own_files {

@@ -1,7 +1,7 @@
 //! The same request again and again.
 
 use crate::source::{
-    Fixed, Next, Part, Payload, Requests, Seat, Skipped, Source, Supply, Turn, Wants,
+    Fixed, Next, Part, Payload, Requests, Skipped, Source, Supply, Turn, Wants, WorkerPlace,
 };
 
 /// A source of one fixed request.
@@ -42,7 +42,7 @@ impl Source for Always {
 }
 
 impl Supply for Always {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         Box::new(self.clone())
     }
 }

@@ -31,7 +31,7 @@ use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
 use crate::pool::{Indexing, Pool, PoolFile, RowIndex};
 use crate::program::{Form, Program, Split, What};
-use crate::source::{Seat, Supply};
+use crate::source::{Supply, WorkerPlace};
 
 use load::{Unit, Wanted};
 pub use pools::Pools;
@@ -297,7 +297,7 @@ fn readable(sample: Vec<u8>, names: &[String]) -> Vec<u8> {
 
 /// A player that uses up no rows of the program's.
 fn rehearsal(program: &Program, unix_ns: i64) -> Player {
-    Player::new(Arc::new(program.rewound()), Seat { worker: 0, workers: 1 }, unix_ns)
+    Player::new(Arc::new(program.rewound()), WorkerPlace { worker: 0, workers: 1 }, unix_ns)
 }
 
 impl Program {

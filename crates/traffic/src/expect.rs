@@ -10,7 +10,9 @@ use crate::body_budget::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::check::{Check, Wanted};
 use crate::compile::regex;
 use crate::content_coding::{Coding, Decoder, Undecoded};
-use crate::source::{Completed, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
+use crate::source::{
+    Completed, Fixed, Next, Requests, Skipped, Source, Supply, Turn, Wants, WorkerPlace,
+};
 use crate::value::Texts;
 
 /// A body's buffer that has grown beyond this is given back.
@@ -49,7 +51,7 @@ pub struct Expecting {
     users: Vec<Kept>,
     /// Memory of all that is kept of bodies.
     held: usize,
-    asked: Texts,
+    computed: Texts,
     scratch: Vec<u8>,
     decoder: Decoder,
     /// The last response that failed.
@@ -75,7 +77,7 @@ impl Expecting {
             like,
             users: Vec::new(),
             held: 0,
-            asked: Texts::default(),
+            computed: Texts::default(),
             scratch: Vec::new(),
             decoder: Decoder::default(),
             failure: None,
@@ -102,13 +104,13 @@ impl Expecting {
 
     /// Whether what is kept is as it should be, and if not, why.
     fn judge(&mut self, user: u32) -> Result<bool, Undecoded> {
-        let Self { users, like, asked, scratch, decoder, .. } = self;
+        let Self { users, like, computed, scratch, decoder, .. } = self;
         let Some(kept) = users.get(user as usize) else { return Ok(false) };
         if kept.bytes > kept.body.len() {
             return Err(Undecoded::TooLong);
         }
         let body = decoder.decode(kept.coding, &kept.body, MOST_BODY)?;
-        Ok(like.0.holds_in_body(body, asked, scratch))
+        Ok(like.0.holds_in_body(body, computed, scratch))
     }
 
     #[cold]
@@ -198,7 +200,7 @@ pub struct Expect {
 }
 
 impl Supply for Expect {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         Box::new(Expecting::new(self.always.clone(), self.like.clone()))
     }
 }

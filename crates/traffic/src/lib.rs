@@ -26,9 +26,10 @@ pub use compile::{Compiled, Inputs, Pools, Sample, compile};
 pub use expect::{BodyLike, Expect, Expecting};
 pub use finding::{CompileError, Finding};
 pub use pool::{
-    Damaged, IndexHead, Indexing, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile, RowIndex,
+    Damaged, IndexHead, Indexing, KeptRanges, Place, PoolFile, RECORD_BYTES, RangeStore, RowFile,
+    RowIndex, RowRange,
 };
 pub use source::{
-    Completed, Fixed, Halt, LONGEST_REQUEST, NOBODY, Next, Part, Payload, Requests, Seat, Session,
-    Skipped, Source, Supply, Turn, Wants,
+    Completed, Fixed, Halt, LONGEST_REQUEST, NOBODY, Next, Part, Payload, Requests, Session,
+    Skipped, Source, Supply, Turn, Wants, WorkerPlace,
 };

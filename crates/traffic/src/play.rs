@@ -14,11 +14,11 @@ use model::{Draw, ErrorClass, Nanos};
 use wire::ResponseHead;
 
 use crate::draw::{Draws, Purpose};
-use crate::pool::{Asker, Drawn, Pool, Taker};
+use crate::pool::{Drawn, Pool, RowRequest, Taker};
 use crate::program::{Form, Item, Program, Request, What};
 use crate::source::{
-    Completed, Fixed, Halt, Next, Part, Payload, Requests, Seat, Session, Skipped, Source, Supply,
-    Turn,
+    Completed, Fixed, Halt, Next, Part, Payload, Requests, Session, Skipped, Source, Supply, Turn,
+    WorkerPlace,
 };
 
 use crate::value::Texts;
@@ -36,8 +36,8 @@ pub(crate) struct Players {
 }
 
 impl Supply for Players {
-    fn source(&self, seat: Seat) -> Box<dyn Source> {
-        Box::new(Player::new(Arc::clone(&self.program), seat, self.unix_ns))
+    fn source(&self, worker_place: WorkerPlace) -> Box<dyn Source> {
+        Box::new(Player::new(Arc::clone(&self.program), worker_place, self.unix_ns))
     }
 }
 
@@ -45,7 +45,7 @@ impl Supply for Players {
 #[derive(Debug)]
 pub(crate) struct Player {
     program: Arc<Program>,
-    seat: Seat,
+    worker_place: WorkerPlace,
     /// Nanoseconds since 1970 at the run's start, for placeholders that tell the time.
     unix_ns: i64,
     users: Vec<User>,
@@ -80,11 +80,11 @@ const ASK_AGAIN: Nanos = 1_000_000;
 const NEVER: Nanos = Nanos::MAX / 4;
 
 impl Player {
-    pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
+    pub(crate) fn new(program: Arc<Program>, worker_place: WorkerPlace, unix_ns: i64) -> Self {
         let takers = program.pools.iter().map(Pool::taker).collect();
         let (users, responses, scratch) = (Vec::new(), Responses::default(), Scratch::default());
         let (drawn, common) = (Drawn::default(), Common::of(&program));
-        Self { program, seat, unix_ns, users, takers, drawn, scratch, common, responses }
+        Self { program, worker_place, unix_ns, users, takers, drawn, scratch, common, responses }
     }
 
     fn user(&mut self, user: u32) -> &mut User {
@@ -104,7 +104,7 @@ impl Player {
     /// The place in the schedule that a turn has: its arrival's, or the user's next.
     fn place(&mut self, turn: Turn) -> Draw {
         turn.draw.unwrap_or_else(|| {
-            let lane = turn.user * self.seat.workers + self.seat.worker;
+            let lane = turn.user * self.worker_place.workers + self.worker_place.worker;
             Draw { lane, k: self.user(turn.user).begun }
         })
     }
@@ -139,9 +139,9 @@ impl Player {
 
     /// Writes the request of an endpoint.
     fn single(&mut self, turn: Turn, place: Draw, request: u32, out: &mut Requests) -> Next {
-        let Self { program, takers, drawn, scratch, responses, seat, unix_ns, .. } = self;
+        let Self { program, takers, drawn, scratch, responses, worker_place, unix_ns, .. } = self;
         let kind = &program.requests[request as usize];
-        if let Err(halt) = draw_rows(program, &kind.pools, place, *seat, takers, drawn) {
+        if let Err(halt) = draw_rows(program, &kind.pools, place, *worker_place, takers, drawn) {
             return Next::Halt(halt);
         }
         let mut setting = Setting {
@@ -164,9 +164,9 @@ impl Player {
     /// Begins a session: its first step is next.
     fn open(&mut self, user: u32, place: Draw, flow: u32) -> Result<(), Halt> {
         let mut session = self.user(user).session.take().unwrap_or_default();
-        let Self { program, takers, drawn, seat, common, .. } = self;
+        let Self { program, takers, drawn, worker_place, common, .. } = self;
         let of = &program.flows[flow as usize];
-        draw_rows(program, &of.pools, place, *seat, takers, drawn)?;
+        draw_rows(program, &of.pools, place, *worker_place, takers, drawn)?;
         session.begin(flow, of, place, drawn, common);
         self.user(user).session = Some(session);
         Ok(())
@@ -262,15 +262,15 @@ fn draw_rows(
     program: &Program,
     pools: &[u16],
     place: Draw,
-    seat: Seat,
+    worker_place: WorkerPlace,
     takers: &mut [Taker],
     drawn: &mut Drawn,
 ) -> Result<(), Halt> {
     drawn.clear(program.pools.len());
     for &pool in pools {
         let index = usize::from(pool);
-        let asker = Asker { pool, seed: program.seed, place, seat };
-        program.pools[index].draw(asker, &mut takers[index], drawn)?;
+        let request = RowRequest { pool, seed: program.seed, place, worker_place };
+        program.pools[index].draw(request, &mut takers[index], drawn)?;
     }
     Ok(())
 }
@@ -295,7 +295,7 @@ fn put(
         return Next::Halt(Halt(what.into()));
     }
     if let Some(flight) = responses.await_one(user, part.endpoint, kind) {
-        scratch.ask(setting, kind, flight);
+        scratch.compute_wanted(setting, kind, flight);
     }
     match fixed {
         Some(index) => out.fixed(index, part),
@@ -321,7 +321,7 @@ fn first_due(program: &Program, place: Draw, item: Item) -> Nanos {
 impl Drop for Player {
     fn drop(&mut self) {
         for (pool, taker) in self.program.pools.iter().zip(&self.takers) {
-            pool.give_back(self.seat, taker);
+            pool.give_back(self.worker_place, taker);
         }
     }
 }

@@ -19,13 +19,13 @@ mod window;
 use std::sync::Arc;
 
 pub(crate) use bad_row::BadRow;
-pub use cursor::{Damaged, Keep, Lot, Lots, Place, RECORD_BYTES};
+pub use cursor::{Damaged, KeptRanges, Place, RECORD_BYTES, RangeStore, RowRange};
 pub(crate) use drawn::Drawn;
 pub(crate) use file::{CsvFile, LONGEST_ROW};
 pub use file::{PoolFile, RowFile};
 pub use index::{IndexHead, Indexing, RowIndex};
 pub(crate) use index::{Indexed, weight_of};
-pub(crate) use numbers::{Asker, Numbers};
+pub(crate) use numbers::{Numbers, RowRequest};
 pub(crate) use read::{json_bytes, read_csv, read_json_lines, read_values};
 pub(crate) use table::Table;
 pub(crate) use window::{Stream, WINDOW};
@@ -116,14 +116,15 @@ impl Pool {
         }
     }
 
-    /// Whether kept lots can be this pool's.
-    pub(crate) fn fits(&self, lots: &Lots) -> bool {
+    /// Whether kept ranges can be this pool's.
+    pub(crate) fn fits(&self, ranges: &KeptRanges) -> bool {
         match &self.stock {
-            Stock::Table(_, numbers) => lots.fit(0, numbers.rows(), u64::MAX),
+            Stock::Table(_, numbers) => ranges.fit(0, numbers.rows(), u64::MAX),
             Stock::Stream(stream) => {
                 let csv = stream.csv();
-                let begins = lots.next.into_iter().chain(lots.left.iter().map(|lot| lot.from));
-                lots.fit(csv.start.at, csv.file.size(), LONGEST_ROW as u64)
+                let begins =
+                    ranges.next.into_iter().chain(ranges.left.iter().map(|range| range.from));
+                ranges.fit(csv.start.at, csv.file.size(), LONGEST_ROW as u64)
                     && begins.into_iter().all(|place| csv.begins_a_line(place.at))
             }
             Stock::Indexed(..) => false,
@@ -148,25 +149,25 @@ impl Pool {
     #[inline]
     pub(crate) fn draw(
         &self,
-        asker: Asker,
+        request: RowRequest,
         taker: &mut Taker,
         drawn: &mut Drawn,
     ) -> Result<(), Halt> {
-        let at = &mut drawn.at[usize::from(asker.pool)];
+        let at = &mut drawn.at[usize::from(request.pool)];
         let found = match (&self.stock, taker) {
             (Stock::Table(_, numbers), Taker::Number(taker)) => {
-                numbers.next(asker, taker).map(|row| row.map(|row| *at = row).is_some())
+                numbers.next(request, taker).map(|row| row.map(|row| *at = row).is_some())
             }
             (Stock::Stream(stream), Taker::Window(window)) => {
                 *at = drawn.cells.len() as u64;
-                stream.next(asker.seat, window, &mut drawn.cells)
+                stream.next(request.worker_place, window, &mut drawn.cells)
             }
             (Stock::Indexed(indexed, numbers), Taker::Block(taker, block)) => {
                 *at = drawn.cells.len() as u64;
-                match numbers.next(asker, taker) {
+                match numbers.next(request, taker) {
                     Ok(Some(row)) => indexed.row(row, block, &mut drawn.cells).map(|()| true),
                     Ok(None) => indexed
-                        .weighted(asker.draw().next(), block, &mut drawn.cells)
+                        .weighted(request.draw().next(), block, &mut drawn.cells)
                         .map(|()| true),
                     Err(what) => Err(what),
                 }
@@ -193,11 +194,11 @@ impl Pool {
     }
 
     /// Takes back what a worker has not used.
-    pub(crate) fn give_back(&self, seat: crate::source::Seat, taker: &Taker) {
-        let (cursor, lot, has_taken) = match (&self.stock, taker) {
+    pub(crate) fn give_back(&self, worker_place: crate::source::WorkerPlace, taker: &Taker) {
+        let (cursor, range, has_taken) = match (&self.stock, taker) {
             (Stock::Table(_, numbers), Taker::Number(taker))
             | (Stock::Indexed(_, numbers), Taker::Block(taker, _)) => {
-                (&numbers.cursor, taker.lot, taker.has_taken)
+                (&numbers.cursor, taker.range, taker.has_taken)
             }
             (Stock::Stream(stream), Taker::Window(window)) => {
                 (&stream.cursor, window.rest(), window.has_taken)
@@ -206,7 +207,7 @@ impl Pool {
         };
         if has_taken {
             // What cannot be kept counts as used, or as maybe used: never as unused.
-            let _ = cursor.give_back(seat.worker, lot);
+            let _ = cursor.give_back(worker_place.worker, range);
         }
     }
 

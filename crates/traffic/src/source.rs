@@ -99,12 +99,12 @@ pub const NOBODY: u32 = u32::MAX;
 /// What makes the sources of a run's workers.
 pub trait Supply: fmt::Debug + Send + Sync {
     /// The source of one worker. Called once for each, on the worker's thread.
-    fn source(&self, seat: Seat) -> Box<dyn Source>;
+    fn source(&self, worker_place: WorkerPlace) -> Box<dyn Source>;
 }
 
 /// A worker's place among the workers of a run. User j of worker w of n is the run's user j n + w.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seat {
+pub struct WorkerPlace {
     /// The worker, from 0 on.
     pub worker: u32,
     /// Workers in all.

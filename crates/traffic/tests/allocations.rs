@@ -4,7 +4,7 @@
 use allocation_counter::measure;
 use model::{Draw, Workload};
 use serde_json::{Value, json};
-use traffic::{Inputs, Next, Requests, Seat, Source, Turn, Wants, compile};
+use traffic::{Inputs, Next, Requests, Source, Turn, Wants, WorkerPlace, compile};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 const USERS: u32 = 50;
@@ -41,7 +41,7 @@ impl Played {
         let compiled = compile(&workload, &inputs).unwrap_or_else(|error| panic!("{error}"));
         let source = compiled.supply(1_700_000_000_000_000_000);
         Self {
-            source: source.source(Seat { worker: 0, workers: 1 }),
+            source: source.source(WorkerPlace { worker: 0, workers: 1 }),
             parser: ResponseParser::new(Limits::default()),
             out: Requests::new(),
             response: Vec::new(),
@@ -94,7 +94,7 @@ impl Played {
     }
 }
 
-/// Plays a workload warm, and then counts what a further stretch of it allocates.
+/// Plays a workload warm, and then counts what further rounds of it allocate.
 #[track_caller]
 fn allocates_nothing(workload: Value, open: bool, response: &str) -> (u64, u64) {
     let mut played = Played::new(workload);

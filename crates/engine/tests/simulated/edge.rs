@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
 use model::{Nanos, Run, Verdict};
-use traffic::{Next, Part, Payload, Requests, Seat, Skipped, Source, Supply, Turn};
+use traffic::{Next, Part, Payload, Requests, Skipped, Source, Supply, Turn, WorkerPlace};
 
 use crate::harness::{Load, Outcome, WAY, closed, drive, open};
 use crate::server::{OK, Reply, scripted};
@@ -38,7 +38,7 @@ impl Source for Slow {
 }
 
 impl Supply for Slow {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         Box::new(self.clone())
     }
 }

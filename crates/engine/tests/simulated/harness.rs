@@ -10,7 +10,7 @@ use model::units::{MICROSECOND, SECOND};
 use model::{Arrivals, Interval, Io, Nanos, Plan, Run, RunBuilder};
 use net::{ConnId, Event, Handler, Net as _, Next, Route};
 use testkit::sim::{Actor, Conditions, Delay, HostLimits, SimNet, World, run};
-use traffic::{Always, Halt, Seat, Supply};
+use traffic::{Always, Halt, Supply, WorkerPlace};
 
 /// One way through the network of [`Load::conditions`].
 pub const WAY: Nanos = 50 * MICROSECOND;
@@ -75,10 +75,10 @@ impl Load {
     }
 
     fn source(&self, worker: u32) -> Box<dyn traffic::Source> {
-        let seat = Seat { worker, workers: self.plan.threads };
+        let worker_place = WorkerPlace { worker, workers: self.plan.threads };
         match &self.sources {
-            Some(sources) => sources.source(seat),
-            None => Always::new(self.request.clone(), false).source(seat),
+            Some(sources) => sources.source(worker_place),
+            None => Always::new(self.request.clone(), false).source(worker_place),
         }
     }
 }

@@ -13,8 +13,8 @@ use model::{EndpointPlan, ErrorClass, FlowPlan, Mix, Nanos};
 use net::{Close, ConnId, Event, Handler, Net as _, Next as Wake};
 use testkit::sim::{SimNet, World};
 use traffic::{
-    Completed, Fixed, Halt, Next, Part, Requests, Seat, Session, Skipped, Source, Supply, Turn,
-    Wants,
+    Completed, Fixed, Halt, Next, Part, Requests, Session, Skipped, Source, Supply, Turn, Wants,
+    WorkerPlace,
 };
 use wire::ResponseHead;
 
@@ -203,7 +203,7 @@ impl Script {
 }
 
 impl Supply for Script {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         let bytes = |path: &str| Fixed { bytes: request(path).into_bytes().into() };
         Box::new(Player {
             fixed: if self.fixed { self.endpoints().map(bytes).collect() } else { Vec::new() },

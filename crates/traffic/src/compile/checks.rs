@@ -8,7 +8,7 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::request::Asked;
+use super::request::RequestSpec;
 use super::resolver::{Resolver, TemplatePiece};
 use super::variables::joined;
 
@@ -17,11 +17,11 @@ const LARGEST_REGEX: usize = 1 << 20;
 
 impl Resolver<'_> {
     /// The checks, and the values that some of them compare with.
-    pub(super) fn checks(&self, asked: &Asked<'_>) -> (Vec<Check>, Vec<Value>) {
+    pub(super) fn checks(&self, spec: &RequestSpec<'_>) -> (Vec<Check>, Vec<Value>) {
         let (mut checks, mut wanted) = (Vec::new(), Vec::new());
-        for (at, check) in asked.checks.iter().enumerate() {
-            let path = inside(&inside(&asked.place, "checks"), &at.to_string());
-            if let Some(check) = self.check(check, &path, asked, &mut wanted) {
+        for (at, check) in spec.checks.iter().enumerate() {
+            let path = inside(&inside(&spec.place, "checks"), &at.to_string());
+            if let Some(check) = self.check(check, &path, spec, &mut wanted) {
                 checks.push(check);
             }
         }
@@ -32,10 +32,10 @@ impl Resolver<'_> {
         &self,
         check: &workload::Check,
         path: &str,
-        asked: &Asked<'_>,
+        spec: &RequestSpec<'_>,
         wanted: &mut Vec<Value>,
     ) -> Option<Check> {
-        let mut text = |text: &str, path: &str| self.wanted(text, path, asked, wanted);
+        let mut text = |text: &str, path: &str| self.wanted(text, path, spec, wanted);
         match check {
             workload::Check::Status(ranges) => Some(Check::Status(ranges.clone())),
             workload::Check::Header { name, equals } => {
@@ -71,15 +71,15 @@ impl Resolver<'_> {
         &self,
         text: &str,
         path: &str,
-        asked: &Asked<'_>,
+        spec: &RequestSpec<'_>,
         wanted: &mut Vec<Value>,
     ) -> Option<Wanted> {
-        let stretches: Vec<TemplatePiece> = self.template(text, path, asked.extracted)?;
-        Some(match joined(stretches) {
+        let pieces: Vec<TemplatePiece> = self.template(text, path, spec.extracted)?;
+        Some(match joined(pieces) {
             Value::Const { bytes, .. } => Wanted::Text(bytes),
             value => {
                 wanted.push(value);
-                Wanted::Asked(wanted.len() as u16 - 1)
+                Wanted::Computed(wanted.len() as u16 - 1)
             }
         })
     }

@@ -9,7 +9,7 @@ use crate::value::Value;
 use model::quote::quote;
 
 use super::checks::{pointer_at, regex_at};
-use super::request::Asked;
+use super::request::RequestSpec;
 use super::resolver::{Resolver, nearest};
 use super::server::Server;
 use super::variables::joined;
@@ -40,8 +40,8 @@ impl Resolver<'_> {
         }
         for (number, step) in flow.steps.iter().enumerate().take(MOST_STEPS) {
             let at = format!("{place}/steps/{number}");
-            let asked = Asked::step(flow, step, &at, &names);
-            let mut request = self.asked(&asked, server, fixed);
+            let spec = RequestSpec::step(flow, step, &at, &names);
+            let mut request = self.compiled_request(&spec, server, fixed);
             let when = step.when.as_ref().and_then(|when| {
                 let at = inside(&at, "when");
                 if number == 0 {
@@ -125,8 +125,8 @@ impl Resolver<'_> {
             Condition::Equal(sides) => {
                 let side = |number: usize| {
                     let path = inside(&inside(at, "equal"), &number.to_string());
-                    let stretches = self.template(&sides[number], &path, names)?;
-                    Some(self.inlined(&joined(stretches)))
+                    let pieces = self.template(&sides[number], &path, names)?;
+                    Some(self.inlined(&joined(pieces)))
                 };
                 let (first, second) = (side(0), side(1));
                 Some(When::Equal([first?, second?]))

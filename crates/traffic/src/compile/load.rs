@@ -57,7 +57,7 @@ impl Kind {
 }
 
 /// What a unit says of its part.
-struct Said {
+struct LoadShare {
     place: String,
     weight: Option<f64>,
     rate: Option<Rate>,
@@ -66,18 +66,18 @@ struct Said {
 }
 
 impl Unit {
-    fn said(self, workload: &Workload) -> Said {
+    fn share(self, workload: &Workload) -> LoadShare {
         match self {
             Self::Endpoint(index) => {
                 let Endpoint { weight, rate, concurrency, pace, .. } = workload.endpoints[index];
                 let place = format!("endpoints/{index}");
-                Said { place, weight, rate, concurrency, pace }
+                LoadShare { place, weight, rate, concurrency, pace }
             }
             Self::Flow(index) => {
                 let flow = &workload.flows[index];
                 let (weight, rate, concurrency) = (flow.weight, flow.rate, flow.concurrency);
                 let place = format!("flows/{index}");
-                Said { place, weight, rate, concurrency, pace: flow.pace }
+                LoadShare { place, weight, rate, concurrency, pace: flow.pace }
             }
         }
     }
@@ -115,8 +115,8 @@ pub(super) fn step_writes(step: &Step) -> bool {
     changes(step.writes, step.method.as_deref(), step.body.as_ref())
 }
 
-fn changes(said: Option<bool>, given: Option<&str>, body: Option<&Body>) -> bool {
-    said.unwrap_or(!matches!(method(given, body), "GET" | "HEAD" | "OPTIONS" | "TRACE"))
+fn changes(stated: Option<bool>, given: Option<&str>, body: Option<&Body>) -> bool {
+    stated.unwrap_or(!matches!(method(given, body), "GET" | "HEAD" | "OPTIONS" | "TRACE"))
 }
 
 impl Wanted {
@@ -166,8 +166,8 @@ impl Wanted {
     /// What the parts are given in: the same for all units.
     fn kind(&self, workload: &Workload, findings: &Findings) -> Kind {
         let mut kind: Option<Kind> = None;
-        let said: Vec<Said> = self.units.iter().map(|unit| unit.said(workload)).collect();
-        for unit in &said {
+        let shares: Vec<LoadShare> = self.units.iter().map(|unit| unit.share(workload)).collect();
+        for unit in &shares {
             let given = [
                 (Kind::Weight, unit.weight.is_some()),
                 (Kind::Rate, unit.rate.is_some()),
@@ -185,7 +185,7 @@ impl Wanted {
             }
         }
         let kind = kind.unwrap_or(Kind::Weight);
-        for unit in &said {
+        for unit in &shares {
             if unit.pace.is_some() && kind != Kind::Concurrency {
                 findings.add(&inside(&unit.place, "pace"), "needs a `concurrency` beside it");
             }
@@ -204,17 +204,17 @@ impl Wanted {
     fn share_out(&mut self, workload: &Workload, kind: Kind, scale: f64, findings: &Findings) {
         let scaled_users = |users: u64| ((users as f64 * scale).round() as u64).max(1);
         for &unit in &self.units {
-            let said = unit.said(workload);
+            let share = unit.share(workload);
             let part = match kind {
-                Kind::Weight => said.weight.unwrap_or(1.0),
-                Kind::Rate => said.rate.unwrap_or_default().0 * scale,
-                Kind::Concurrency => match said.concurrency.unwrap_or(Count(1)).0 {
+                Kind::Weight => share.weight.unwrap_or(1.0),
+                Kind::Rate => share.rate.unwrap_or_default().0 * scale,
+                Kind::Concurrency => match share.concurrency.unwrap_or(Count(1)).0 {
                     0 => 0.0,
                     users => scaled_users(users) as f64,
                 },
             };
             if !part.is_finite() || part < 0.0 {
-                let at = inside(&said.place, kind.key());
+                let at = inside(&share.place, kind.key());
                 findings.add(&at, format!("{part} is no {}", kind.key()));
             }
             self.parts.push(part);
@@ -281,7 +281,7 @@ impl Wanted {
 fn items(units: &[Unit], workload: &Workload) -> Vec<Item> {
     let (mut requests, mut flows) = (0, 0);
     let item = |unit: &Unit| {
-        let pace_ns = unit.said(workload).pace.map(|pace| pace.0);
+        let pace_ns = unit.share(workload).pace.map(|pace| pace.0);
         let (next, what): (&mut u32, fn(u32) -> What) = match unit {
             Unit::Endpoint(_) => (&mut requests, What::Request),
             Unit::Flow(_) => (&mut flows, What::Flow),

@@ -9,8 +9,8 @@ use model::workload::{FileFormat, Order, Pool as Written};
 use crate::draw::{Choice, mixed};
 use crate::finding::{Findings, inside};
 use crate::pool::{
-    BadRow, CsvFile, Indexed, Indexing, Keep, Lots, Numbers, Pool, PoolFile, Stream, Table, WINDOW,
-    json_bytes, read_csv, read_json_lines, read_values, weight_of,
+    BadRow, CsvFile, Indexed, Indexing, KeptRanges, Numbers, Pool, PoolFile, RangeStore, Stream,
+    Table, WINDOW, json_bytes, read_csv, read_json_lines, read_values, weight_of,
 };
 use model::quote::quote;
 
@@ -35,18 +35,18 @@ impl Pools {
         self.all.iter().filter_map(|pool| pool.unique().map(|(_, bytes)| (pool.name(), bytes)))
     }
 
-    /// Whether kept lots can be those of the pool of this name.
-    pub fn fit(&self, name: &str, lots: &Lots) -> bool {
-        self.all.iter().find(|pool| pool.name() == name).is_some_and(|pool| pool.fits(lots))
+    /// Whether kept ranges can be those of the pool of this name.
+    pub fn fit(&self, name: &str, ranges: &KeptRanges) -> bool {
+        self.all.iter().find(|pool| pool.name() == name).is_some_and(|pool| pool.fits(ranges))
     }
 
-    /// Keeps the lots of a `unique` pool from now on, and goes on where kept ones say. Before its first
+    /// Keeps the ranges of a `unique` pool from now on, and goes on where kept ones say. Before its first
     /// use.
-    pub fn keep(&self, name: &str, keep: Arc<dyn Keep>, lots: &Lots) {
+    pub fn keep(&self, name: &str, keep: Arc<dyn RangeStore>, ranges: &KeptRanges) {
         if let Some((cursor, _)) =
             self.all.iter().find(|pool| pool.name() == name).and_then(Pool::unique)
         {
-            cursor.keep(keep, lots);
+            cursor.keep(keep, ranges);
         }
     }
 }

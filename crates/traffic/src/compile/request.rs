@@ -17,7 +17,7 @@ use super::resolver::{Resolver, TemplatePiece};
 use super::server::Server;
 
 /// A request as written, whatever it stands in.
-pub(super) struct Asked<'a> {
+pub(super) struct RequestSpec<'a> {
     /// Its path into the workload.
     pub(super) place: String,
     pub(super) name: String,
@@ -33,7 +33,7 @@ pub(super) struct Asked<'a> {
     pub(super) in_session: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestSpec<'a> {
     pub(super) fn endpoint(endpoint: &'a Endpoint, index: usize) -> Self {
         let method = method(endpoint.method.as_deref(), endpoint.body.as_ref());
         Self {
@@ -78,7 +78,7 @@ pub(super) fn name(own: Option<&str>, method: &str, path: &str) -> String {
     own.map_or_else(|| format!("{method} {}", path.replace("${", "{")), str::to_owned)
 }
 
-/// Stretches as they are put together.
+/// Pieces as they are put together.
 #[derive(Debug, Default)]
 pub(super) struct Ops(Vec<Op>);
 
@@ -139,30 +139,30 @@ impl Ops {
 impl Resolver<'_> {
     /// Compiles the endpoint of an index.
     pub(super) fn request(&self, index: usize, server: &Server, fixed: &mut Vec<Fixed>) -> Request {
-        let asked = Asked::endpoint(&self.workload.endpoints[index], index);
-        self.asked(&asked, server, fixed)
+        let spec = RequestSpec::endpoint(&self.workload.endpoints[index], index);
+        self.compiled_request(&spec, server, fixed)
     }
 
     /// Compiles a request.
-    pub(super) fn asked(
+    pub(super) fn compiled_request(
         &self,
-        asked: &Asked<'_>,
+        spec: &RequestSpec<'_>,
         server: &Server,
         fixed: &mut Vec<Fixed>,
     ) -> Request {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        let method = asked.method;
+        let method = spec.method;
         if method.is_empty() || !method.chars().all(token) || method == "CONNECT" {
             let what = format!("{} is no method that can be sent", quote(method));
-            self.findings.add(&inside(&asked.place, "method"), what);
+            self.findings.add(&inside(&spec.place, "method"), what);
         }
         let (mut head, mut body) = (Ops::default(), Ops::default());
         head.text(format!("{method} ").as_bytes());
-        self.path(asked, &server.base, &mut head);
+        self.path(spec, &server.base, &mut head);
         head.text(b" HTTP/1.1\r\n");
-        let media = self.body(asked, &mut body);
-        self.headers(asked, server, media.as_deref(), &mut head);
-        if asked.body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
+        let media = self.body(spec, &mut body);
+        self.headers(spec, server, media.as_deref(), &mut head);
+        if spec.body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
             head.text(b"Content-Length: ");
             match body.length() {
                 Some(bytes) => head.text(bytes.to_string().as_bytes()),
@@ -171,7 +171,7 @@ impl Resolver<'_> {
             head.text(b"\r\n");
         }
         head.text(b"\r\n");
-        let (checks, wanted) = self.checks(asked);
+        let (checks, wanted) = self.checks(spec);
         let wants = match checks.iter().any(crate::check::Check::needs_body) {
             true => Wants::Whole,
             false if !checks.is_empty() => Wants::Head,
@@ -179,27 +179,33 @@ impl Resolver<'_> {
         };
         let (pools, variables) = self.needed(&head, &body, &wanted);
         let form = formed(head, body, fixed);
-        let name = asked.name.clone();
+        let name = spec.name.clone();
         Request { name, head: method == "HEAD", wants, form, pools, variables, checks, wanted }
     }
 
-    fn headers(&self, asked: &Asked<'_>, server: &Server, media: Option<&str>, head: &mut Ops) {
-        let own = |name: &str| asked.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+    fn headers(
+        &self,
+        spec: &RequestSpec<'_>,
+        server: &Server,
+        media: Option<&str>,
+        head: &mut Ops,
+    ) {
+        let own = |name: &str| spec.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
         let all = self.workload.headers.iter().filter(|(name, _)| !own(name));
         let all = all.map(|field| ("headers".to_owned(), field));
-        let owned = asked.headers.iter().map(|field| (inside(&asked.place, "headers"), field));
+        let owned = spec.headers.iter().map(|field| (inside(&spec.place, "headers"), field));
         let fields: Vec<(String, (&str, &str))> = all.chain(owned).collect();
         let has = |name: &str| fields.iter().any(|(_, (n, _))| n.eq_ignore_ascii_case(name));
         if !has("host") {
             head.text(format!("Host: {}\r\n", server.host).as_bytes());
         }
         for (path, (name, value)) in &fields {
-            self.header(&inside(path, name), name, value, asked.extracted, head);
+            self.header(&inside(path, name), name, value, spec.extracted, head);
         }
         if let Some(media) = media.filter(|_| !has("content-type")) {
             head.text(format!("Content-Type: {media}\r\n").as_bytes());
         }
-        if asked.in_session && !has("cookie") {
+        if spec.in_session && !has("cookie") {
             head.0.push(Op::Cookies);
         }
         if !self.inputs.keepalive && !has("connection") {
@@ -221,7 +227,7 @@ impl Resolver<'_> {
         head.text(format!("{name}: ").as_bytes());
         let credential =
             matches!(lower.as_str(), "authorization" | "proxy-authorization" | "cookie");
-        let Some(stretches) = self.template(value.trim(), path, extracted) else {
+        let Some(pieces) = self.template(value.trim(), path, extracted) else {
             return;
         };
         if self.masking && (credential || is_secret_name(name, false)) {
@@ -230,8 +236,8 @@ impl Resolver<'_> {
         }
         // Parts are told in the text without the blanks at its ends.
         let cut = value.len() - value.trim_start().len();
-        for stretch in stretches {
-            match stretch {
+        for piece in pieces {
+            match piece {
                 TemplatePiece::Text(text, at) => {
                     let part = Some(at + cut..at + cut + text.len());
                     let value = Value::text(text.into_bytes());

@@ -76,11 +76,11 @@ impl<'a> Resolver<'a> {
         path: &str,
         extracted: &[String],
     ) -> Option<Vec<TemplatePiece>> {
-        let mut stretches = Vec::new();
+        let mut compiled = Vec::new();
         let mut sound = true;
         for (at, piece) in pieces(text) {
             match piece {
-                Piece::Text(text) => stretches.push(TemplatePiece::Text(text, at)),
+                Piece::Text(text) => compiled.push(TemplatePiece::Text(text, at)),
                 Piece::Unclosed(rest) => {
                     let what = "this placeholder is never closed; a plain `${` is written `$${`";
                     let shown = rest.chars().take(20).map(char::len_utf8).sum::<usize>();
@@ -90,7 +90,7 @@ impl<'a> Resolver<'a> {
                 Piece::Hole(hole) => match self.hole(hole, at, extracted) {
                     Ok(value) => {
                         let value = self.as_text(value);
-                        stretches.push(TemplatePiece::Value(value, at..at + hole.len()));
+                        compiled.push(TemplatePiece::Value(value, at..at + hole.len()));
                     }
                     Err(wrong) => {
                         self.findings.add_at(path, Some(wrong.at), wrong.what);
@@ -99,7 +99,7 @@ impl<'a> Resolver<'a> {
                 },
             }
         }
-        sound.then_some(stretches)
+        sound.then_some(compiled)
     }
 
     fn hole(&self, hole: &str, at: usize, extracted: &[String]) -> Result<Value, Wrong> {

@@ -21,8 +21,8 @@ impl Resolver<'_> {
         const PATH: &str = "target";
         let mut text = String::new();
         let target = &self.workload.target;
-        for stretch in self.template(target, PATH, &[])? {
-            match stretch {
+        for piece in self.template(target, PATH, &[])? {
+            match piece {
                 TemplatePiece::Text(plain, _) => text += &plain,
                 TemplatePiece::Value(value, at) => match value.constant() {
                     Some(bytes) => text += &String::from_utf8_lossy(bytes),

@@ -71,7 +71,7 @@ fn what_never_changes_is_one_fixed_request() {
         body.len()
     );
     assert_eq!(first(&compiled), expected);
-    let source = compiled.supply(0).source(Seat { worker: 0, workers: 1 });
+    let source = compiled.supply(0).source(WorkerPlace { worker: 0, workers: 1 });
     assert_eq!(source.fixed().len(), 1);
 }
 
@@ -248,7 +248,7 @@ fn a_line_end_from_a_pool_stops_the_run_and_never_reaches_the_wire() {
         "pools": {"p": {"values": ["ok", "a\r\nX: 1"], "order": "sequential"}},
         "endpoints": [{"path": "/", "headers": {"A": "${p}"}}]
     });
-    let mut source = compiled(workload).supply(0).source(Seat { worker: 0, workers: 1 });
+    let mut source = compiled(workload).supply(0).source(WorkerPlace { worker: 0, workers: 1 });
     let mut out = Requests::new();
     let turn = Turn { user: 0, draw: None, now: 0 };
     assert_eq!(source.next(turn, &mut out), Next::Send);

@@ -73,10 +73,10 @@ impl Resolver<'_> {
         } else if self.workload.pools.contains_key(name) {
             self.findings.add(&path, format!("a pool is called {} too", quote(name)));
         }
-        let Some(stretches) = self.template(text, &path, &[]) else {
+        let Some(pieces) = self.template(text, &path, &[]) else {
             return Value::text(*b"");
         };
-        let value = joined(stretches);
+        let value = joined(pieces);
         let long = value.constant().is_some_and(|bytes| bytes.len() > LONGEST);
         if long || self.parts(&value) > MOST_PARTS {
             self.findings
@@ -105,12 +105,12 @@ impl Resolver<'_> {
 }
 
 /// The pieces of a template as one value.
-pub(super) fn joined(stretches: Vec<TemplatePiece>) -> Value {
-    let value = |stretch| match stretch {
+pub(super) fn joined(pieces: Vec<TemplatePiece>) -> Value {
+    let value = |piece| match piece {
         TemplatePiece::Text(text, _) => Value::text(text.into_bytes()),
         TemplatePiece::Value(value, _) => value,
     };
-    let mut values: Vec<Value> = stretches.into_iter().map(value).collect();
+    let mut values: Vec<Value> = pieces.into_iter().map(value).collect();
     if values.iter().all(|value| value.constant().is_some()) {
         let secret = values.iter().any(|value| value.is_secret(&[]));
         return Value::Const { bytes: worked_out(&Value::Joined(values)).into(), secret };

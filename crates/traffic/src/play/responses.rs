@@ -55,7 +55,7 @@ struct Failure {
 pub(super) struct Flight {
     request: u32,
     /// What its checks compare with.
-    pub(super) asked: Texts,
+    pub(super) computed: Texts,
     status: u16,
     /// The first check that its head failed.
     failed: Option<u16>,
@@ -100,7 +100,7 @@ impl Responses {
         flight.coding =
             if request.wants == Wants::Whole { Coding::of(head) } else { Coding::Identity };
         let checks = &request.checks;
-        let failed = checks.iter().position(|check| !check.holds_in_head(head, &flight.asked));
+        let failed = checks.iter().position(|check| !check.holds_in_head(head, &flight.computed));
         flight.failed = failed.map(|check| check as u16);
     }
 
@@ -143,7 +143,7 @@ impl Responses {
             let text = &mut self.text;
             let mut holds = |check: &Check| {
                 !check.needs_body()
-                    || body.is_ok_and(|body| check.holds_in_body(body, &flight.asked, text))
+                    || body.is_ok_and(|body| check.holds_in_body(body, &flight.computed, text))
             };
             let in_body = checks[..before].iter().position(|check| !holds(check));
             in_body.map(|check| check as u16).or(flight.failed).or_else(|| {

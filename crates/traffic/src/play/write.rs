@@ -74,18 +74,18 @@ impl Scratch {
     }
 
     /// Works out what the response is compared with. The request was written just before.
-    pub(super) fn ask(
+    pub(super) fn compute_wanted(
         &mut self,
         setting: &mut Setting<'_>,
         request: &Request,
         flight: &mut Flight,
     ) {
         let Self { variables, stack, .. } = self;
-        flight.asked.clear(request.wanted.len());
+        flight.computed.clear(request.wanted.len());
         for (value, index) in request.wanted.iter().zip(0..) {
             stack.clear();
             let json = value.push(&mut setting.scene(variables), stack);
-            flight.asked.set(index, stack, json);
+            flight.computed.set(index, stack, json);
         }
     }
 }

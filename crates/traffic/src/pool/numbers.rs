@@ -5,12 +5,12 @@ use std::sync::Arc;
 use model::Draw;
 use model::workload::Order;
 
-use super::cursor::{Cursor, Lot, Place};
+use super::cursor::{Cursor, Place, RowRange};
 use crate::draw::{Choice, Draws, Permutation, Purpose};
-use crate::source::Seat;
+use crate::source::WorkerPlace;
 
-/// Rows of a lot at most.
-const MOST_OF_A_LOT: u64 = 64;
+/// Rows of a range at most.
+const LONGEST_RANGE: u64 = 64;
 
 /// An order of rows. Shared by all workers.
 #[derive(Debug)]
@@ -34,14 +34,14 @@ enum Ordered {
 
 /// Whose turn it is, and where in the schedule.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asker {
+pub(crate) struct RowRequest {
     pub(crate) pool: u16,
     pub(crate) seed: u64,
     pub(crate) place: Draw,
-    pub(crate) seat: Seat,
+    pub(crate) worker_place: WorkerPlace,
 }
 
-impl Asker {
+impl RowRequest {
     pub(super) fn draw(self) -> Draws {
         Draws::of(self.seed, self.place, Purpose::Row(self.pool))
     }
@@ -81,19 +81,23 @@ impl Numbers {
     /// that count. `None` when no row may come twice and all have come, and where weights are elsewhere.
     ///
     /// # Errors
-    /// When a lot cannot be kept.
+    /// When a range cannot be kept.
     #[inline]
-    pub(crate) fn next(&self, asker: Asker, taker: &mut Taker) -> Result<Option<u64>, String> {
+    pub(crate) fn next(
+        &self,
+        request: RowRequest,
+        taker: &mut Taker,
+    ) -> Result<Option<u64>, String> {
         Ok(Some(match &self.order {
-            Ordered::Random => asker.draw().below(self.rows),
-            Ordered::Weighted(choice) => choice.pick(asker.draw().next()) as u64,
+            Ordered::Random => request.draw().below(self.rows),
+            Ordered::Weighted(choice) => choice.pick(request.draw().next()) as u64,
             Ordered::Elsewhere => return Ok(None),
-            Ordered::Sequential => self.count(asker.seat, taker, u64::MAX)? % self.rows,
+            Ordered::Sequential => self.count(request.worker_place, taker, u64::MAX)? % self.rows,
             Ordered::Shuffled(order) => {
-                order.at(self.count(asker.seat, taker, u64::MAX)? % self.rows)
+                order.at(self.count(request.worker_place, taker, u64::MAX)? % self.rows)
             }
             Ordered::Unique => {
-                let row = self.count(asker.seat, taker, self.rows)?;
+                let row = self.count(request.worker_place, taker, self.rows)?;
                 return Ok((row < self.rows).then_some(row));
             }
         }))
@@ -101,20 +105,25 @@ impl Numbers {
 
     /// The next number below `bound`; `bound` itself when there is none.
     #[inline]
-    fn count(&self, seat: Seat, taker: &mut Taker, bound: u64) -> Result<u64, String> {
-        if taker.lot.is_empty() {
-            let size = self.rows / (16 * u64::from(seat.workers.max(1)));
-            let size = size.clamp(1, MOST_OF_A_LOT);
-            taker.lot = taker.took(self.cursor.take(seat.worker, |next| {
+    fn count(
+        &self,
+        worker_place: WorkerPlace,
+        taker: &mut Taker,
+        bound: u64,
+    ) -> Result<u64, String> {
+        if taker.range.is_empty() {
+            let size = self.rows / (16 * u64::from(worker_place.workers.max(1)));
+            let size = size.clamp(1, LONGEST_RANGE);
+            taker.range = taker.took(self.cursor.take(worker_place.worker, |next| {
                 let to = next.at.saturating_add(size).min(bound);
-                Ok(Lot { from: next, to: Place { at: to, row: to, line: 0 } })
+                Ok(RowRange { from: next, to: Place { at: to, row: to, line: 0 } })
             }))?;
-            if taker.lot.is_empty() {
+            if taker.range.is_empty() {
                 return Ok(bound);
             }
         }
-        let row = taker.lot.from.at;
-        taker.lot.from = Place { at: row + 1, row: row + 1, line: 0 };
+        let row = taker.range.from.at;
+        taker.range.from = Place { at: row + 1, row: row + 1, line: 0 };
         Ok(row)
     }
 }
@@ -122,13 +131,13 @@ impl Numbers {
 /// What a worker was given of a pool and has not used.
 #[derive(Debug, Default)]
 pub(crate) struct Taker {
-    pub(super) lot: Lot,
+    pub(super) range: RowRange,
     /// Whether it has ever been given anything.
     pub(super) has_taken: bool,
 }
 
 impl Taker {
-    fn took(&mut self, taken: Result<(Lot, bool), String>) -> Result<Lot, String> {
+    fn took(&mut self, taken: Result<(RowRange, bool), String>) -> Result<RowRange, String> {
         self.has_taken = true;
         Ok(taken?.0)
     }

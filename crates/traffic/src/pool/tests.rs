@@ -8,7 +8,7 @@ use model::Draw;
 use model::workload::Order;
 
 use super::*;
-use crate::source::Seat;
+use crate::source::WorkerPlace;
 
 fn cells(table: &Table) -> Vec<Vec<String>> {
     let columns = table.columns().len() as u16;
@@ -72,8 +72,9 @@ fn used(order: Order, rows: u64, workers: u32, turns: u64) -> (Vec<u64>, bool) {
     for turn in 0..turns {
         let worker = (turn % u64::from(workers)) as u32;
         let place = Draw { lane: 0, k: turn };
-        let asker = Asker { pool: 0, seed: 1, place, seat: Seat { worker, workers } };
-        match pool.next(asker, &mut takers[worker as usize]).unwrap() {
+        let request =
+            RowRequest { pool: 0, seed: 1, place, worker_place: WorkerPlace { worker, workers } };
+        match pool.next(request, &mut takers[worker as usize]).unwrap() {
             Some(row) => used.push(row),
             None => return (used, true),
         }
@@ -87,7 +88,7 @@ fn unique_rows_never_come_twice_and_run_out_aloud() {
         let (rows, out) = used(Order::Unique, 10_000, workers, 20_000);
         let set: BTreeSet<u64> = rows.iter().copied().collect();
         assert_eq!(set.len(), rows.len());
-        // What other workers hold back is at most a lot each.
+        // What other workers hold back is at most a range each.
         assert!(rows.len() as u64 > 10_000 - 64 * u64::from(workers), "{}", rows.len());
         assert!(out);
     }

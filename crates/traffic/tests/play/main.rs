@@ -5,7 +5,7 @@ mod mix;
 mod responses;
 
 use model::{Draw, Workload};
-use traffic::{Compiled, Inputs, Next, Payload, Requests, Seat, Source, Turn, compile};
+use traffic::{Compiled, Inputs, Next, Payload, Requests, Source, Turn, WorkerPlace, compile};
 
 /// A workload, compiled for `lanes` lanes.
 pub fn compiled(workload: serde_json::Value, lanes: u32) -> Compiled {
@@ -27,7 +27,7 @@ pub fn compiled(workload: serde_json::Value, lanes: u32) -> Compiled {
 
 /// What worker `worker` of `workers` asks.
 pub fn source(compiled: &Compiled, worker: u32, workers: u32) -> Box<dyn Source> {
-    compiled.supply(1_700_000_000_000_000_000).source(Seat { worker, workers })
+    compiled.supply(1_700_000_000_000_000_000).source(WorkerPlace { worker, workers })
 }
 
 /// A turn of a closed loop.

@@ -37,7 +37,7 @@ fn weights_are_drawn() {
 }
 
 #[test]
-fn rates_are_kept_in_every_stretch() {
+fn rates_are_kept_in_every_part_of_the_run() {
     let rate = |at: usize| json!(format!("{}/s", if at == 0 { 1 } else { 10 * at }));
     let counts = counted(twenty("rate", rate));
     let total: f64 = 1.0 + (1..20).map(|at| 10.0 * at as f64).sum::<f64>();

@@ -37,7 +37,7 @@ fn every_row_comes_once_in_a_shuffled_pass() {
         assert_eq!(out, None);
         let numbers: Vec<u64> = given.iter().map(|row| row.parse().unwrap()).collect();
         assert!(!numbers.is_sorted());
-        // Workers hold parts of lots back at the end of the first pass, and go on into the second.
+        // Workers hold parts of ranges back at the end of the first pass, and go on into the second.
         let set: BTreeSet<u64> = numbers.into_iter().collect();
         assert!(set.len() > 999 - 3 * 20 && set.last() < Some(&999), "{}", set.len());
         let (given, _) = go_on(&pool, &mut [pool.taker()], 5_000);

@@ -125,7 +125,7 @@ pub(super) fn given(pool: &Pool, workers: u32, turns: u64) -> (Vec<String>, Opti
     let mut takers: Vec<Taker> = (0..workers).map(|_| pool.taker()).collect();
     let given = go_on(pool, &mut takers, turns);
     for (worker, taker) in (0..).zip(&takers) {
-        pool.give_back(Seat { worker, workers }, taker);
+        pool.give_back(WorkerPlace { worker, workers }, taker);
     }
     given
 }
@@ -140,9 +140,10 @@ pub(super) fn go_on(
     for turn in 0..turns {
         let worker = (turn % u64::from(workers)) as u32;
         let place = Draw { lane: 0, k: turn };
-        let asker = Asker { pool: 0, seed: 1, place, seat: Seat { worker, workers } };
+        let request =
+            RowRequest { pool: 0, seed: 1, place, worker_place: WorkerPlace { worker, workers } };
         drawn.clear(1);
-        match pool.draw(asker, &mut takers[worker as usize], &mut drawn) {
+        match pool.draw(request, &mut takers[worker as usize], &mut drawn) {
             Ok(()) => given.push(String::from_utf8(pool.cell(&drawn, 0, 0).0.to_vec()).unwrap()),
             Err(halt) => return (given, Some(halt.0.into())),
         }
@@ -239,7 +240,7 @@ fn a_file_that_shrinks_is_an_error() {
     let (_, out) = go_on(&pool, &mut takers, 500);
     assert_eq!(out.unwrap(), "pool `p`: f.csv has changed");
     // What it holds then is given back as what was not used: nothing of a window that it never had.
-    pool.give_back(Seat { worker: 0, workers: 1 }, &takers[0]);
+    pool.give_back(WorkerPlace { worker: 0, workers: 1 }, &takers[0]);
     let again = go_on(&pool, &mut [pool.taker()], 1);
     assert_eq!((again.0.len(), again.1.as_deref()), (0, Some("pool `p`: f.csv has changed")));
 }
