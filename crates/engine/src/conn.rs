@@ -29,7 +29,7 @@ pub(crate) struct Conn {
     /// When the last request was sent: what a pace counts from.
     pub(crate) last_sent: Nanos,
     /// Before this instant the user is not asked.
-    pub(crate) asks_from: Nanos,
+    pub(crate) paused_until: Nanos,
     /// When the user's session was due.
     pub(crate) session_due: Nanos,
     /// Requests sent for it.
@@ -92,7 +92,7 @@ impl Conn {
             body_bytes: 0,
             look: Look::default(),
             last_sent: 0,
-            asks_from: 0,
+            paused_until: 0,
             session_due: 0,
             session_requests: 0,
             endpoint: 0,

@@ -138,12 +138,12 @@ impl Worker {
         }
     }
 
-    fn stop_asked(&self) -> bool {
+    fn stop_requested(&self) -> bool {
         self.job.stop.load(Ordering::Relaxed)
     }
 
     fn notice_stop(&mut self, now: Nanos) {
-        if !self.run.stopped && self.stop_asked() {
+        if !self.run.stopped && self.stop_requested() {
             self.run.stopped = true;
             // By then every worker has noticed. If each ended at once, their intervals would differ.
             let end = self.job.barrier.end(now.saturating_add(NOTICE_STOP));

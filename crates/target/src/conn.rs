@@ -5,7 +5,7 @@ use net::{ConnId, Net};
 use wire::{Limits, RequestParser};
 
 use crate::counters::Doing;
-use crate::response::Manner;
+use crate::response::ResponseMode;
 use crate::route::Route;
 use crate::timers::Timers;
 use crate::tls::TlsConn;
@@ -55,14 +55,14 @@ pub(crate) struct Conn {
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) route: Route,
-    pub(crate) manner: Manner,
+    pub(crate) mode: ResponseMode,
 }
 
-/// A response that takes time, and the manner in which it ends.
+/// A response that takes time, and its mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) task: Task,
-    pub(crate) manner: Manner,
+    pub(crate) mode: ResponseMode,
 }
 
 /// What is still to be done.

@@ -98,7 +98,7 @@ impl Context {
 
 /// Whether the connection is still ours after something was done to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum ConnStatus {
     Open,
     Gone,
 }

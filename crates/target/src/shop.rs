@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use wire::{Framing, RequestHead};
 
 use crate::query::{pairs, whole};
-use crate::response::{self, JSON, Manner};
+use crate::response::{self, JSON, ResponseMode};
 
 /// Every user's password.
 const PASSWORD: &str = "secret";
@@ -27,13 +27,13 @@ const LONGEST_USER: usize = 64;
 /// A request to the shop.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Visit {
-    asks: Asks,
+    action: Action,
     body: Vec<u8>,
     too_long: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asks {
+enum Action {
     Login,
     List {
         page: u64,
@@ -69,29 +69,29 @@ fn one() -> u64 {
 
 /// A request for `/login`.
 pub(crate) fn login(head: &RequestHead<'_>) -> Visit {
-    let asks = if head.method == "POST" { Asks::Login } else { Asks::Otherwise("POST") };
-    Visit::new(asks, head)
+    let action = if head.method == "POST" { Action::Login } else { Action::Otherwise("POST") };
+    Visit::new(action, head)
 }
 
 /// A request for `/items` or `/items/{id}`; tokens are those that `seed` makes.
 pub(crate) fn items(head: &RequestHead<'_>, id: Option<&str>, seed: u64) -> Visit {
     let known = token_of(head).is_some_and(|token| is_ours(token, seed));
-    let asks = match (known, head.method, id) {
-        (false, ..) => Asks::Unknown,
+    let action = match (known, head.method, id) {
+        (false, ..) => Action::Unknown,
         (true, "GET" | "HEAD", None) => page(head.query),
         (true, "GET" | "HEAD", Some(id)) => {
-            whole("id", id, 1, ITEMS).map_or(Asks::Nothing, Asks::Detail)
+            whole("id", id, 1, ITEMS).map_or(Action::Nothing, Action::Detail)
         }
-        (true, "POST", None) => Asks::Order,
-        (true, _, None) => Asks::Otherwise("GET, HEAD, POST"),
-        (true, ..) => Asks::Otherwise("GET, HEAD"),
+        (true, "POST", None) => Action::Order,
+        (true, _, None) => Action::Otherwise("GET, HEAD, POST"),
+        (true, ..) => Action::Otherwise("GET, HEAD"),
     };
-    Visit::new(asks, head)
+    Visit::new(action, head)
 }
 
-fn page(query: Option<&str>) -> Asks {
+fn page(query: Option<&str>) -> Action {
     let given = pairs(query).find(|(name, _)| *name == "page").map_or("1", |(_, value)| value);
-    whole("page", given, 1, ITEMS / PAGE).map_or(Asks::Nothing, |page| Asks::List { page })
+    whole("page", given, 1, ITEMS / PAGE).map_or(Action::Nothing, |page| Action::List { page })
 }
 
 /// The token of a request: out of `Authorization`, else out of the cookie.
@@ -122,9 +122,9 @@ fn is_name(user: &str) -> bool {
 }
 
 impl Visit {
-    fn new(asks: Asks, head: &RequestHead<'_>) -> Self {
+    fn new(action: Action, head: &RequestHead<'_>) -> Self {
         let too_long = matches!(head.framing, Framing::Length(bytes) if bytes > MAX_BODY as u64);
-        Self { asks, body: Vec::new(), too_long }
+        Self { action, body: Vec::new(), too_long }
     }
 
     /// Takes a part of the body; what is too much of it is let go and told in the response.
@@ -136,61 +136,61 @@ impl Visit {
     }
 
     /// Appends the response.
-    pub(crate) fn respond(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
+    pub(crate) fn respond(&self, out: &mut Vec<u8>, seed: u64, mode: ResponseMode) {
         if self.too_long {
             let message = format!("a body has up to {MAX_BODY} bytes here");
-            return response::error(out, 413, &message, manner);
+            return response::error(out, 413, &message, mode);
         }
-        match self.asks {
-            Asks::Login => self.log_in(out, seed, manner),
-            Asks::List { page } => response::whole(out, 200, JSON, list(page).as_bytes(), manner),
-            Asks::Detail(id) => response::whole(out, 200, JSON, detail(id).as_bytes(), manner),
-            Asks::Order => self.order(out, manner),
-            Asks::Unknown => {
+        match self.action {
+            Action::Login => self.log_in(out, seed, mode),
+            Action::List { page } => response::whole(out, 200, JSON, list(page).as_bytes(), mode),
+            Action::Detail(id) => response::whole(out, 200, JSON, detail(id).as_bytes(), mode),
+            Action::Order => self.order(out, mode),
+            Action::Unknown => {
                 let challenge = [("WWW-Authenticate", "Bearer")];
                 let message = "log in at POST /login and send its token as Authorization: Bearer";
-                response::error_with(out, 401, &challenge, message, manner);
+                response::error_with(out, 401, &challenge, message, mode);
             }
-            Asks::Nothing => {
+            Action::Nothing => {
                 let pages = ITEMS / PAGE;
                 let message = format!("there are items 1 to {ITEMS} on pages 1 to {pages}");
-                response::error(out, 404, &message, manner);
+                response::error(out, 404, &message, mode);
             }
-            Asks::Otherwise(allowed) => {
+            Action::Otherwise(allowed) => {
                 let message = format!("this path takes {allowed}");
-                response::error_with(out, 405, &[("Allow", allowed)], &message, manner);
+                response::error_with(out, 405, &[("Allow", allowed)], &message, mode);
             }
         }
     }
 
-    fn log_in(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
+    fn log_in(&self, out: &mut Vec<u8>, seed: u64, mode: ResponseMode) {
         let Ok(Credentials { user, password }) = serde_json::from_slice(&self.body) else {
             let message = "a login is {\"user\":\"ada\",\"password\":\"secret\"}";
-            return response::error(out, 400, message, manner);
+            return response::error(out, 400, message, mode);
         };
         if password != PASSWORD || !is_name(&user) {
             let message = format!(
                 "any user of up to {LONGEST_USER} letters, digits and @._- has the password {PASSWORD}"
             );
-            return response::error(out, 401, &message, manner);
+            return response::error(out, 401, &message, mode);
         }
         let token = token(&user, seed);
         let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly");
         let body = format!("{{\"user\":\"{user}\",\"token\":\"{token}\"}}");
-        response::whole_with(out, 200, JSON, &[("Set-Cookie", &cookie)], body.as_bytes(), manner);
+        response::whole_with(out, 200, JSON, &[("Set-Cookie", &cookie)], body.as_bytes(), mode);
     }
 
-    fn order(&self, out: &mut Vec<u8>, manner: Manner) {
+    fn order(&self, out: &mut Vec<u8>, mode: ResponseMode) {
         match serde_json::from_slice(&self.body) {
             Ok(Order { item: item @ 1..=ITEMS, quantity }) => {
                 let body =
                     format!("{{\"item\":{item},\"quantity\":{quantity},\"status\":\"taken\"}}");
-                response::whole(out, 201, JSON, body.as_bytes(), manner);
+                response::whole(out, 201, JSON, body.as_bytes(), mode);
             }
             _ => {
                 let message =
                     format!("an order is {{\"item\":7,\"quantity\":2}}, items 1 to {ITEMS}");
-                response::error(out, 400, &message, manner);
+                response::error(out, 400, &message, mode);
             }
         }
     }
@@ -219,7 +219,7 @@ mod tests {
     const SEED: u64 = 5;
 
     /// The response to a request, head and body.
-    fn ask(line: &str, fields: &str, body: &str) -> String {
+    fn fetch(line: &str, fields: &str, body: &str) -> String {
         let length = body.len();
         let request =
             format!("{line} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n{fields}\r\n");
@@ -233,13 +233,13 @@ mod tests {
         };
         visit.body(body.as_bytes());
         let mut out = Vec::new();
-        visit.respond(&mut out, SEED, Manner { keep: Keep::Silent, head_only: false });
+        visit.respond(&mut out, SEED, ResponseMode { keep: Keep::Implicit, head_only: false });
         String::from_utf8(out).unwrap()
     }
 
     fn log_in(user: &str) -> String {
         let body = format!("{{\"user\":\"{user}\",\"password\":\"secret\"}}");
-        let response = ask("POST /login", "", &body);
+        let response = fetch("POST /login", "", &body);
         let token = response.rsplit("\"token\":\"").next().unwrap().trim_end_matches("\"}");
         assert!(response.contains(&format!("Set-Cookie: session={token}; Path=/")), "{response}");
         token.to_owned()
@@ -248,13 +248,13 @@ mod tests {
     #[test]
     fn a_session_goes_from_login_over_list_to_detail() {
         let bearer = format!("Authorization: Bearer {}\r\n", log_in("ada"));
-        let first = ask("GET /items", &bearer, "");
+        let first = fetch("GET /items", &bearer, "");
         assert!(first.contains("{\"page\":1,\"next\":2,\"items\":[{\"id\":1,"), "{first}");
-        let last = ask("GET /items?page=100", &bearer, "");
+        let last = fetch("GET /items?page=100", &bearer, "");
         assert!(last.contains("\"next\":null") && last.contains("{\"id\":1000,"), "{last}");
         let cookie = format!("Cookie: a=b; session={}\r\n", log_in("bob"));
-        assert!(ask("GET /items/7", &cookie, "").contains("{\"id\":7,\"name\":\"item 7\""));
-        let order = ask("POST /items", &cookie, "{\"item\":7,\"quantity\":2,\"note\":1}");
+        assert!(fetch("GET /items/7", &cookie, "").contains("{\"id\":7,\"name\":\"item 7\""));
+        let order = fetch("POST /items", &cookie, "{\"item\":7,\"quantity\":2,\"note\":1}");
         assert!(order.starts_with("HTTP/1.1 201 ") && order.contains("\"quantity\":2"), "{order}");
     }
 
@@ -286,7 +286,7 @@ mod tests {
             ("POST /login", "", "{\"user\":\"a\\r\\nb\",\"password\":\"secret\"}", 401),
             ("POST /login", "", &*long, 413),
         ] {
-            let response = ask(line, fields, body);
+            let response = fetch(line, fields, body);
             assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {response}");
             let json = response.split("\r\n\r\n").nth(1).unwrap();
             assert!(serde_json::from_str::<serde_json::Value>(json).unwrap()["error"].is_string());

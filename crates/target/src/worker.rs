@@ -15,7 +15,7 @@ use model::units::SECOND;
 use net::{Close, ConnId, Event, Handler, Net, Next};
 
 use crate::conn::{Conn, HELD_BYTES};
-use crate::context::{Context, Fate, Shared};
+use crate::context::{ConnStatus, Context, Shared};
 use crate::counters::Doing;
 
 /// Connections of one thread at most; further ones are closed as they come.
@@ -89,8 +89,8 @@ impl Worker {
             Event::Received(bytes) => context.received(net, conn, bytes),
             Event::Eof => context.eof(net, conn),
             Event::Drained => context.drained(net, conn),
-            Event::Failed(_) => Fate::Gone,
-            Event::Connected => Fate::Open,
+            Event::Failed(_) => ConnStatus::Gone,
+            Event::Connected => ConnStatus::Open,
         });
     }
 
@@ -100,12 +100,12 @@ impl Worker {
         &mut self,
         net: &mut N,
         token: u32,
-        act: impl FnOnce(&mut Context, &mut N, &mut Conn) -> Fate,
+        act: impl FnOnce(&mut Context, &mut N, &mut Conn) -> ConnStatus,
     ) {
         let Some(Some(conn)) = self.table.get_mut(token as usize) else { return };
         match act(&mut self.context, net, conn) {
-            Fate::Open => self.context.note(net, conn),
-            Fate::Gone => {
+            ConnStatus::Open => self.context.note(net, conn),
+            ConnStatus::Gone => {
                 conn.clear_due(&mut self.context.timers);
                 self.context.counts().turned(conn.doing, Doing::Waiting);
                 self.context.counts().closed();
@@ -169,10 +169,10 @@ impl Worker {
         for token in from..to {
             self.with(net, token as u32, |_, net, conn| {
                 if conn.looks_still() < LOOKS {
-                    return Fate::Open;
+                    return ConnStatus::Open;
                 }
                 net.close(conn.id, Close::Reset);
-                Fate::Gone
+                ConnStatus::Gone
             });
         }
     }

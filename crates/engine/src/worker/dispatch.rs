@@ -120,8 +120,8 @@ impl Worker {
         let mut freed = false;
         loop {
             let conn = &self.conns[j];
-            let asked = (closed_loop || conn.in_session) && now >= conn.asks_from;
-            if !asked || !self.conns.has_room(j) || !self.may_send(now) {
+            let user_may_go_on = (closed_loop || conn.in_session) && now >= conn.paused_until;
+            if !user_may_go_on || !self.conns.has_room(j) || !self.may_send(now) {
                 return;
             }
             if self.full() {

@@ -14,7 +14,7 @@ const BLOB_BYTES: usize = 4096;
 pub(super) struct Outgoing {
     fixed: Vec<Lent>,
     /// What the source wrote for the turn under way.
-    pub(super) asked: Requests,
+    pub(super) requests: Requests,
     /// Requests of a turn that lie in several places, one behind the other.
     gathered: Vec<u8>,
     /// TLS records.
@@ -35,7 +35,7 @@ impl Outgoing {
         let lent = |bytes: &[u8]| Lent { bytes: bytes.into(), blob: None };
         Self {
             fixed: source.fixed().iter().map(|fixed| lent(&fixed.bytes)).collect(),
-            asked: Requests::new(),
+            requests: Requests::new(),
             gathered: Vec::new(),
             cipher: Vec::new(),
         }
@@ -49,13 +49,13 @@ impl Outgoing {
         }
     }
 
-    /// Hands `parts` of `asked` to the net, together; how many bytes they are.
+    /// Hands `parts` of `requests` to the net, together; how many bytes they are.
     #[inline]
     pub(super) fn transmit<N: Net>(
         &mut self,
         net: &mut N,
         conn: &mut Conn,
-        asked: &Requests,
+        requests: &Requests,
         parts: &[Part],
     ) -> u64 {
         let Self { fixed, gathered, cipher, .. } = self;
@@ -70,9 +70,9 @@ impl Outgoing {
                 _ => send(net, conn, bytes, cipher),
             }
         } else if let Some(end) = all_written(parts) {
-            send(net, conn, &asked.bytes[..end], cipher)
+            send(net, conn, &requests.bytes[..end], cipher)
         } else {
-            gather(asked, parts, fixed, gathered);
+            gather(requests, parts, fixed, gathered);
             send(net, conn, gathered, cipher)
         }
     }
@@ -99,14 +99,14 @@ fn all_written(parts: &[Part]) -> Option<usize> {
 }
 
 /// Puts the bytes of `parts` one behind the other.
-fn gather(asked: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Vec<u8>) {
+fn gather(requests: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Vec<u8>) {
     gathered.clear();
     let mut start = 0;
     for part in parts {
         match part.payload {
             Payload::Fixed(index) => gathered.extend_from_slice(&fixed[index as usize].bytes),
             Payload::Written { end } => {
-                gathered.extend_from_slice(&asked.bytes[start..end as usize]);
+                gathered.extend_from_slice(&requests.bytes[start..end as usize]);
                 start = end as usize;
             }
         }

@@ -33,10 +33,10 @@ impl Worker {
         }
         self.job.barrier.opened(self.job.worker, self.recorder.open.value());
         let all_tried = self.conns.all_tried(users);
-        if self.stop_asked() {
+        if self.stop_requested() {
             self.job.barrier.end(0);
         }
-        if all_tried || now > OPEN_WITHIN || self.stop_asked() {
+        if all_tried || now > OPEN_WITHIN || self.stop_requested() {
             self.job.barrier.ready(self.job.worker, net.now());
         }
         match self.job.barrier.start() {

@@ -32,20 +32,20 @@ impl Worker {
         arrival: Option<Arrival>,
         now: Nanos,
     ) -> Turned {
-        let mut asked = std::mem::take(&mut self.outgoing.asked);
-        asked.clear();
+        let mut requests = std::mem::take(&mut self.outgoing.requests);
+        requests.clear();
         let draw = arrival.map(|arrival| arrival.draw);
         self.deposit_recorder(arrival.is_some());
-        let next = self.job.source.next(Turn { user: j, draw, now }, &mut asked);
+        let next = self.job.source.next(Turn { user: j, draw, now }, &mut requests);
         self.withdraw_recorder();
         let turned = match next {
             Next::Send => {
-                self.put(net, j, &asked, arrival, now);
+                self.put(net, j, &requests, arrival, now);
                 Turned::Sent
             }
             other => self.pause(j, other, arrival, now),
         };
-        self.outgoing.asked = asked;
+        self.outgoing.requests = requests;
         turned
     }
 
@@ -99,7 +99,7 @@ impl Worker {
     /// User `j` is not to be asked before `at`.
     pub(super) fn hold(&mut self, j: u32, at: Nanos, now: Nanos) {
         let at = at.max(now.saturating_add(1));
-        self.conns[j].asks_from = at;
+        self.conns[j].paused_until = at;
         self.user_timers.add(at, j);
     }
 
@@ -117,7 +117,7 @@ impl Worker {
         &mut self,
         net: &mut N,
         j: u32,
-        asked: &Requests,
+        requests: &Requests,
         arrival: Option<Arrival>,
         now: Nanos,
     ) {
@@ -125,7 +125,7 @@ impl Worker {
         self.conns[j].take_arrival();
         let first = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
         let mut count = 0;
-        for part in asked.parts() {
+        for part in requests.parts() {
             let arrived = if count == 0 { Some(first) } else { self.further(first, now) };
             let Some((due, taken)) = arrived else { break };
             if self.conns.is_full(j) || !self.spend(due) {
@@ -134,8 +134,8 @@ impl Worker {
             self.launch(j, part, InFlight::of(part, due, taken, now));
             count += 1;
         }
-        let parts = &asked.parts()[..count];
-        let bytes = self.outgoing.transmit(net, &mut self.conns[j], asked, parts);
+        let parts = &requests.parts()[..count];
+        let bytes = self.outgoing.transmit(net, &mut self.conns[j], requests, parts);
         self.recorder.tally.bytes_written += bytes;
         self.launched(net, j, parts, now);
     }
@@ -172,14 +172,14 @@ impl Worker {
     /// Tells the source of a whole response that it wants to hear of; the check that it failed.
     pub(super) fn completed(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
         self.deposit_recorder(false);
-        let told = self.job.source.completed(j, success, now);
+        let outcome = self.job.source.completed(j, success, now);
         self.withdraw_recorder();
-        self.session_over(j, told.session, now);
-        self.run.silent |= told.stop;
-        if let Some(halt) = told.halt {
+        self.session_over(j, outcome.session, now);
+        self.run.silent |= outcome.stop;
+        if let Some(halt) = outcome.halt {
             self.halt(halt);
         }
-        told.failed_check
+        outcome.failed_check
     }
 
     /// Tells the source of a request that will have no response.

@@ -105,7 +105,7 @@ pub struct Outcome {
     /// Why a source ended the run.
     pub halted: Option<Halt>,
     /// When bytes came to the workers, after the world's beginning, in order for each worker.
-    pub heard: Vec<Nanos>,
+    pub received: Vec<Nanos>,
 }
 
 impl Outcome {
@@ -135,14 +135,14 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     run(&world, begin + planned + PATIENCE, &mut actors);
     drop(actors);
     let took = workers.iter().map(|(_, timed)| timed.done_at).max().unwrap_or(0) - begin;
-    let heard = workers.into_iter().flat_map(|(_, timed)| timed.heard);
-    let heard = heard.map(|at| at - begin).collect();
+    let received = workers.into_iter().flat_map(|(_, timed)| timed.received);
+    let received = received.map(|at| at - begin).collect();
     let mut clerk = clerk.1;
     clerk.collect();
     assert!(clerk.collector.finished(), "seed {}: a worker never finished", load.seed);
     let run = clerk.builder.finish(load.stop_at.is_some());
     let halted = barrier.halted().cloned();
-    Outcome { run, intervals: clerk.intervals, took, halted, heard }
+    Outcome { run, intervals: clerk.intervals, took, halted, received }
 }
 
 /// Workers at their places, and where their intervals go.
@@ -177,7 +177,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             intervals: intervals.clone(),
             spares: returned,
         };
-        let timed = Timed { worker: Worker::new(job), done_at: 0, heard: Vec::new() };
+        let timed = Timed { worker: Worker::new(job), done_at: 0, received: Vec::new() };
         let mut net = world.limited_host(load.limits);
         net.batch();
         net.toils(load.toil.clone());
@@ -191,7 +191,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
 struct Timed {
     worker: Worker,
     done_at: u64,
-    heard: Vec<u64>,
+    received: Vec<u64>,
 }
 
 impl Handler<SimNet> for Timed {
@@ -201,7 +201,7 @@ impl Handler<SimNet> for Timed {
 
     fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
         if let Event::Received(_) = event {
-            self.heard.push(net.now());
+            self.received.push(net.now());
         }
         self.worker.event(net, token, event);
     }

@@ -99,14 +99,14 @@ fn of_a_thousand_healthy_servers_none_is_in_trouble() {
     for seed in testkit::sim::seeds(0..1000) {
         let (load, mut serve) = healthy(seed);
         let outcome = drive(&load, |world| {
-            scripted(world, &load.request, move |asked| Some(serve(asked.at))).0
+            scripted(world, &load.request, move |request| Some(serve(request.at))).0
         });
         for reason in verdict::judge(&outcome.run).reasons {
             let errors = reason.code == ReasonCode::FastErrors;
-            let told =
+            let reported =
                 TROUBLE.contains(&reason.code) || errors && reason.consequence == Verdict::Invalid;
             let run = &outcome.run;
-            assert!(!told, "seed {seed}: {reason:?}\n{:?}\n{:?}", load.plan, run.presence);
+            assert!(!reported, "seed {seed}: {reason:?}\n{:?}\n{:?}", load.plan, run.presence);
         }
     }
 }

@@ -49,7 +49,7 @@ fn requests_leave_when_they_are_due_whatever_the_workers() {
         );
         // What a connection had to be opened for came later; everything else exactly on time.
         assert!(run.wait_ns.max <= HANDSHAKE, "{:?}", run.wait_ns);
-        let mut came: Vec<Nanos> = log.borrow().iter().map(|asked| asked.at).collect();
+        let mut came: Vec<Nanos> = log.borrow().iter().map(|request| request.at).collect();
         came.sort_unstable();
         let start = came.iter().zip(&dues).map(|(at, due)| at - due - WAY).min().expect("requests");
         let on_time = dues.iter().filter(|&&due| came.binary_search(&(start + due + WAY)).is_ok());

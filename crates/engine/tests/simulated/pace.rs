@@ -47,12 +47,12 @@ impl Case {
         });
         let (mut free, latency) = (0, self.latency);
         let run = drive(&load, |world| {
-            let response = move |at: Nanos| {
+            let delay = move |at: Nanos| {
                 free = at.max(free) + (SECOND as f64 / CAPACITY) as Nanos;
                 free - at + latency
             };
-            let mut response = response;
-            by_path(world, move |heard| Some(Reply::ok_after(response(heard.at)))).0
+            let mut delay = delay;
+            by_path(world, move |request| Some(Reply::ok_after(delay(request.at)))).0
         })
         .run;
         let pace = run.session_pace().expect("sessions arrive");

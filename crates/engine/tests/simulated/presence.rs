@@ -38,8 +38,8 @@ fn after(
     let then = std::rc::Rc::new(then);
     move |world, load| {
         let then = then.clone();
-        scripted(world, &load.request, move |asked| {
-            if asked.at < of { Some(Reply::ok_after(2 * MILLISECOND)) } else { then() }
+        scripted(world, &load.request, move |request| {
+            if request.at < of { Some(Reply::ok_after(2 * MILLISECOND)) } else { then() }
         })
         .0
     }
@@ -149,8 +149,8 @@ fn a_server_without_half_of_its_instances_is_named() {
         let load = load.with(|plan| plan.keepalive = false);
         let run = judged(
             drive(&load, |world| {
-                scripted(world, &load.request, |asked| {
-                    let dead = asked.at >= HALF && asked.nth % 2 == 1;
+                scripted(world, &load.request, |request| {
+                    let dead = request.at >= HALF && request.nth % 2 == 1;
                     let reply = if dead {
                         Reply { after: 2 * MILLISECOND, ..Reply::default() }
                     } else {
@@ -174,8 +174,8 @@ fn instances_that_take_their_connections_along_are_named() {
     for load in loads() {
         let run = judged(
             drive(&load, |world| {
-                scripted(world, &load.request, |asked| {
-                    let dead = asked.at >= HALF && asked.conn < 20 && asked.conn % 2 == 1;
+                scripted(world, &load.request, |request| {
+                    let dead = request.at >= HALF && request.conn < 20 && request.conn % 2 == 1;
                     let ok = Reply::ok_after(40 * MILLISECOND);
                     let cut = Reply { after: 2 * MILLISECOND, ..Reply::default() };
                     Some(if dead { cut.ending(Close::Reset) } else { ok })
@@ -198,9 +198,9 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
             let load = load.with(|plan| plan.timeout_ns = timeout_ns);
             let run = judged(
                 drive(&load, |world| {
-                    scripted(world, &load.request, move |asked| {
-                        let stalls = (stall.0..stall.1).contains(&asked.at);
-                        let rest = if stalls { stall.1 - asked.at } else { 0 };
+                    scripted(world, &load.request, move |request| {
+                        let stalls = (stall.0..stall.1).contains(&request.at);
+                        let rest = if stalls { stall.1 - request.at } else { 0 };
                         Some(Reply::ok_after(rest + 2 * MILLISECOND))
                     })
                     .0
@@ -221,8 +221,8 @@ fn responses_that_cannot_be_used_are_named() {
         let twice = twice.clone();
         let run = judged(
             drive(&load, |world| {
-                scripted(world, &load.request, move |asked| {
-                    let bytes = if asked.at < HALF { OK } else { &twice };
+                scripted(world, &load.request, move |request| {
+                    let bytes = if request.at < HALF { OK } else { &twice };
                     Some(Reply { after: 2 * MILLISECOND, ..Reply::bytes(bytes) })
                 })
                 .0
@@ -272,8 +272,8 @@ fn responses_that_begin_to_fail_are_told_apart_from_load_shedding() {
         for load in loads() {
             let run = judged(
                 drive(&load, |world| {
-                    scripted(world, &load.request, move |asked| {
-                        let (ms, bytes) = response(asked.nth, asked.at);
+                    scripted(world, &load.request, move |request| {
+                        let (ms, bytes) = response(request.nth, request.at);
                         let after = (ms + 1) * MILLISECOND;
                         Some(Reply { after, ..Reply::bytes(bytes) })
                     })

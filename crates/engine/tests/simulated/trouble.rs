@@ -57,9 +57,9 @@ fn a_pipeline_that_times_out_loses_none_of_its_requests() {
         // Some responses, then silence on the connection, with requests of warm-up and window behind it.
         let mut log = Log::default();
         let outcome = drive(&load, |world| {
-            let (served, seen) = scripted(world, &load.request, |asked| {
-                let after = 20 * MILLISECOND + asked.nth_on_conn % 4 * 13 * MILLISECOND;
-                (asked.nth_on_conn < 9).then(|| Reply::ok_after(after))
+            let (served, seen) = scripted(world, &load.request, |request| {
+                let after = 20 * MILLISECOND + request.nth_on_conn % 4 * 13 * MILLISECOND;
+                (request.nth_on_conn < 9).then(|| Reply::ok_after(after))
             });
             log = seen;
             served
@@ -259,8 +259,8 @@ fn a_pipeline_that_the_server_closes_midway_is_sent_again_by_its_user() {
     let load = closed(2).with(|plan| plan.pipeline = 8);
     let mut log = Log::default();
     let outcome = drive(&load, |world| {
-        let (served, seen) = scripted(world, &load.request, |asked| {
-            let last = asked.nth_on_conn % 5 == 4;
+        let (served, seen) = scripted(world, &load.request, |request| {
+            let last = request.nth_on_conn % 5 == 4;
             let reply = Reply::bytes(if last {
                 b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             } else {

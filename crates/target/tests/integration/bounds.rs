@@ -23,7 +23,7 @@ fn resident() -> u64 {
 fn a_body_too_large_is_refused_before_it_is_read() {
     each(|server| {
         let declared = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1048577\r\n\r\n";
-        let response = ask(server, declared);
+        let response = fetch(server, declared);
         assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
         assert!(body(&response).contains("up to 1048576 bytes"));
         let mut client = connect(server);
@@ -35,7 +35,7 @@ fn a_body_too_large_is_refused_before_it_is_read() {
         assert!(text.starts_with("HTTP/1.1 413 "), "after {taken} chunks: {text}");
         let most = [b"POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n".as_slice()];
         let most = [most[0], b"Content-Length: 1048576\r\n\r\n", &[b'b'; 1 << 20]].concat();
-        assert_eq!(body(&ask(server, most)).len(), 1 << 20);
+        assert_eq!(body(&fetch(server, most)).len(), 1 << 20);
     });
 }
 
@@ -53,7 +53,7 @@ fn who_pipelines_without_reading_is_made_to_wait() {
         let served = server.served().path("/healthz");
         assert!(served < 400_000, "{served} served unread");
         // The server goes on for others meanwhile.
-        assert_eq!(ask(server, last("/")), OK_LAST);
+        assert_eq!(fetch(server, last("/")), OK_LAST);
         let expected = OK.repeat(200);
         for _ in 0..sent {
             assert!(client.receive(expected.len()) == expected.as_bytes());
@@ -74,14 +74,14 @@ fn a_large_body_is_made_as_it_is_read() {
         }
         let grown = resident().saturating_sub(before);
         assert!(grown < 128 << 20, "{grown} bytes for 20 unread bodies of 10 GiB");
-        assert_eq!(ask(server, last("/")), OK_LAST);
+        assert_eq!(fetch(server, last("/")), OK_LAST);
         drop(clients);
         until(|| page(server).starts_with("Active connections: 1 \n"));
     });
 }
 
 fn page(server: &Server) -> String {
-    body(&ask(server, last("/stub_status"))).to_owned()
+    body(&fetch(server, last("/stub_status"))).to_owned()
 }
 
 fn until(mut holds: impl FnMut() -> bool) {

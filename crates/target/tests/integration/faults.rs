@@ -123,7 +123,7 @@ fn a_drip_and_an_endless_header_go_on() {
         assert!(!came.contains("\r\n\r\n"));
         drop(endless);
         // Neither holds up anybody else.
-        assert_eq!(ask(&server, last("/")), OK_LAST);
+        assert_eq!(fetch(&server, last("/")), OK_LAST);
     }
 }
 

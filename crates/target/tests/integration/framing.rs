@@ -23,7 +23,7 @@ fn a_request_may_be_cut_anywhere() {
     ]
     .concat();
     each(|server| {
-        let whole = ask(server, &requests);
+        let whole = fetch(server, &requests);
         assert!(whole.contains("\r\n\r\nabcHTTP") && whole.ends_with(OK_LAST), "{whole}");
         for at in 1..requests.len() {
             let mut client = connect(server);
@@ -50,8 +50,8 @@ fn responses_to_pipelined_requests_are_in_order() {
             request("GET", "/status/404"),
             request("GET", "/fault/chunked"),
         ];
-        let one = ask(server, [mixed.concat(), last("/")].concat());
-        let many = ask(server, [mixed.concat().repeat(50), last("/")].concat());
+        let one = fetch(server, [mixed.concat(), last("/")].concat());
+        let many = fetch(server, [mixed.concat().repeat(50), last("/")].concat());
         let once = one.strip_suffix(OK_LAST).expect("the last response");
         assert_eq!(many, [once.repeat(50), OK_LAST.to_owned()].concat());
     });
@@ -88,17 +88,17 @@ fn what_could_smuggle_is_refused_and_ends_the_connection() {
         for (lines, needle) in cases {
             let smuggled = "GET /status/418 HTTP/1.1\r\nHost: a\r\n\r\n";
             let bytes = format!("POST /healthz HTTP/1.1\r\nHost: a\r\n{lines}\r\n{smuggled}");
-            let response = ask(server, bytes);
+            let response = fetch(server, bytes);
             assert!(response.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{lines:?}: {response}");
             assert!(response.contains("Connection: close\r\n"), "{lines:?}: {response}");
             assert!(body(&response).contains(needle), "{lines:?}: {response}");
             assert!(!response.contains("418"), "{lines:?}: {response}");
         }
         for line in ["GET / HTTP/2.0", "GET  / HTTP/1.1", "/ HTTP/1.1", "GET /\u{e9} HTTP/1.1"] {
-            let response = ask(server, format!("{line}\r\nHost: a\r\n\r\n"));
+            let response = fetch(server, format!("{line}\r\nHost: a\r\n\r\n"));
             assert!(response.starts_with("HTTP/1.1 400 "), "{line}: {response}");
         }
-        let response = ask(server, "GET / HTTP/1.1\r\n\r\n");
+        let response = fetch(server, "GET / HTTP/1.1\r\n\r\n");
         assert!(body(&response).contains("without Host"), "{response}");
         assert_eq!(server.served().path("malformed"), cases.len() as u64 + 5);
     });
@@ -107,7 +107,7 @@ fn what_could_smuggle_is_refused_and_ends_the_connection() {
 #[test]
 fn refusals_are_one_line_of_json_whatever_was_sent() {
     each(|server| {
-        let response = ask(server, b"GET \"\\\x01\xff / HTTP/1.1\r\nHost: a\r\n\r\n");
+        let response = fetch(server, b"GET \"\\\x01\xff / HTTP/1.1\r\nHost: a\r\n\r\n");
         let said = body(&response);
         assert!(said.starts_with("{\"error\":\"") && said.ends_with("\"}\n"), "{said}");
         assert!(said.trim_end().bytes().all(|byte| byte >= b' '), "{said}");
@@ -127,7 +127,7 @@ fn heads_without_end_are_bounded() {
         let text = String::from_utf8_lossy(&response).into_owned();
         assert!(text.contains("more than 128 headers"), "after {sent} bytes: {text}");
         let long = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "a".repeat(40_000));
-        assert!(ask(server, long).contains("longer than 32768 bytes"));
+        assert!(fetch(server, long).contains("longer than 32768 bytes"));
     });
 }
 
@@ -138,7 +138,7 @@ fn slow_clients_do_not_keep_others_waiting() {
         for byte in b"GET / HTTP/1.1\r\n" {
             slow.iter_mut().for_each(|client| client.send(&[*byte]));
         }
-        assert_eq!(ask(server, last("/")), OK_LAST);
+        assert_eq!(fetch(server, last("/")), OK_LAST);
         for client in &mut slow {
             client.send(b"Host: a\r\n\r\n");
             assert_eq!(client.receive(OK.len()), OK.as_bytes());

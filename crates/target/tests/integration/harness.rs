@@ -45,7 +45,7 @@ pub fn last(path: &str) -> String {
 }
 
 /// The whole response to bytes sent on a connection of their own, which ends in order.
-pub fn ask(server: &Server, bytes: impl AsRef<[u8]>) -> String {
+pub fn fetch(server: &Server, bytes: impl AsRef<[u8]>) -> String {
     let (response, end) = RawClient::exchange(server.addr(), bytes.as_ref());
     let text = String::from_utf8_lossy(&response).into_owned();
     assert_eq!(end, End::Closed, "{text}");

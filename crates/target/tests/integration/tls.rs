@@ -39,7 +39,7 @@ fn each(test: impl Fn(&Server)) {
     }
 }
 
-fn ask_tls(server: &Server, bytes: &str) -> String {
+fn fetch_over_tls(server: &Server, bytes: &str) -> String {
     let mut client = connect_tls(server, "localhost", &rustls::version::TLS13);
     client.write_all(bytes.as_bytes()).expect("it is taken");
     let mut response = Vec::new();
@@ -75,11 +75,11 @@ fn responses_are_those_without_tls() {
         ]
         .concat();
         let plain = start(options());
-        let expected = ask(&plain, [mixed.repeat(20), last("/")].concat());
-        assert_eq!(ask_tls(server, &[mixed.repeat(20), last("/")].concat()), expected);
-        let large = ask_tls(server, &last("/bytes/3000000"));
+        let expected = fetch(&plain, [mixed.repeat(20), last("/")].concat());
+        assert_eq!(fetch_over_tls(server, &[mixed.repeat(20), last("/")].concat()), expected);
+        let large = fetch_over_tls(server, &last("/bytes/3000000"));
         assert_eq!(body(&large).len(), 3_000_000);
-        let echoed = ask_tls(
+        let echoed = fetch_over_tls(
             server,
             &format!(
                 "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 200000\r\n\r\n{}",
@@ -116,7 +116,7 @@ fn a_certificate_may_come_from_files() {
     let files = Tls::Files { cert: cert.clone(), key };
     let server = start(Options { tls: Some(files), ..options() });
     assert_eq!(server.certificate(), Some(&**mine.cert.der()));
-    assert_eq!(ask_tls(&server, &last("/")), OK_LAST);
+    assert_eq!(fetch_over_tls(&server, &last("/")), OK_LAST);
     for key in [wrong, cert.clone()] {
         let refused = Server::start(Options {
             tls: Some(Tls::Files { cert: cert.clone(), key }),
