@@ -90,10 +90,10 @@ pub fn build(arguments: &[&str]) -> Result<PathBuf> {
     let output = messages.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
     interrupt::check()?;
     ensure!(output.status.success(), "`cargo build {}` failed", arguments.join(" "));
-    let told = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     };
-    told.lines().rev().find_map(executable).context("cargo built no program")
+    printed.lines().rev().find_map(executable).context("cargo built no program")
 }

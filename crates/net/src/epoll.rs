@@ -56,7 +56,7 @@ pub struct Epoll {
     /// What is being delivered came after this instant.
     since: u64,
     /// When the kernel last told of events.
-    told: u64,
+    reported: u64,
     handed: Handed,
 }
 
@@ -110,7 +110,7 @@ impl Epoll {
             events: Vec::with_capacity(BATCH),
             taken: Taken::default(),
             since: u64::MAX,
-            told: u64::MAX,
+            reported: u64::MAX,
             handed: Handed::default(),
         })
     }

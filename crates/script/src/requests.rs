@@ -30,7 +30,7 @@ pub(crate) struct Flaw {
 
 impl Flaw {
     /// In words, with line and column of `bytes`.
-    pub(crate) fn told(self, bytes: &[u8]) -> impl fmt::Display {
+    pub(crate) fn describe(self, bytes: &[u8]) -> impl fmt::Display {
         let before = &bytes[..self.at.min(bytes.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
@@ -170,7 +170,7 @@ mod tests {
         let mut cuts = Vec::new();
         match cut(bytes.as_bytes(), &mut cuts) {
             Ok(()) => Ok(cuts.iter().map(|cut| (cut.end, cut.head)).collect()),
-            Err(flaw) => Err(flaw.told(bytes.as_bytes()).to_string()),
+            Err(flaw) => Err(flaw.describe(bytes.as_bytes()).to_string()),
         }
     }
 
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_told_with_its_place() {
+    fn what_is_no_request_is_reported_with_its_place() {
         for (bytes, what) in [
             ("", "an incomplete request at 1:1"),
             ("GET / HTTP/1.1\r\nHost: a\r\n", "an incomplete request at 3:1"),
@@ -214,8 +214,8 @@ mod tests {
                 "a chunk longer than its size at 4:1",
             ),
         ] {
-            let told = ends(bytes).unwrap_err();
-            assert!(told.ends_with(what), "{bytes:?}: {told}");
+            let message = ends(bytes).unwrap_err();
+            assert!(message.ends_with(what), "{bytes:?}: {message}");
         }
     }
 }

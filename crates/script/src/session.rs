@@ -159,10 +159,10 @@ impl Session {
 
 fn table(lua: &Lua, summary: &Summary) -> mlua::Result<Table> {
     let Summary { duration_us, requests, bytes, errors } = *summary;
-    let told = lua.create_table()?;
-    told.set("duration", duration_us as f64)?;
-    told.set("requests", requests as f64)?;
-    told.set("bytes", bytes as f64)?;
+    let summary = lua.create_table()?;
+    summary.set("duration", duration_us as f64)?;
+    summary.set("requests", requests as f64)?;
+    summary.set("bytes", bytes as f64)?;
     let kinds = lua.create_table()?;
     for (name, count) in [
         ("connect", errors.connect),
@@ -173,6 +173,6 @@ fn table(lua: &Lua, summary: &Summary) -> mlua::Result<Table> {
     ] {
         kinds.set(name, count as f64)?;
     }
-    told.set("errors", kinds)?;
-    Ok(told)
+    summary.set("errors", kinds)?;
+    Ok(summary)
 }

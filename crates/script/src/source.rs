@@ -74,7 +74,7 @@ impl Scripted {
 
     /// Asks for requests once; how many come together.
     pub(crate) fn verify(&mut self) -> Result<u16, ScriptError> {
-        self.ask(&mut Vec::new())?;
+        self.call_request(&mut Vec::new())?;
         match self.cuts.len() {
             many if many > MOST => {
                 let message = format!("it returned {many} requests at once; {MOST} are the most");
@@ -91,7 +91,7 @@ impl Scripted {
             return Ok(());
         }
         let mut bytes = Vec::new();
-        self.ask(&mut bytes)?;
+        self.call_request(&mut bytes)?;
         self.bounded()?;
         let mut start = 0;
         for (index, &Cut { end, head }) in self.cuts.iter().enumerate() {
@@ -105,7 +105,7 @@ impl Scripted {
     /// Calls `request`: what it returned is appended to `out`, which is empty, and `cuts` says where
     /// each request ends.
     #[inline]
-    fn ask(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
+    fn call_request(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
         let value: Value = self.state.call(Hook::Request, &self.request, ())?;
         let Value::String(text) = &value else {
             let message = format!("it returned {}, not a string of requests", value.type_name());
@@ -113,7 +113,7 @@ impl Scripted {
         };
         let bytes = text.as_bytes();
         cut(&bytes, &mut self.cuts)
-            .map_err(|flaw| self.state.complain(Hook::Request, flaw.told(&bytes)))?;
+            .map_err(|flaw| self.state.complain(Hook::Request, flaw.describe(&bytes)))?;
         out.extend_from_slice(&bytes);
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Scripted {
             }
             return Ok(());
         }
-        self.ask(&mut out.bytes)?;
+        self.call_request(&mut out.bytes)?;
         self.bounded()?;
         for &Cut { end, head } in &self.cuts {
             out.written_to(end, self.part(head, Payload::Written { end }));

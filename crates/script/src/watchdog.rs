@@ -167,18 +167,18 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_stands_is_told_after_its_limit() {
+    fn a_hook_that_does_not_return_is_reported_after_its_limit() {
         let (activity, activities, start) = watched();
         let _inside = activity.enter(Hook::Response);
         let at = |millis| start + Duration::from_millis(millis);
         assert_eq!(activities.overrun(at(100)), None);
         assert_eq!(activities.overrun(at(1100)), None);
-        let told = activities.overrun(at(1101)).unwrap();
-        assert_eq!(told.to_string(), "x.lua: response() had not returned after 1 s");
+        let overrun = activities.overrun(at(1101)).unwrap();
+        assert_eq!(overrun.to_string(), "x.lua: response() had not returned after 1 s");
     }
 
     #[test]
-    fn hooks_that_return_are_never_told_however_often_they_run() {
+    fn hooks_that_return_are_never_reported_however_often_they_run() {
         let (activity, activities, start) = watched();
         for second in 1..100 {
             drop(activity.enter(Hook::Request));
@@ -198,13 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_tells_once_and_ends() {
-        let (tell, told) = std::sync::mpsc::channel();
-        let watchdog = Watchdog::start(move |overrun| tell.send(overrun).unwrap()).unwrap();
+    fn the_thread_reports_once_and_ends() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let watchdog = Watchdog::start(move |overrun| sender.send(overrun).unwrap()).unwrap();
         let activity = watchdog.activity("x.lua");
         let _inside = activity.enter(Hook::Done);
-        let overrun = told.recv_timeout(Duration::from_secs(30)).unwrap();
+        let overrun = receiver.recv_timeout(Duration::from_secs(30)).unwrap();
         assert_eq!(overrun, Overrun { file: "x.lua".into(), hook: Hook::Done });
-        assert!(told.recv_timeout(Duration::from_secs(30)).is_err(), "the sender is gone");
+        assert!(receiver.recv_timeout(Duration::from_secs(30)).is_err(), "the sender is gone");
     }
 }

@@ -88,8 +88,8 @@ impl Played {
                 ResponseEvent::End { .. } => break,
             }
         }
-        let told = self.source.completed(user, true, now);
-        assert_eq!((told.failed_check, told.halt), (None, None));
+        let result = self.source.completed(user, true, now);
+        assert_eq!((result.failed_check, result.halt), (None, None));
         self.shown += 1;
     }
 }

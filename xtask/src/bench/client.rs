@@ -135,12 +135,12 @@ impl<'s> Client<'s> {
     pub fn outcome(&self, before: u64, finished: Finished) -> Result<Outcome> {
         // The page that is asked for counts itself.
         let requests = self.server.served()? - before - 1;
-        let told = || format!("{}\n{}\n{}", self.name, finished.stderr, finished.stdout);
+        let shown = || format!("{}\n{}\n{}", self.name, finished.stderr, finished.stdout);
         // 98: plimsoll itself says that its result may not be believed; then so does the round's line.
         let done =
             finished.status.success() || (self.reports && finished.status.code() == Some(98));
-        ensure!(done, "{} ({})", told(), finished.status);
-        ensure!(requests >= 100, "{}: only {requests} requests", told());
+        ensure!(done, "{} ({})", shown(), finished.status);
+        ensure!(requests >= 100, "{}: only {requests} requests", shown());
         let report = if self.reports { Some(Report::read(&finished.stdout)?) } else { None };
         if let Some(report) = &report {
             report.agrees_with(requests)?;

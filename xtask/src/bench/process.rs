@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resources_and_output_are_told() {
+    fn resources_and_output_are_reported() {
         let mut command = pinned("0", "sh");
         command
             .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exit 3"]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ends_by_itself_is_told() {
+    fn a_server_that_ends_by_itself_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut background =
             Background::start(pinned("0", "false"), &folder.path().join("log")).unwrap();

@@ -184,9 +184,12 @@ mod tests {
     fn one_module_alone_prints() {
         let text = "//! Doc.\nfn f() { println!(); std::eprintln!(); io::stdout().lock(); self.print(); }\n\
                     #[cfg(test)]\nmod tests { fn f() { println!() } }\n";
-        let told = rules("crates/plimsoll/src/a.rs", text);
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told[0].starts_with("crates/plimsoll/src/a.rs:2: printing: println: "), "{told:?}");
+        let complaints = rules("crates/plimsoll/src/a.rs", text);
+        assert_eq!(complaints.len(), 3, "{complaints:?}");
+        assert!(
+            complaints[0].starts_with("crates/plimsoll/src/a.rs:2: printing: println: "),
+            "{complaints:?}"
+        );
         assert!(rules(SCREEN, text).is_empty() && rules("xtask/src/a.rs", text).is_empty());
         let ours = "//! Doc.\nfn f() { eprintln!(\"a\"); }\n";
         assert!(rules("crates/plimsoll/src/a.rs", ours).is_empty());

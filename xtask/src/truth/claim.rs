@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn claims_are_found_among_other_lines() {
         let output = "running 1 test\ntest a ... truth | A/A | <= 6.5 % | 4.9 % | yes\nok\n\
-                      truth | power at 2 % | told | 31 % | -\ntruth | torn\n";
+                      truth | power at 2 % | shown | 31 % | -\ntruth | torn\n";
         let claims = read(output);
         assert_eq!(claims.len(), 3);
         assert_eq!((claims[0].claim.as_str(), claims[0].met), ("A/A", Some(true)));

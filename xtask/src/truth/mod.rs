@@ -59,7 +59,7 @@ const SECTIONS: &[Section] = &[
     ),
     section(
         "gallery",
-        "measurements spoilt on purpose, over real sockets: each told by its code",
+        "measurements spoilt on purpose, over real sockets: each reported with its code",
         ["--workspace", "--test", "gallery"],
         "",
     ),
@@ -134,14 +134,17 @@ impl Section {
         println!("$ {}", repo::shown(&cargo));
         let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
         interrupt::check()?;
-        let told = String::from_utf8_lossy(&output.stdout);
-        let claims = claim::read(&told);
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let claims = claim::read(&printed);
         let missed = claims.iter().any(|claim| claim.met == Some(false));
         ensure!(
             output.status.success() || missed,
-            "the tests failed before they told why:\n{told}"
+            "the tests failed before they printed why:\n{printed}"
         );
-        ensure!(!claims.is_empty(), "no test of {programs:?} named like `{filter}` told a claim");
+        ensure!(
+            !claims.is_empty(),
+            "no test of {programs:?} named like `{filter}` printed a claim"
+        );
         Ok(claims)
     }
 }

@@ -62,27 +62,27 @@ impl Epoll {
             now = clock::now();
         }
         // After a full list, more may have been there already. Who stood back was not busy.
-        let all_told = self.events.len() < BATCH;
-        let since = if all_told { self.told } else { self.since }.min(busy_until);
+        let all_reported = self.events.len() < BATCH;
+        let since = if all_reported { self.reported } else { self.since }.min(busy_until);
         let since = since.saturating_add(now.saturating_sub(busy_until));
         let at_once = spin || !self.ready.is_empty() || until <= now;
         if at_once || now.saturating_sub(since) > SHORT_NS {
             self.wait(0, until)?;
-            (self.since, self.told) = (since, clock::now());
+            (self.since, self.reported) = (since, clock::now());
             if at_once && !spin || !self.events.is_empty() {
                 self.look_over();
                 return Ok(());
             }
-            now = self.told;
+            now = self.reported;
         }
         loop {
             let left = if spin || until <= now { 0 } else { until - now };
             self.wait(left, until)?;
             // Who waited was told at once; who spins has just looked.
-            let told = clock::now();
-            (self.since, self.told) = (if spin { now } else { told }, told);
-            now = told;
-            if !self.events.is_empty() || !spin || !self.ready.is_empty() || told >= until {
+            let reported = clock::now();
+            (self.since, self.reported) = (if spin { now } else { reported }, reported);
+            now = reported;
+            if !self.events.is_empty() || !spin || !self.ready.is_empty() || reported >= until {
                 self.look_over();
                 return Ok(());
             }
@@ -90,7 +90,7 @@ impl Epoll {
     }
 
     fn look_over(&mut self) {
-        self.taken = Taken { at: self.told, waited_ns: 0 };
+        self.taken = Taken { at: self.reported, waited_ns: 0 };
     }
 
     /// Bytes have just been read.

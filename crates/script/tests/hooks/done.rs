@@ -50,8 +50,8 @@ fn threads_can_be_read_after_the_run() {
             assert(second:get('id') == 2 and tostring(first.addr) == '127.0.0.1:8080')
             first:get('wrk')
         end";
-    let told = finish(text).unwrap_err();
-    assert!(told.starts_with("x.lua:9: cannot transfer '"), "{told}");
+    let error = finish(text).unwrap_err();
+    assert!(error.starts_with("x.lua:9: cannot transfer '"), "{error}");
     let without = text.replace("first:get('wrk')", "");
     assert_eq!(finish(&without), Ok(()));
 }
@@ -64,6 +64,6 @@ fn a_script_without_done_is_asked_nothing() {
 
 #[test]
 fn what_done_does_wrong_is_said() {
-    let told = finish("function done(s)\n  return s.nothing.at_all\nend").unwrap_err();
-    assert_eq!(told, "x.lua:2: attempt to index field 'nothing' (a nil value) (in done())");
+    let error = finish("function done(s)\n  return s.nothing.at_all\nend").unwrap_err();
+    assert_eq!(error, "x.lua:2: attempt to index field 'nothing' (a nil value) (in done())");
 }

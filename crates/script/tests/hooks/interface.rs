@@ -45,21 +45,21 @@ fn format_takes_from_wrk_what_it_is_not_given() {
 
 #[test]
 fn format_leaves_host_and_length_in_the_table_it_was_given() {
-    let told = said(
+    let result = said(
         "h = {} wrk.format('POST', '/', h, 'four')",
         "h['Content-Length'] .. tostring(h.Host)",
     );
-    assert_eq!(told, "4nil", "before init there is no Host to take");
-    let told = said("h = {} function init() wrk.format('POST', '/', h, 'four') end", "h.Host");
-    assert_eq!(told, "127.0.0.1:8080");
+    assert_eq!(result, "4nil", "before init there is no Host to take");
+    let result = said("h = {} function init() wrk.format('POST', '/', h, 'four') end", "h.Host");
+    assert_eq!(result, "127.0.0.1:8080");
     assert_eq!(said("wrk.headers.Host = 'other'", "wrk.headers.Host"), "other");
 }
 
 #[test]
 fn init_gets_the_url_and_the_arguments() {
-    let told =
+    let result =
         said("function init(a) args = a end", "args[0] .. '|' .. #args .. args[1] .. args[2]");
-    assert_eq!(told, "http://127.0.0.1:8080/start?a=b|2onetwo");
+    assert_eq!(result, "http://127.0.0.1:8080/start?a=b|2onetwo");
 }
 
 #[test]

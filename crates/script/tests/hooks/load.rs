@@ -6,7 +6,7 @@ use crate::harness::{begin, parts, request, respond, turn};
 
 const MS: u64 = 1_000_000;
 
-fn asked(source: &mut script::Scripted) -> Requests {
+fn requests_of(source: &mut script::Scripted) -> Requests {
     let mut out = Requests::new();
     assert_eq!(source.next(Turn { user: 0, draw: None, now: 0 }, &mut out), Next::Send);
     out
@@ -24,7 +24,7 @@ fn a_script_without_request_is_asked_once() {
     let expected =
         ["Content-Length: 3", "Content-Type: text/plain", "Host: 127.0.0.1:8080", "X-Flag: 1"];
     assert_eq!(headers, expected);
-    assert_eq!(asked(source).parts()[0].wants, Wants::Nothing);
+    assert_eq!(requests_of(source).parts()[0].wants, Wants::Nothing);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn several_requests_returned_at_once_are_told_apart() {
     let all = turn(source, 0, 0).unwrap();
     let lines: Vec<_> = all.iter().map(|one| parts(one).0).collect();
     assert_eq!(lines, ["GET /1 HTTP/1.1", "POST /2 HTTP/1.1", "HEAD /start?a=b HTTP/1.1"]);
-    let heads: Vec<bool> = asked(source).parts().iter().map(|part| part.head).collect();
+    let heads: Vec<bool> = requests_of(source).parts().iter().map(|part| part.head).collect();
     assert_eq!(heads, [false, false, true]);
 }
 
@@ -63,17 +63,17 @@ fn a_pipeline_without_request_is_fixed() {
 
 #[test]
 fn response_gets_status_headers_and_body() {
-    let text = "told = 'nothing'
-        function request() return wrk.format('GET', '/' .. told) end
+    let text = "kept = 'nothing'
+        function request() return wrk.format('GET', '/' .. kept) end
         function response(status, headers, body)
             local names = {}
             for name, value in pairs(headers) do names[#names + 1] = name .. '=' .. value end
             table.sort(names)
-            told = status .. table.concat(names, ',') .. '|' .. body .. #body
+            kept = status .. table.concat(names, ',') .. '|' .. body .. #body
         end";
     let mut begun = begin(text, 1);
     let source = &mut begun.sources[0];
-    assert_eq!(asked(source).parts()[0].wants, Wants::Whole);
+    assert_eq!(requests_of(source).parts()[0].wants, Wants::Whole);
     let head = "HTTP/1.1 503 Busy\r\nX-Token: t\r\nEmpty:\r\nx-a: 1\r\nx-a: 2\r\n";
     respond(source, 0, &format!("{head}Content-Length: 2\r\n\r\nhi"));
     let (line, _, _) = parts(&request(source));
@@ -108,9 +108,9 @@ fn a_response_that_is_taken_away_is_no_longer_called() {
         function request() return wrk.format('GET', '/' .. n) end";
     let mut begun = begin(text, 1);
     for _ in 0..3 {
-        let told =
+        let result =
             respond(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
-        assert_eq!(told, Completed::default());
+        assert_eq!(result, Completed::default());
     }
     assert_eq!(parts(&request(&mut begun.sources[0])).0, "GET /1 HTTP/1.1");
 }
@@ -169,6 +169,6 @@ fn responses_that_never_end_are_forgotten() {
     let source = &mut begun.sources[0];
     source.body(4, b"of no head");
     assert_eq!(source.lost(4, model::ErrorClass::Timeout), None);
-    let told = respond(source, 4, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
-    assert_eq!(told, Completed::default());
+    let result = respond(source, 4, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
+    assert_eq!(result, Completed::default());
 }

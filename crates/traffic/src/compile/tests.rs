@@ -179,8 +179,8 @@ fn findings(workload: serde_json::Value) -> Vec<String> {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
-    let told = findings(serde_json::json!({
+fn all_that_is_wrong_is_reported_at_once() {
+    let found = findings(serde_json::json!({
         "target": "h",
         "headers": {"X Y": "1"},
         "pools": {
@@ -225,20 +225,24 @@ fn all_that_is_wrong_is_told_at_once() {
         "endpoints/4/name: endpoints/3 is called so too",
         "endpoints/4/checks/0/json/pointer: `a` is no JSON pointer: write `/a`",
     ] {
-        assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
+        assert!(
+            found.iter().any(|line| line.starts_with(needle)),
+            "{needle}\n{}",
+            found.join("\n")
+        );
     }
-    assert!(told.iter().all(|line| !line.contains("\n")), "{told:?}");
+    assert!(found.iter().all(|line| !line.contains("\n")), "{found:?}");
 }
 
 #[test]
-fn a_body_that_is_no_json_is_told_before_anything_is_sent() {
-    let told = findings(serde_json::json!({
+fn a_body_that_is_not_json_is_reported_before_anything_is_sent() {
+    let found = findings(serde_json::json!({
         "target": "http://h",
         "pools": {"u": {"values": ["ann"]}},
         "endpoints": [{"path": "/", "body": {"json": "{\"name\": ${u}}"}}]
     }));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("endpoints/0/body: is no JSON once"), "{told:?}");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("endpoints/0/body: is no JSON once"), "{found:?}");
 }
 
 #[test]
@@ -303,8 +307,8 @@ fn the_load_is_resolved_scaled_and_stripped_of_writes() {
 }
 
 #[test]
-fn what_is_wrong_with_a_flow_is_told() {
-    let told = findings(serde_json::json!({
+fn what_is_wrong_with_a_flow_is_reported() {
+    let found = findings(serde_json::json!({
         "target": "http://h",
         "pools": {"p": {"values": [1]}},
         "flows": [{"name": "f", "steps": [
@@ -324,12 +328,16 @@ fn what_is_wrong_with_a_flow_is_told() {
         "flows/0/steps/2/body/json[9..11]: nothing is called `ok`",
         "flows/1/steps: the flow has no step",
     ] {
-        assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
+        assert!(
+            found.iter().any(|line| line.starts_with(needle)),
+            "{needle}\n{}",
+            found.join("\n")
+        );
     }
 }
 
 #[test]
-fn a_course_stands_instead_of_a_steady_load() {
+fn a_varying_load_replaces_a_steady_one() {
     let with = |load: serde_json::Value| serde_json::json!({"target": "http://h", "endpoints": [{"path": "/"}], "load": load});
     let stages =
         serde_json::json!([{"hold": {"at": 90, "for": "2s"}}, {"hold": {"at": 30, "for": "4s"}}]);
@@ -338,19 +346,19 @@ fn a_course_stands_instead_of_a_steady_load() {
         scaled.compile(with(serde_json::json!({"arrivals": "poisson", "stages": stages}))).unwrap();
     assert_eq!((open.load().rate, open.load().concurrency), (Some(Rate(100.0)), None));
     assert!(Stages::new(&open.load().stages).unwrap().peak() == 180.0);
-    let told =
+    let found =
         findings(with(serde_json::json!({"rate": "5/s", "duration": "1s", "stages": stages})));
     assert_eq!(
-        told,
+        found,
         [
             "load/rate: `stages` stands instead of it",
             "load/duration: `stages` stands instead of it"
         ]
     );
-    let told = findings(with(serde_json::json!({"stages": [{"hold": {"at": 1, "for": 0}}]})));
-    assert_eq!(told, ["load/stages/0: a stage must last longer than 0"]);
-    let told = findings(with(serde_json::json!({"trace": "t.txt"})));
-    assert_eq!(told, ["load/trace: `t.txt`: no such file"]);
+    let found = findings(with(serde_json::json!({"stages": [{"hold": {"at": 1, "for": 0}}]})));
+    assert_eq!(found, ["load/stages/0: a stage must last longer than 0"]);
+    let found = findings(with(serde_json::json!({"trace": "t.txt"})));
+    assert_eq!(found, ["load/trace: `t.txt`: no such file"]);
     let world = World { files: [("t.txt", &b"10\n10.5\n11\n12\n"[..])].into(), ..World::default() };
     let traced =
         world.compile(with(serde_json::json!({"trace": "t.txt", "duration": "2s"}))).unwrap();

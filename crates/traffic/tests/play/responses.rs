@@ -8,15 +8,15 @@ use crate::{closed, compiled, sent, source};
 
 /// Tells a source a response as the engine does: what the parser says of its bytes, cut at `cut`.
 fn respond(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
-    tell(source, user, text, cut, 0).failed_check
+    complete_cut(source, user, text, cut, 0).failed_check
 }
 
 /// Tells a source a response in one piece.
-pub fn told(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Completed {
-    tell(source, user, text, 0, now)
+pub fn complete(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Completed {
+    complete_cut(source, user, text, 0, now)
 }
 
-fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) -> Completed {
+fn complete_cut(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) -> Completed {
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(ResponseTo::Other);
     let mut status = 0;
@@ -50,7 +50,7 @@ fn checked(checks: Value) -> Box<dyn Source> {
 }
 
 #[test]
-fn checks_tell_what_a_response_lacks() {
+fn a_check_fails_for_what_a_response_lacks() {
     let checks = json!([
         {"status": "200-201"}, {"header": {"name": "X-A"}}, {"header": {"name": "x-b", "equals": "${u}"}},
         {"json": {"pointer": "/ok", "equals": true}}, {"json": {"pointer": "/n", "equals": 1}},
@@ -116,7 +116,7 @@ fn bodies_of_all_users_share_one_budget() {
         let mut parser = ResponseParser::new(Limits::default());
         parser.begin(ResponseTo::Other);
         let mut rest = text.as_bytes();
-        let told = allocation_counter::measure(|| {
+        let measured = allocation_counter::measure(|| {
             while let Some(event) = parser.next(&mut rest).unwrap() {
                 match event {
                     ResponseEvent::Head(head) => source.head(user, &head),
@@ -125,7 +125,7 @@ fn bodies_of_all_users_share_one_budget() {
                 }
             }
         });
-        info.bytes_current += told.bytes_current;
+        info.bytes_current += measured.bytes_current;
     }
     assert!(info.bytes_current <= 258 << 20, "{}", info.bytes_current);
     let mut failed = 0;

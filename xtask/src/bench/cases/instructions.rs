@@ -42,8 +42,8 @@ pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
 }
 
 /// The count in callgrind's closing line, `==PID== Collected : N`.
-fn collected(told: &str) -> Option<u64> {
-    told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+fn collected(output: &str) -> Option<u64> {
+    output.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn the_count_is_read_from_callgrind() {
-        let told = "==12== Callgrind\n==12== \n==12== Events    : Ir\n==12== Collected : 1234567\n==12== \n";
-        assert_eq!(collected(told), Some(1_234_567));
+        let output = "==12== Callgrind\n==12== \n==12== Events    : Ir\n==12== Collected : 1234567\n==12== \n";
+        assert_eq!(collected(output), Some(1_234_567));
         assert_eq!(collected("==12== Callgrind\n"), None);
     }
 }

@@ -4,18 +4,18 @@ use super::windows::{Bytes, csv, go_on, numbered};
 use super::*;
 
 fn built(csv: &CsvFile, weight: Option<usize>) -> Result<(IndexHead, Vec<u8>), String> {
-    let (mut entries, mut told) = (Vec::new(), 0);
+    let (mut entries, mut progress) = (Vec::new(), 0);
     let head = Indexing::of(csv, weight).build(
         &mut |more| {
             entries.extend_from_slice(more);
             Ok(())
         },
         &mut |bytes| {
-            told = bytes;
+            progress = bytes;
             Ok(())
         },
     )?;
-    assert_eq!((told, entries.len() as u64), (csv.file.size(), head.bytes()));
+    assert_eq!((progress, entries.len() as u64), (csv.file.size(), head.bytes()));
     Ok((head, entries))
 }
 
@@ -76,7 +76,7 @@ fn rows_come_as_often_as_their_weights_say() {
 }
 
 #[test]
-fn what_is_wrong_is_told_when_the_index_is_made() {
+fn what_is_wrong_is_reported_when_the_index_is_made() {
     for (text, weight, needle) in [
         (&b"a,b\n1,2\n\n\"3\n\",4\n5\n"[..], None, "f.csv:6: row 3 has 1 value, the columns are 2"),
         (b"a,b\n1,2\n3,x\n", Some(1), "f.csv:3: row 2: `x` is no weight"),
