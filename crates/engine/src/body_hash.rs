@@ -15,7 +15,7 @@ pub(crate) struct BodyHasher {
 }
 
 impl BodyHasher {
-    /// A response begins on connection `conn`: decides whether it is hashed.
+    /// A response begins on connection `conn`: decides whether to hash it.
     #[inline]
     pub(crate) fn begin(&mut self, conn: u32) {
         self.responses += 1;

@@ -1,7 +1,7 @@
-//! Counts what became of each attempt of a worker, by interval.
+//! Counts the outcome of each attempt of a worker, by interval.
 //!
-//! Decides which interval and which phase an outcome belongs to. The collector gets the tallies and merges
-//! them; the figures are computed by `model`.
+//! Decides which interval and which phase an outcome belongs to. The collector merges the tallies;
+//! `model` computes the figures.
 
 mod entry;
 mod sessions;
@@ -42,9 +42,9 @@ pub(crate) struct Recorder {
     came: u32,
     /// Whether the server is there.
     pub(crate) watch: Watch,
-    /// Of those in flight, the ones that were due inside the window.
+    /// Requests in flight that were due inside the window.
     measured: u64,
-    /// Arrivals taken up and not served, when the source was last called: for [`Recorder::abandoned`].
+    /// Arrivals taken up and not served at the last call of the source: for [`Recorder::abandoned`].
     pub(crate) waiting: u64,
     /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
     /// response is service, and the collector copies it.
@@ -99,8 +99,8 @@ impl Recorder {
         recorder
     }
 
-    /// Responses are told apart by kind for each endpoint of `mix`, and attempts are logged where it has
-    /// endpoints and flows.
+    /// Responses are counted by kind for each endpoint of `mix`; attempts are logged if it has
+    /// endpoints or flows.
     pub(crate) fn telling_apart(mut self, mix: &Mix) -> Self {
         self.kinds = ResponseKinds::of(mix);
         if !mix.is_empty() {
@@ -117,7 +117,7 @@ impl Recorder {
         }
     }
 
-    /// When the recorder wants to be looked at next: the end of an interval or of a sample.
+    /// When the recorder must be called next: the end of an interval or of a sample.
     pub(crate) fn next(&self) -> Nanos {
         self.boundary.min(self.next_step)
     }
@@ -127,8 +127,8 @@ impl Recorder {
         self.boundary
     }
 
-    /// Whether an interval other than the window's last is over and its counts still open: what
-    /// happens at `now` belongs to the next one. The window's last interval also counts what leaves late.
+    /// Whether an interval other than the window's last is over and not yet closed: what happens at
+    /// `now` belongs to the next one. The window's last interval also counts what leaves late.
     #[inline]
     pub(crate) fn behind(&self, now: Nanos) -> bool {
         now >= self.boundary && self.boundary != self.window_end
@@ -166,7 +166,7 @@ impl Recorder {
         }
     }
 
-    /// A request is under way.
+    /// A request was made.
     #[inline]
     pub(crate) fn launched(&mut self, flight: InFlight) {
         self.under_way += 1;
@@ -174,7 +174,7 @@ impl Recorder {
         self.measured += u64::from(self.measures(flight.due));
     }
 
-    /// So many of the requests under way were handed to the kernel at `at`.
+    /// Adds `requests` that were handed to the kernel at `at`.
     pub(crate) fn handed_over(&mut self, requests: i32, at: Nanos) {
         self.in_flight.step(at, requests);
     }
@@ -187,7 +187,7 @@ impl Recorder {
         self.tally.observed_late.record_n(waited, came);
     }
 
-    /// A request is no longer under way, whatever became of it.
+    /// A request has ended, whatever its outcome.
     #[inline]
     pub(crate) fn landed(&mut self, flight: InFlight, now: Nanos) {
         self.under_way = self.under_way.saturating_sub(1);
@@ -229,7 +229,7 @@ impl Recorder {
         self.log(LogEntry::Responded { endpoint, status, failure, check, response, service, done });
     }
 
-    /// The head of a response: its media type in words, and where the first redirect leads.
+    /// The head of a response: the name of its media type, and the target of the first redirect.
     #[inline]
     pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
         if !self.kinds.just_named(head.media_type) || (300..400).contains(&head.status) {
@@ -289,7 +289,7 @@ impl Recorder {
         self.keep_sample(class, sample);
     }
 
-    /// Keeps the first failure of a class in words.
+    /// Keeps a description of the first failure of a class.
     pub(crate) fn keep_sample(&mut self, class: ErrorClass, sample: impl FnOnce() -> String) {
         if !self.tally.samples.contains_key(class.name()) {
             self.tally.samples.insert(class.name().to_owned(), sample());
@@ -348,7 +348,7 @@ impl Recorder {
         (now >= self.boundary).then(|| self.close_at(self.boundary, now, spent(), fresh()))
     }
 
-    /// Closes the interval at `end`, whatever was planned.
+    /// Closes the interval at `end`, even before its planned end.
     pub(crate) fn close(
         &mut self,
         end: Nanos,
@@ -405,8 +405,8 @@ impl Recorder {
         part
     }
 
-    /// Closes the intervals of a worker that is gone since before `now`: its window ends at `end`, and what
-    /// was under way or waiting stays so. What its thread spends is not known.
+    /// Closes the intervals of a worker that stopped before `now`: its window ends at `end`, and
+    /// requests in flight and waiting arrivals stay so. The processor time of its thread is not known.
     pub(crate) fn abandoned(mut self, end: Nanos, now: Nanos) -> Vec<WorkerInterval> {
         self.end_window(end);
         let mut intervals = Vec::new();
@@ -419,8 +419,8 @@ impl Recorder {
         intervals
     }
 
-    /// The open interval ends at `boundary`, and with it what the gauges integrate: the window's last
-    /// interval also counts what leaves after it.
+    /// The open interval ends at `boundary`, and with it the gauges' integrals: the window's last
+    /// interval also counts requests that leave after it.
     fn bound(&mut self, boundary: Nanos) {
         self.boundary = boundary;
         self.open.until(boundary);
@@ -437,8 +437,8 @@ impl Recorder {
         (start + SECOND).min(phase_end)
     }
 
-    /// The run starts: gauges begin at their level, what the thread spends counts from `spent`, and
-    /// bytes of TLS handshakes made before are not its own.
+    /// The run starts: gauges begin at their level, processor time counts from `spent`, and the bytes
+    /// of earlier TLS handshakes do not count.
     pub(crate) fn start(&mut self, spent: Spent) {
         (self.tally.bytes_read, self.tally.bytes_written) = (0, 0);
         self.spent_at_start = spent;

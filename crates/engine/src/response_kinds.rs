@@ -1,8 +1,7 @@
 //! Counting responses by kind, as they come, and keeping how one body of each kind began.
 //!
 //! A kind is found among its endpoint's by one number, made of status, media type, the class of the
-//! body's first byte and that of its length. Beginnings are copied only while a kind that came up
-//! lately has none.
+//! body's first byte and that of its length. Beginnings are copied only while a recent kind has none.
 
 use model::interval::told_apart;
 use model::interval::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
@@ -14,7 +13,7 @@ use crate::attempt_log::endpoint_number;
 const COPIES: u32 = 1024;
 /// Bytes of a beginning that are copied.
 const COPIED: usize = BEGINNING;
-/// Media types kept in words, and characters of each.
+/// Names of media types kept, and characters of each.
 const TYPES: usize = 16;
 pub(crate) const TYPE: usize = 60;
 /// Characters of an address that a redirect leads to: what URLs have at most in practice.
@@ -37,7 +36,7 @@ pub(crate) struct ResponseKinds {
     named: Option<u32>,
 }
 
-/// See [`ResponseKinds::alike`].
+/// Consecutive responses that differ in nothing that is kept ([`ResponseKinds::alike`]).
 #[derive(Debug, Default)]
 struct RepeatedResponse {
     endpoint: u32,
@@ -56,11 +55,11 @@ struct RepeatedResponse {
 struct Entry {
     key: u64,
     tally: KindTally,
-    /// Its beginning was handed over, or is about to be.
+    /// Its beginning has been handed over, or will be with this interval.
     has_beginning: bool,
 }
 
-/// A whole response, as far as it matters here.
+/// The properties of a whole response that decide its kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResponseShape {
     pub(crate) endpoint: u32,
@@ -82,7 +81,7 @@ impl ResponseShape {
 }
 
 impl ResponseKinds {
-    /// Room for what a mix tells apart.
+    /// Makes room for the kinds of each endpoint of a mix.
     pub(crate) fn of(mix: &Mix) -> Self {
         let endpoints = told_apart(mix.endpoints.len()).max(1);
         let endpoints = (0..endpoints).map(|_| Vec::new()).collect();
@@ -104,13 +103,13 @@ impl ResponseKinds {
         self.beginning.extend_from_slice(&bytes[..bytes.len().min(COPIED)]);
     }
 
-    /// Whether a media type is the one that was named last.
+    /// Whether a media type is the last one that was named.
     #[inline]
     pub(crate) fn just_named(&self, hash: u32) -> bool {
         self.named == Some(hash)
     }
 
-    /// Keeps a media type in words, once.
+    /// Keeps the name of a media type, once.
     pub(crate) fn names(&mut self, hash: u32, name: impl FnOnce() -> Option<String>) {
         self.named = Some(hash);
         if self.types.len() < TYPES && self.types.iter().all(|(known, _)| *known != hash) {
@@ -156,7 +155,7 @@ impl ResponseKinds {
         }
     }
 
-    /// Of a kind that is new, or has no beginning yet.
+    /// Counts a response whose kind is new or has no beginning yet.
     #[cold]
     fn record_new(&mut self, conn: u32, key: u64, seen: ResponseShape) {
         let Self { endpoints, copies, copied_from, beginning, types, .. } = self;
@@ -182,7 +181,7 @@ impl ResponseKinds {
         }
     }
 
-    /// The response on `conn` is over: what was copied of it is none of the next one's.
+    /// The response on `conn` is over: what was copied of it must not count for the next one.
     #[inline]
     pub(crate) fn over(&mut self, conn: u32) {
         if self.copied_from == Some(conn) {
@@ -190,7 +189,7 @@ impl ResponseKinds {
         }
     }
 
-    /// What an interval brought, appended to `into`; the counts begin again.
+    /// Appends the counts of an interval to `into` and resets them.
     pub(crate) fn hand_over(&mut self, into: &mut Vec<KindTally>) {
         self.settle();
         for entry in self.endpoints.iter_mut().flatten().filter(|entry| entry.tally.responses > 0) {
@@ -225,7 +224,7 @@ impl Entry {
 }
 
 impl RepeatedResponse {
-    /// The first of some.
+    /// The first of several responses that are alike.
     fn begin(at: usize, seen: ResponseShape) -> Self {
         let ResponseShape { endpoint, look, bytes, service_ns, now } = seen;
         let (first_ns, last_ns) = (now, now);
@@ -241,7 +240,7 @@ impl RepeatedResponse {
     }
 }
 
-/// Bytes of a server as text without control characters, of at most so many characters.
+/// A server's bytes as text without control characters, at most `most` characters long.
 pub(crate) fn words(bytes: &[u8], most: usize) -> String {
     // A character takes a byte or more, so that no more bytes than this can matter.
     let bytes = &bytes[..bytes.len().min(4 * most)];

@@ -18,7 +18,7 @@ impl Always {
         Self { request: [Fixed { bytes: request.into() }], head }
     }
 
-    /// Puts the request, of whose response so much is shown.
+    /// Adds the request to `out`; `wants` says how much of its response is shown.
     #[inline]
     pub(crate) fn put(&self, wants: Wants, out: &mut Requests) {
         out.fixed(0, Part { head: self.head, wants, ..Part::alone(Payload::Fixed(0)) });

@@ -24,14 +24,14 @@ pub(crate) enum Check {
     Regex(Box<Regex>),
 }
 
-/// What something must be.
+/// The value that is expected.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     /// The same for every request.
     Text(Box<[u8]>),
     /// A JSON value other than text.
     Json(serde_json::Value),
-    /// What the request's value of this number came to.
+    /// The value computed for the request, by its number.
     Computed(u16),
 }
 
@@ -76,7 +76,7 @@ impl Check {
         matches!(self, Self::Json { .. } | Self::Contains(_) | Self::Regex(_))
     }
 
-    /// Whether the head holds; what needs the body is left open.
+    /// Whether the head passes; a check of the body passes here.
     pub(crate) fn holds_in_head(&self, head: &ResponseHead<'_>, computed: &Texts) -> bool {
         match self {
             Self::Status(ranges) => ranges.contains(head.status),
@@ -89,7 +89,7 @@ impl Check {
         }
     }
 
-    /// Whether the body holds; what needs the head alone is left open. `scratch` is kept.
+    /// Whether the body passes; a check of the head alone passes here. `scratch` is kept.
     pub(crate) fn holds_in_body(
         &self,
         body: &[u8],

@@ -1,7 +1,7 @@
 //! Random draws that depend on nothing but a seed and a place in the schedule.
 //!
-//! Owns the generator and what is drawn with it: choices by weight, permutations, Zipf's law. Which
-//! seed and place is the caller's.
+//! Owns the generator and the draws made with it: choices by weight, permutations, Zipf's law. The
+//! caller gives seed and place.
 
 mod choice;
 mod permutation;

@@ -1,4 +1,4 @@
-//! The same request again and again, whose responses must hold something.
+//! The same request again and again, whose responses must match an expectation.
 
 use std::fmt;
 
@@ -49,7 +49,7 @@ pub struct Expecting {
     always: Always,
     like: BodyLike,
     users: Vec<Kept>,
-    /// Memory of all that is kept of bodies.
+    /// Memory of all kept bodies.
     held: usize,
     computed: Texts,
     scratch: Vec<u8>,
@@ -58,14 +58,14 @@ pub struct Expecting {
     failure: Option<String>,
 }
 
-/// What is kept of the response that a user is being sent.
+/// The kept part of the response that a user is receiving.
 #[derive(Debug, Default)]
 struct Kept {
     status: u16,
     coding: Coding,
     body: Vec<u8>,
     bytes: usize,
-    /// Nothing more is kept of it: other users' responses take all memory there is for them.
+    /// Nothing more of it is kept: the memory budget is used up by other users' responses.
     crowded: bool,
 }
 
@@ -102,7 +102,7 @@ impl Expecting {
         }
     }
 
-    /// Whether what is kept is as it should be, and if not, why.
+    /// Whether the kept response matches; if not, why.
     fn judge(&mut self, user: u32) -> Result<bool, Undecoded> {
         let Self { users, like, computed, scratch, decoder, .. } = self;
         let Some(kept) = users.get(user as usize) else { return Ok(false) };

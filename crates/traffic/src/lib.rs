@@ -1,4 +1,4 @@
-//! What is sent, request by request.
+//! Makes requests: workloads compiled and played.
 //!
 //! Owns the trait [`Source`] that the engine takes its requests from, what workloads mean ([`compile()`])
 //! and playing them. Does not own when a request leaves, connections, or counting (`engine`), the form

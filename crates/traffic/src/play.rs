@@ -1,7 +1,7 @@
-//! Playing a compiled workload: the [`Source`] that a worker asks.
+//! Plays a compiled workload: a worker's [`Source`].
 //!
-//! Owns what is remembered of users between their requests. Which bytes are written is `write`'s, what
-//! becomes of responses `responses`'s, a user's way through a flow `session`'s.
+//! Owns the state of users between their requests. `write` writes the bytes, `responses` handles
+//! responses, `session` a user's progress through a flow.
 
 mod cookies;
 mod responses;
@@ -58,22 +58,22 @@ pub(crate) struct Player {
     responses: Responses,
 }
 
-/// What is remembered of a user.
+/// The state of a user.
 #[derive(Debug, Default)]
 struct User {
-    /// What it has begun in a closed loop.
+    /// The number of items it has begun, in a closed loop.
     begun: u64,
     /// When its next beginning is due, if it has a pace.
     due: Nanos,
-    /// It begins nothing before: it thinks after its last session.
+    /// It begins nothing before this instant: it thinks after its last session.
     rest: Nanos,
-    /// Whether arrivals are given to it: it begins nothing without one then.
+    /// Whether it takes arrivals: it then begins nothing without one.
     arrived: bool,
     session: Option<Box<Way>>,
 }
 
-/// How often a user that awaits a response is asked again, where a plan pipelines: a session's next
-/// request depends on the response to the last.
+/// How often a user that awaits a response is tried again if a plan pipelines: a session's next request
+/// depends on the response to the last.
 const ASK_AGAIN: Nanos = 1_000_000;
 
 /// Later than any run lasts, and no overflow when a clock is added to it.
@@ -115,7 +115,7 @@ impl Player {
             return None;
         }
         if let Some(stages) = &self.program.users {
-            // The user of a number is there while more users than that are wanted.
+            // User n is active while more than n users are wanted.
             let due = stages.above(f64::from(place.lane), turn.now).unwrap_or(NEVER);
             if due > turn.now {
                 return Some(due);
@@ -128,8 +128,8 @@ impl Player {
             return Some(due);
         }
         user.begun += 1;
-        // A user that is late by more than a step begins anew from here: what it missed is not sent
-        // in a burst.
+        // A user that is late by more than a step restarts its steps here: missed ones are not sent in
+        // a burst.
         if let Some(pace) = item.pace_ns {
             let next = due.saturating_add(pace);
             user.due = if next < turn.now { turn.now.saturating_add(pace) } else { next };
@@ -275,7 +275,7 @@ fn draw_rows(
     Ok(())
 }
 
-/// Writes a request and remembers that its response is looked at.
+/// Writes a request and records that its response is checked.
 fn put(
     scratch: &mut Scratch,
     responses: &mut Responses,
@@ -304,8 +304,8 @@ fn put(
     Next::Send
 }
 
-/// The first instant of a paced user: the users of an item spread over one step, so that they do not
-/// march in step.
+/// The first instant of a paced user: the users of an item are spread over one step, so that they do
+/// not send in step.
 fn first_due(program: &Program, place: Draw, item: Item) -> Nanos {
     let pace = item.pace_ns.unwrap_or(0);
     let crate::program::Split::Users(ends) = &program.split else { return 0 };
@@ -317,7 +317,7 @@ fn first_due(program: &Program, place: Draw, item: Item) -> Nanos {
     (u128::from(pace) * u128::from(lane - from) / u128::from(users)) as Nanos
 }
 
-/// What it has not used is there for others.
+/// Other workers may take what it has not used.
 impl Drop for Player {
     fn drop(&mut self) {
         for (pool, taker) in self.program.pools.iter().zip(&self.takers) {

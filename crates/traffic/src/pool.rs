@@ -1,9 +1,9 @@
-//! Pools: rows of values that placeholders take their values from.
+//! Pools: rows from which placeholders take their values.
 //!
-//! Owns rows, wherever they lie: in memory ([`Table`]), in a file that is read by windows ([`Stream`]), or
-//! in one with an index ([`Indexed`]); which row comes next ([`Numbers`]), and that no worker is given
-//! another's ([`Cursor`]).
-//! Does not own files: what they hold comes in through `Inputs`. Rows go to `play` as [`Drawn`].
+//! Owns rows, wherever they lie: in memory ([`Table`]), in a file that is read by windows ([`Stream`]),
+//! or in one with an index ([`Indexed`]); which row comes next ([`Numbers`]), and that no two workers
+//! get the same one ([`Cursor`]). Does not own files: what they hold comes in through `Inputs`. Rows go
+//! to `play` as [`Drawn`].
 
 mod bad_row;
 mod cursor;
@@ -49,7 +49,7 @@ enum Stock {
     Indexed(Arc<Indexed>, Numbers),
 }
 
-/// What a worker was given of a pool and has not used.
+/// The part of a pool that a worker has taken and not yet used.
 #[derive(Debug)]
 pub(crate) enum Taker {
     Number(numbers::Taker),
@@ -73,7 +73,7 @@ impl Pool {
         Self { name: name.to_owned(), stock: Stock::Indexed(Arc::new(indexed), numbers) }
     }
 
-    /// The same, with no row used, and nothing kept of where it is.
+    /// The same pool with no row used, and without saved ranges.
     pub(crate) fn rewound(&self) -> Self {
         let stock = match &self.stock {
             Stock::Table(table, numbers) => Stock::Table(Arc::clone(table), numbers.rewound()),
@@ -107,7 +107,7 @@ impl Pool {
         }
     }
 
-    /// Where it has got to, if no row of it comes twice; and whether places count bytes.
+    /// Its cursor, if it is `unique`; and whether places count bytes.
     pub(crate) fn unique(&self) -> Option<(&Cursor, bool)> {
         match &self.stock {
             Stock::Table(_, numbers) => numbers.is_unique().then_some((&numbers.cursor, false)),
@@ -116,7 +116,7 @@ impl Pool {
         }
     }
 
-    /// Whether kept ranges can be this pool's.
+    /// Whether saved ranges are possible for this pool.
     pub(crate) fn fits(&self, ranges: &KeptRanges) -> bool {
         match &self.stock {
             Stock::Table(_, numbers) => ranges.fit(0, numbers.rows(), u64::MAX),
@@ -131,7 +131,7 @@ impl Pool {
         }
     }
 
-    /// What a worker begins with.
+    /// The initial state of a worker.
     pub(crate) fn taker(&self) -> Taker {
         match &self.stock {
             Stock::Table(..) => Taker::Number(numbers::Taker::default()),
@@ -145,7 +145,7 @@ impl Pool {
     /// Draws a row.
     ///
     /// # Errors
-    /// When no row may come twice and all have come, or the file that they are in cannot be read.
+    /// When all rows of a `unique` pool are used, or the file cannot be read.
     #[inline]
     pub(crate) fn draw(
         &self,
@@ -206,7 +206,7 @@ impl Pool {
             _ => unreachable!("a taker is its pool's"),
         };
         if has_taken {
-            // What cannot be kept counts as used, or as maybe used: never as unused.
+            // Rows whose record cannot be saved count as used, or as possibly used: never as unused.
             let _ = cursor.give_back(worker_place.worker, range);
         }
     }

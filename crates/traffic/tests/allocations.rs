@@ -1,5 +1,4 @@
-//! The way of a request allocates nothing once it is warm: counted, for a workload that has a bit of
-//! everything.
+//! A request allocates nothing once its worker is warm: counted for a workload that uses every feature.
 
 use allocation_counter::measure;
 use model::{Draw, Workload};

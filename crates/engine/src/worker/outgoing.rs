@@ -1,4 +1,4 @@
-//! Bytes on their way out: requests as the source made them, lent, copied or encrypted, to the net.
+//! Output: requests as the source made them, lent, copied or encrypted, to the net.
 
 use net::{BlobId, Net};
 use traffic::{Part, Payload, Requests, Source};
@@ -13,7 +13,7 @@ const BLOB_BYTES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Outgoing {
     fixed: Vec<Lent>,
-    /// What the source wrote for the turn under way.
+    /// The requests that the source wrote in this turn.
     pub(super) requests: Requests,
     /// Requests of a turn that lie in several places, one behind the other.
     gathered: Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) struct Outgoing {
 #[derive(Debug)]
 struct Lent {
     bytes: Box<[u8]>,
-    /// The net's name for it, where it may be sent as a blob.
+    /// The net's identifier, where it may be sent as a blob.
     blob: Option<BlobId>,
 }
 
@@ -41,15 +41,15 @@ impl Outgoing {
         }
     }
 
-    /// Lends the short ones of the requests that never change to the net. To be called only where each is
-    /// sent alone, without TLS.
+    /// Lends to the net those requests that never change and are short. Call only if each is sent alone
+    /// and without TLS.
     pub(super) fn lend<N: Net>(&mut self, net: &mut N) {
         for fixed in self.fixed.iter_mut().filter(|fixed| fixed.bytes.len() <= BLOB_BYTES) {
             fixed.blob = Some(net.blob(&fixed.bytes));
         }
     }
 
-    /// Hands `parts` of `requests` to the net, together; how many bytes they are.
+    /// Hands `parts` of `requests` to the net, together. Returns their bytes.
     #[inline]
     pub(super) fn transmit<N: Net>(
         &mut self,
@@ -77,7 +77,7 @@ impl Outgoing {
         }
     }
 
-    /// Sends what TLS itself has to send, such as its handshake; how many bytes.
+    /// Sends what TLS itself has to send, such as its handshake. Returns the number of bytes.
     pub(super) fn flush_tls<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> u64 {
         let Some(session) = &mut conn.tls else { return 0 };
         self.cipher.clear();
@@ -98,7 +98,7 @@ fn all_written(parts: &[Part]) -> Option<usize> {
     })
 }
 
-/// Puts the bytes of `parts` one behind the other.
+/// Concatenates the bytes of `parts`.
 fn gather(requests: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Vec<u8>) {
     gathered.clear();
     let mut start = 0;
@@ -113,7 +113,8 @@ fn gather(requests: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Ve
     }
 }
 
-/// Copies bytes to the net, in TLS records where TLS is spoken; how many it was handed.
+/// Copies bytes to the net, in TLS records if the connection uses TLS. Returns the number of bytes
+/// handed over.
 #[inline]
 fn send<N: Net>(net: &mut N, conn: &mut Conn, bytes: &[u8], cipher: &mut Vec<u8>) -> u64 {
     conn.copied = true;

@@ -1,15 +1,15 @@
-//! Users of a closed loop that are without the server: from when to when they are down.
+//! When users of a closed loop are down.
 
 use model::Nanos;
 
 use super::{Pace, Worker};
 
 impl Worker {
-    /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if it was the
-    /// server that ended it, and not a time-out.
+    /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if the
+    /// server ended it, rather than a time-out.
     pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
         self.recorder.watch.failed(now);
-        // A user that has nothing more to send is down only for as long as it waited.
+        // A user with nothing more to send is down only for as long as it waited.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
         let conn = &mut self.conns[j];
         conn.troubled = true;
@@ -45,7 +45,7 @@ impl Worker {
         }
     }
 
-    /// Notes whether anybody waits for the server, once a wake-up.
+    /// Records once a wake-up whether any user waits for the server.
     #[inline]
     pub(super) fn note_presence(&mut self, now: Nanos) {
         let waiting = self.recorder.under_way > 0

@@ -1,4 +1,4 @@
-//! Responses coming in.
+//! Receives responses.
 
 use model::{ErrorClass, Nanos};
 use net::{Close, Net};
@@ -97,7 +97,7 @@ impl Worker {
         self.recorder.tally.bytes_written += self.outgoing.flush_tls(net, &mut self.conns[j]);
     }
 
-    /// Reads responses off decrypted bytes, until they are used up or the connection is gone.
+    /// Reads responses from decrypted bytes, until they are used up or the connection is gone.
     #[inline]
     fn read_responses<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
@@ -232,7 +232,7 @@ impl Worker {
         }
     }
 
-    /// Puts the first failed responses in words.
+    /// Describes the first failed responses.
     fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
         let conn = &self.conns[j];
@@ -266,7 +266,8 @@ impl Worker {
                 now,
             );
         }
-        // Without TLS's own end, who cuts the connection decides where a body ends (RFC 9112 9.8).
+        // Without close_notify, anyone who cuts the connection could decide where a body ends (RFC 9112
+        // 9.8).
         let cut = conn.tls.as_ref().is_some_and(|session| !session.ended());
         let eof = match conn.parser.eof() {
             Eof::Complete if cut => Eof::Truncated,

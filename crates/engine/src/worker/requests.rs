@@ -1,5 +1,5 @@
-//! Requests: asking the source what a user sends, handing it to the net, and telling the source what
-//! became of it.
+//! Requests: gets from the source what a user sends, hands it to the net, and reports the outcome to
+//! the source.
 
 use model::{ErrorClass, Nanos};
 use net::Net;
@@ -9,12 +9,12 @@ use super::{Pace, Worker};
 use crate::arrivals::Arrival;
 use crate::recorder::{Attempt, InFlight};
 
-/// The outcome of asking the source for a user's next requests.
+/// The outcome of calling the source for a user's next requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turned {
     /// Requests have left.
     Sent,
-    /// The user is asked again at an instant of its own.
+    /// The user waits for an instant of its own.
     Held,
     /// The user has nothing more to send.
     Free,
@@ -23,7 +23,7 @@ pub(super) enum Turned {
 }
 
 impl Worker {
-    /// Asks what user `j` sends now, and sends it; `arrival` is the one that the user takes up.
+    /// Gets what user `j` sends now, and sends it; `arrival` is the one that the user takes up.
     #[inline]
     pub(super) fn turn<N: Net>(
         &mut self,
@@ -96,7 +96,7 @@ impl Worker {
         }
     }
 
-    /// User `j` is not to be asked before `at`.
+    /// User `j` sends nothing before `at`.
     pub(super) fn hold(&mut self, j: u32, at: Nanos, now: Nanos) {
         let at = at.max(now.saturating_add(1));
         self.conns[j].paused_until = at;
@@ -111,7 +111,7 @@ impl Worker {
         self.job.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Sends what was asked for, as far as a limit by count or the schedule leaves room.
+    /// Sends the source's requests, as far as a limit by count or the schedule leaves room.
     #[inline]
     fn put<N: Net>(
         &mut self,
@@ -169,7 +169,7 @@ impl Worker {
         self.recorder.launched(flight);
     }
 
-    /// Tells the source of a whole response that it wants to hear of; the check that it failed.
+    /// Reports a whole response to a source that wants it. Returns the check that failed.
     pub(super) fn completed(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
         self.deposit_recorder(false);
         let outcome = self.job.source.completed(j, success, now);
@@ -209,7 +209,8 @@ impl Worker {
         Attempt { due: arrival.due, endpoint }
     }
 
-    /// The request that user `j` would make now cannot be made; the endpoint it is lost for.
+    /// The request that user `j` would make now cannot be made. Returns the endpoint that it would have
+    /// been for.
     pub(super) fn skip_turn(&mut self, j: u32, now: Nanos) -> u32 {
         let Skipped { endpoint, session } = self.job.source.skip(Turn { user: j, draw: None, now });
         let conn = &mut self.conns[j];

@@ -1,4 +1,4 @@
-//! Bodies.
+//! Compiles bodies.
 
 use model::secret::is_secret_name;
 use model::workload::{Body, Literal, Part};
@@ -14,7 +14,7 @@ use super::request::{Ops, RequestSpec};
 use super::resolver::{Resolver, TemplatePiece};
 
 impl Resolver<'_> {
-    /// Writes the body; gives the media type that it sets unless the headers have one.
+    /// Writes the body. Returns the media type that it sets unless the headers have one.
     pub(super) fn body(&self, spec: &RequestSpec<'_>, ops: &mut Ops) -> Option<String> {
         let path = inside(&spec.place, "body");
         match spec.body? {
@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 Some("application/x-www-form-urlencoded".into())
             }
             Body::Multipart(parts) => {
-                // The same for all requests, and in no file by chance.
+                // The same for all requests, and unlikely to occur in a file.
                 let number = mixed(self.inputs.seed ^ 0x6d75_6c74_6970_6172);
                 let boundary = format!("plimsoll-{number:016x}{:016x}", mixed(number));
                 self.multipart(parts, &boundary, &inside(&path, "multipart"), spec, ops);
@@ -74,8 +74,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Text that is JSON once its placeholders are filled in: inside of quotes what comes in is
-    /// escaped, outside it stands as it is.
+    /// Text that is JSON once its placeholders are filled in: values inside quotes are escaped, values
+    /// outside are not.
     fn json_text(&self, text: &str, path: &str, spec: &RequestSpec<'_>, ops: &mut Ops) {
         let (mut quoted, mut escaped) = (false, false);
         for piece in self.template(text, path, spec.extracted).unwrap_or_default() {

@@ -1,4 +1,5 @@
-//! Checks: what is compared is looked up, and what is the same for every request is made ready.
+//! Compiles checks: names are resolved, and values that are the same for every request are computed
+//! once.
 
 use model::workload::{self, Literal};
 use regex::bytes::{Regex, RegexBuilder};
@@ -108,7 +109,7 @@ pub(crate) fn regex(pattern: &str) -> Result<Box<Regex>, String> {
     built.map(Box::new).map_err(|why| why.to_string().lines().last().unwrap_or_default().to_owned())
 }
 
-/// A check in words.
+/// A description of a check.
 pub(super) fn in_words(check: &workload::Check) -> String {
     match check {
         workload::Check::Status(ranges) => format!("status {ranges}"),

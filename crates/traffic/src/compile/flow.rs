@@ -1,4 +1,4 @@
-//! Flows: steps in order, with what they take from responses and when they are taken.
+//! Compiles flows: steps in order, with their extractions and conditions.
 
 use model::workload::{Condition, Extractor, Step};
 
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 1_000;
 const MOST_EXTRACTED: usize = 100;
 
 impl Resolver<'_> {
-    /// Compiles the flow of an index; its requests go behind those that are there.
+    /// Compiles the flow with this index, and appends its requests.
     pub(super) fn flow(
         &self,
         index: usize,
@@ -159,7 +159,7 @@ fn from(extractor: &Extractor, path: &str, findings: &Findings) -> Option<From> 
     }
 }
 
-/// An extraction in words: the check that it stands for.
+/// A description of an extraction, as the check that it implies.
 pub(super) fn in_words(name: &str, extractor: &Extractor) -> String {
     match extractor {
         Extractor::Json(pointer) => format!("{name} is found at {pointer}"),

@@ -1,4 +1,4 @@
-//! How much of what: which endpoints and flows are sent, and what decides between them.
+//! Which endpoints and flows are sent, and in what shares.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) enum Unit {
     Flow(usize),
 }
 
-/// What is sent.
+/// The endpoints and flows that are sent.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) units: Vec<Unit>,
@@ -38,7 +38,7 @@ pub(super) struct Wanted {
     pub(super) varying: VaryingLoad,
 }
 
-/// What the parts of the mix are given in.
+/// The unit in which shares of the mix are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Weight,
@@ -56,7 +56,7 @@ impl Kind {
     }
 }
 
-/// What a unit says of its part.
+/// The share of the load that an endpoint or flow states.
 struct LoadShare {
     place: String,
     weight: Option<f64>,
@@ -163,7 +163,7 @@ impl Wanted {
         wanted
     }
 
-    /// What the parts are given in: the same for all units.
+    /// The unit in which shares are given: the same for all endpoints and flows.
     fn kind(&self, workload: &Workload, findings: &Findings) -> Kind {
         let mut kind: Option<Kind> = None;
         let shares: Vec<LoadShare> = self.units.iter().map(|unit| unit.share(workload)).collect();
@@ -256,7 +256,7 @@ impl Wanted {
         }
     }
 
-    /// The part of all arrivals that a unit has, 0 to 1; nothing where it depends on responses.
+    /// The share of all arrivals that a unit has, 0 to 1; `None` where it depends on responses.
     pub(super) fn share(&self, unit: usize) -> Option<f64> {
         let total: f64 = self.parts.iter().sum();
         match self.split {
@@ -265,8 +265,8 @@ impl Wanted {
         }
     }
 
-    /// The part of requests that change something. Where users send as fast as responses come, all
-    /// are taken to be as fast; of flows, all steps are taken to be taken.
+    /// The share of requests that change something. Where users send as fast as responses come, all are
+    /// assumed to be equally fast; of flows, all steps are assumed to be taken.
     pub(super) fn write_share(&self, workload: &Workload) -> f64 {
         let (mut all, mut changing) = (0.0, 0.0);
         for (unit, part) in self.units.iter().zip(&self.parts) {
@@ -292,7 +292,7 @@ fn items(units: &[Unit], workload: &Workload) -> Vec<Item> {
     units.iter().map(item).collect()
 }
 
-/// Names that are given are all different.
+/// Reports names that are given twice.
 fn names(workload: &Workload, findings: &Findings) {
     let mut seen = HashMap::new();
     let endpoints = workload.endpoints.iter().enumerate();

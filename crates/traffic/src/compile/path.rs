@@ -1,4 +1,4 @@
-//! Paths with queries.
+//! Compiles paths and queries.
 
 use model::secret::is_secret_name;
 use model::workload::Fields;
@@ -116,7 +116,7 @@ pub(super) enum FieldPart<'a> {
     Value(crate::value::Value),
 }
 
-/// A path's own text: what may not stand there as it is, is escaped; what is escaped, stays.
+/// A path's own text: characters that are not allowed are escaped; existing escapes stay.
 fn literal(text: &str, ops: &mut Ops) {
     let mut out = Vec::with_capacity(text.len());
     for byte in text.bytes() {

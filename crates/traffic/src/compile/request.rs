@@ -1,4 +1,4 @@
-//! One request: its head and body as what never changes and what is filled in.
+//! Compiles one request: head and body as fixed text and values.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use model::quote::quote;
 use super::resolver::{Resolver, TemplatePiece};
 use super::server::Server;
 
-/// A request as written, whatever it stands in.
+/// A request as an endpoint or a step states it.
 pub(super) struct RequestSpec<'a> {
     /// Its path into the workload.
     pub(super) place: String,
@@ -27,9 +27,9 @@ pub(super) struct RequestSpec<'a> {
     pub(super) headers: &'a Fields,
     pub(super) body: Option<&'a Body>,
     pub(super) checks: &'a [Check],
-    /// What steps before it took from their responses.
+    /// Names that earlier steps extracted from their responses.
     pub(super) extracted: &'a [String],
-    /// Whether it has the session's cookies.
+    /// Whether it sends the session's cookies.
     pub(super) in_session: bool,
 }
 
@@ -91,7 +91,7 @@ impl Ops {
         }
     }
 
-    /// Text that is escaped for where it stands, which is no header field.
+    /// Text that is escaped for its place, which is not a header field.
     pub(super) fn escaped(&mut self, text: &str, place: Escape) {
         let mut out = Vec::new();
         let done = escape(text.as_bytes(), false, place, &mut out);
@@ -99,7 +99,7 @@ impl Ops {
         self.text(&out);
     }
 
-    /// A value where no byte is refused.
+    /// A value in a place where any byte is allowed.
     pub(super) fn push(&mut self, value: Value, place: Escape) {
         let mut out = Vec::new();
         match value.constant() {
@@ -108,7 +108,7 @@ impl Ops {
         }
     }
 
-    /// A value; one that never changes is written out, and refused if it can not stand there.
+    /// A value. One that never changes is written out, and refused if it is not allowed there.
     pub(super) fn value(
         &mut self,
         value: Value,
@@ -234,7 +234,7 @@ impl Resolver<'_> {
             head.text(b"***\r\n");
             return;
         }
-        // Parts are told in the text without the blanks at its ends.
+        // Byte ranges in findings refer to the trimmed text.
         let cut = value.len() - value.trim_start().len();
         for piece in pieces {
             match piece {
@@ -252,7 +252,7 @@ impl Resolver<'_> {
         head.text(b"\r\n");
     }
 
-    /// The pools and the variables that a request needs, those that variables need among them.
+    /// The pools and variables that a request needs, including those that its variables need.
     fn needed(&self, head: &Ops, body: &Ops, wanted: &[Value]) -> (Vec<u16>, Vec<u16>) {
         let mut pools = vec![false; self.stock.len()];
         let mut variables = vec![false; self.variables.len()];
@@ -295,7 +295,7 @@ fn formed(head: Ops, body: Ops, fixed: &mut Vec<Fixed>) -> Form {
     }
 }
 
-/// Judges the bytes of a request: whether they are one request, and whether JSON is JSON.
+/// Checks the bytes of a request: whether they are one request, and whether a JSON body is valid.
 pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &Findings) {
     let mut parser = RequestParser::new(Limits { head_bytes: 1 << 20, headers: 1_000 });
     let (mut rest, mut body, mut json, mut whole) = (bytes, Vec::new(), false, false);

@@ -11,12 +11,12 @@ pub(super) struct Server {
     pub(super) url: String,
     /// The `Host` header's value.
     pub(super) host: String,
-    /// What goes before every path: empty, or it begins with `/` and does not end with one.
+    /// The prefix of every path: empty, or it begins with `/` and does not end with one.
     pub(super) base: String,
 }
 
 impl Resolver<'_> {
-    /// Reads the target. Its placeholders are of what never changes: the environment.
+    /// Reads the target. Its placeholders may only be constants: environment variables.
     pub(super) fn server(&self) -> Option<Server> {
         const PATH: &str = "target";
         let mut text = String::new();

@@ -75,7 +75,7 @@ fn what_never_changes_is_one_fixed_request() {
     assert_eq!(source.fixed().len(), 1);
 }
 
-/// The head that `wire` would write: the order and the framing are the same.
+/// Compares with the head that `wire` would write: the same order and framing.
 #[test]
 fn requests_are_written_as_wire_writes_them() {
     for (method, body) in [("GET", None), ("POST", None), ("PUT", Some("b")), ("DELETE", None)] {
@@ -168,7 +168,7 @@ fn bodies_are_of_every_kind() {
     assert_eq!(text, expected);
 }
 
-/// What is wrong with a workload, as `path part what`.
+/// The findings about a workload, as `path part what`.
 fn findings(workload: serde_json::Value) -> Vec<String> {
     let error = World::default().compile(workload).unwrap_err();
     let part = |finding: &crate::Finding| finding.part.clone().map(|part| format!("[{part:?}]"));

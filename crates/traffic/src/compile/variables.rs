@@ -1,4 +1,4 @@
-//! Variables, in an order in which each needs only those before it.
+//! Compiles variables, in an order in which each needs only earlier ones.
 
 use model::workload::template::{Piece, pieces};
 
@@ -11,13 +11,14 @@ use super::resolver::{Resolver, TemplatePiece, worked_out};
 
 /// Variables of a workload at most.
 const MOST: usize = 10_000;
-/// Values that a variable is made of at most, those of its variables among them.
+/// The most values that a variable is made of, including those of its variables.
 const MOST_PARTS: u64 = 10_000;
 /// Bytes of a variable that never changes at most: 1 MiB.
 const LONGEST: usize = 1 << 20;
 
 impl Resolver<'_> {
-    /// Defines all variables. One that is wrong is defined as empty, so that what uses it is not blamed.
+    /// Defines all variables. An invalid one is defined as empty, so that its uses are not reported
+    /// too.
     pub(super) fn define_variables(&mut self) {
         let names: Vec<&String> = self.workload.variables.keys().collect();
         if names.len() > MOST {
@@ -30,7 +31,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Defines one after those that it needs; without recursion, since a chain may be long.
+    /// Defines one variable after those that it needs; without recursion, since a chain may be long.
     fn define(&mut self, start: usize, names: &[&String], marks: &mut [Mark]) {
         let mut open = vec![start];
         while let Some(&at) = open.last() {
@@ -86,7 +87,7 @@ impl Resolver<'_> {
         value
     }
 
-    /// How many values a value is made of.
+    /// The number of values a value is made of.
     fn parts(&self, value: &Value) -> u64 {
         let mut parts = 0u64;
         value.walk(&mut |value| {
@@ -124,7 +125,7 @@ pub(super) fn joined(pieces: Vec<TemplatePiece>) -> Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     New,
-    /// It is being defined: whoever needs it now goes in a circle.
+    /// It is being defined: a variable that needs it now is in a cycle.
     Open,
     Defined,
 }

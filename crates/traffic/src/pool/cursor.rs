@@ -1,13 +1,13 @@
-//! Where a pool whose order counts has got to: workers take ranges of rows, and no row is taken twice.
+//! The cursor of an ordered pool: workers take ranges of rows, and no row is taken twice.
 //!
-//! Owns which range is whose. A range is kept, if somebody keeps ranges, before any of its rows is used, so
-//! that a run that was killed can be gone on with: [`KeptRanges::read`] says what is used up, what is not, and
-//! what may be. Does not own what rows hold, nor where ranges are written to ([`RangeStore`]).
+//! Owns which worker has which range. With a store, a range is saved before any of its rows is used, so
+//! that a killed run can be resumed: [`KeptRanges::read`] says which rows are used, which are not, and
+//! which may be. Does not own what rows hold, nor where ranges are written ([`RangeStore`]).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Between two rows of a pool.
+/// A position between two rows of a pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// What orders places: bytes before it in a file that is read by windows, otherwise rows.
@@ -34,12 +34,12 @@ impl RowRange {
     }
 }
 
-/// Where ranges are kept. What [`put`](Self::put) was given outlasts the process once it returns.
+/// Where ranges are saved. A record outlasts the process once [`put`](Self::put) returns.
 pub trait RangeStore: fmt::Debug + Send + Sync {
-    /// Keeps a record in the place of the one before.
+    /// Replaces the record of a slot.
     ///
     /// # Errors
-    /// In words, when it cannot be kept; the run is ended then.
+    /// A message, when it cannot be saved; the run then ends.
     fn put(&self, slot: u32, record: &[u8; RECORD_BYTES]) -> Result<(), String>;
 }
 
@@ -56,14 +56,14 @@ pub struct Damaged;
 enum Held {
     /// It uses the rows of it now.
     InUse = 1,
-    /// It has left it: no row of it was used.
+    /// It has given it back: no row of it was used.
     Left = 2,
 }
 
-/// A pool's ranges as they were kept.
+/// A pool's ranges as they were saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptRanges {
-    /// The first place from which no rows had been taken; none when nothing was kept.
+    /// The first place from which no rows had been taken; `None` when nothing was saved.
     pub next: Option<Place>,
     /// Rows that were taken and certainly not used.
     pub left: Vec<RowRange>,
@@ -72,7 +72,7 @@ pub struct KeptRanges {
 }
 
 impl KeptRanges {
-    /// Reads records. Zeros are a slot that nobody had.
+    /// Reads records. Zeros are an unused slot.
     ///
     /// # Errors
     /// When anything else is there: without it, what is used up cannot be told.
@@ -97,8 +97,9 @@ impl KeptRanges {
         Ok(ranges)
     }
 
-    /// Whether a pool whose places go from `start` to `end` can have them: places in order, no row in two ranges, and
-    /// no range of more than `longest` left to be read again. Records may come from elsewhere, with sums that hold.
+    /// Whether they are possible in a pool whose places go from `start` to `end`: places in order, no
+    /// row in two ranges, and no unused range longer than `longest`. Records may be forged, with valid
+    /// sums.
     pub(crate) fn fit(&self, start: u64, end: u64, longest: u64) -> bool {
         let Some(next) = self.next else { return true };
         let in_order =
@@ -113,7 +114,7 @@ impl KeptRanges {
             && self.left.iter().all(|range| range.to.at - range.from.at <= longest)
     }
 
-    /// Records from which the same is read again but for the doubtful rows, which are gone.
+    /// Records from which the same ranges are read again, without the doubtful ones.
     pub fn records(&self) -> Vec<u8> {
         let Some(next) = self.next else { return Vec::new() };
         let nothing = RowRange { from: next, to: next };
@@ -130,7 +131,7 @@ pub(crate) struct Cursor(Mutex<CursorState>);
 struct CursorState {
     /// The first place from which no rows have been taken.
     next: Place,
-    /// By worker, what it left when it was done.
+    /// By worker, what it gave back when it was done.
     left: Vec<RowRange>,
     keep: Option<Arc<dyn RangeStore>>,
 }
@@ -141,7 +142,7 @@ impl Cursor {
         Self(Mutex::new(CursorState { next, ..CursorState::default() }))
     }
 
-    /// Keeps ranges from now on, and goes on where kept ones say.
+    /// Saves ranges from now on, and continues where saved ones end.
     pub(crate) fn keep(&self, keep: Arc<dyn RangeStore>, ranges: &KeptRanges) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.next = ranges.next.unwrap_or(state.next);
@@ -149,12 +150,12 @@ impl Cursor {
         state.keep = Some(keep);
     }
 
-    /// A range for a worker, and whether it is a new one, which `cut` has made: it is given the place where
-    /// nobody has taken rows yet, and gives an empty range when there are no more. Then, what another
-    /// worker left; in the end, an empty range.
+    /// A range for a worker, and whether it is new. First the worker's own unused range, then a new one
+    /// from `cut`, which is given the first place not taken and returns an empty range when there are
+    /// no more rows; then a range that another worker gave back; in the end, an empty range.
     ///
     /// # Errors
-    /// When no range can be cut, or not be kept.
+    /// When no range can be cut or saved.
     pub(crate) fn take(
         &self,
         worker: u32,
@@ -177,10 +178,10 @@ impl Cursor {
         }
     }
 
-    /// What a worker has not used, when it is done.
+    /// Gives back what a worker has not used when it is done.
     ///
     /// # Errors
-    /// When it cannot be kept; the rows count as used then.
+    /// When it cannot be saved; the rows then count as used.
     pub(crate) fn give_back(&self, worker: u32, range: RowRange) -> Result<(), String> {
         let state = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = worker as usize;
@@ -213,7 +214,7 @@ impl CursorState {
 
 const WORDS: usize = RECORD_BYTES / 8;
 
-/// A record: three places, what is done with the range, and a sum that tells it from anything else.
+/// A record: three places, the state of the range, and a checksum.
 fn encode(next: Place, range: RowRange, held: Held) -> [u8; RECORD_BYTES] {
     let mut words = [0u64; WORDS];
     for (place, words) in [next, range.from, range.to].iter().zip(words.chunks_exact_mut(3)) {

@@ -1,4 +1,4 @@
-//! Which row comes next, of pools whose rows have numbers.
+//! Which row comes next, in pools whose rows have numbers.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::cursor::{Cursor, Place, RowRange};
 use crate::draw::{Choice, Draws, Permutation, Purpose};
 use crate::source::WorkerPlace;
 
-/// Rows of a range at most.
+/// The most rows in a range.
 const LONGEST_RANGE: u64 = 64;
 
 /// An order of rows. Shared by all workers.
@@ -25,14 +25,14 @@ pub(crate) struct Numbers {
 enum Ordered {
     Random,
     Weighted(Arc<Choice>),
-    /// By weights that are elsewhere.
+    /// By weights that the index has.
     Elsewhere,
     Sequential,
     Shuffled(Permutation),
     Unique,
 }
 
-/// Whose turn it is, and where in the schedule.
+/// A request for a row: the pool, the place in the schedule, and the worker.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowRequest {
     pub(crate) pool: u16,
@@ -77,11 +77,12 @@ impl Numbers {
         matches!(self.order, Ordered::Unique)
     }
 
-    /// The row for a place in the schedule: by that alone for orders that draw, the next one for those
-    /// that count. `None` when no row may come twice and all have come, and where weights are elsewhere.
+    /// The row for a place in the schedule: drawn by the place alone for random orders, the next one
+    /// for ordered pools. `None` when all rows of a `unique` pool are used, and where the index has the
+    /// weights.
     ///
     /// # Errors
-    /// When a range cannot be kept.
+    /// When a range cannot be saved.
     #[inline]
     pub(crate) fn next(
         &self,

@@ -1,8 +1,9 @@
 //! A large file read from its beginning on, a window at a time, by all workers together.
 //!
-//! Whoever needs rows takes the next window: it reads it, cuts it where its last row ends, and moves the
-//! cursor there, while others wait for it; that is once in many hundred rows. The window's rows are the
-//! worker's own, in a buffer that it keeps. What follows a window is asked of the disk beforehand.
+//! A worker that needs rows takes the next window: it reads it, cuts it where its last row ends, and
+//! moves the cursor there, while others wait for it; that happens once in many hundred rows. The
+//! window's rows are the worker's own, in a buffer that it keeps. The kernel is asked to read ahead of
+//! a window.
 
 use super::bad_row::uneven;
 use super::cursor::{Cursor, Place, RowRange};
@@ -16,7 +17,7 @@ pub(crate) const WINDOW: usize = 64 << 10;
 /// Bytes of a window at least: towards the file's end windows get shorter, so that no worker runs out
 /// while others hold many rows.
 const LEAST: usize = 4 << 10;
-/// Each time that so many bytes have been read, as many again are asked of the disk.
+/// Each time that this many bytes have been read, the kernel is asked to read as many again.
 const AHEAD: u64 = 4 << 20;
 
 /// The rows of a file in the order in which they lie there.
@@ -75,7 +76,7 @@ impl Stream {
     /// Appends the cells of the next row. Whether there was one.
     ///
     /// # Errors
-    /// When the file cannot be read or has changed, or the row is none of this file.
+    /// When the file cannot be read or has changed, or the row is not one of this file.
     #[inline]
     pub(super) fn next(
         &self,
@@ -103,7 +104,7 @@ impl Stream {
         let Window { range, bytes, used, splitter, .. } = window;
         let size = self.csv.file.size();
         window.has_taken = true;
-        // Whatever fails below, what there was is used up.
+        // Whatever fails below, the old window is used up.
         (range.from, *used) = (range.to, (0, 0));
         bytes.clear();
         let fresh;
@@ -145,7 +146,7 @@ impl Stream {
 }
 
 impl Window {
-    /// What of the window is not used.
+    /// The unused part of the window.
     pub(super) fn rest(&self) -> RowRange {
         let (bytes, rows) = self.used;
         let Place { at, row, line } = self.range.from;

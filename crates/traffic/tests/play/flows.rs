@@ -1,4 +1,4 @@
-//! Sessions: steps in order, with what they take from responses.
+//! Sessions: steps in order, with their extractions.
 
 use serde_json::{Value, json};
 use traffic::{Completed, Next, Requests, Session, Source};
@@ -104,7 +104,7 @@ fn a_failed_step_ends_its_session_there() {
     assert_eq!(source.lost(0, model::ErrorClass::Timeout), at(1));
     sent(&mut *source, closed(0, 500 * MS));
     assert_eq!(source.lost(0, model::ErrorClass::Read), at(0));
-    // What cannot be sent at all is lost at its step.
+    // A request that cannot be sent is lost at its step.
     let skipped = source.skip(closed(0, 600 * MS));
     assert_eq!((skipped.endpoint, skipped.session), (0, at(0)));
     login(&mut *source, 0, 700 * MS);

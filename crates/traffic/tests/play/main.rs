@@ -25,7 +25,7 @@ pub fn compiled(workload: serde_json::Value, lanes: u32) -> Compiled {
     compile(&workload, &inputs).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What worker `worker` of `workers` asks.
+/// The source of worker `worker` of `workers`.
 pub fn source(compiled: &Compiled, worker: u32, workers: u32) -> Box<dyn Source> {
     compiled.supply(1_700_000_000_000_000_000).source(WorkerPlace { worker, workers })
 }

@@ -1,4 +1,4 @@
-//! What becomes of responses.
+//! How responses are checked.
 
 use serde_json::{Value, json};
 use traffic::{Completed, Source};
@@ -6,12 +6,12 @@ use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use crate::{closed, compiled, sent, source};
 
-/// Tells a source a response as the engine does: what the parser says of its bytes, cut at `cut`.
+/// Passes a source a response as the engine does: what the parser reads from its bytes, cut at `cut`.
 fn respond(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
     complete_cut(source, user, text, cut, 0).failed_check
 }
 
-/// Tells a source a response in one piece.
+/// Passes a source a response in one piece.
 pub fn complete(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Completed {
     complete_cut(source, user, text, 0, now)
 }
@@ -138,7 +138,7 @@ fn bodies_of_all_users_share_one_budget() {
         }
     }
     assert!(failed > 0, "none was beyond the budget");
-    // What is over makes room for what comes.
+    // Finished responses make room for new ones.
     sent(&mut *source, closed(0, 1));
     assert_eq!(respond(&mut *source, 0, &http(200, "", "the end"), 0), None);
 }

@@ -68,7 +68,7 @@ fn rows_come_as_often_as_their_weights_say() {
         low += u32::from(row < ROWS / 10);
     }
     assert_eq!(by_weight[0], 0);
-    // 10,000, 20,000 and 30,000 wanted: more than five standard deviations off is no chance.
+    // 10,000, 20,000 and 30,000 are expected; more than five standard deviations off is not by chance.
     for (count, wanted) in by_weight.into_iter().zip([0.0, 10_000.0, 20_000.0, 30_000.0f64]) {
         assert!((f64::from(count) - wanted).abs() <= 5.0 * wanted.sqrt(), "{by_weight:?}");
     }

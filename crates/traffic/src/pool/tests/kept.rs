@@ -1,4 +1,4 @@
-//! KeptRanges that are kept: a run that was killed is gone on with, and no row comes twice.
+//! Saved ranges: a killed run is resumed, and no row comes twice.
 
 use std::sync::Mutex;
 

@@ -119,8 +119,8 @@ fn stream(text: &[u8], unique: bool, window: usize) -> Pool {
     Pool::of_stream("p", Stream::new(csv(text, None), unique, window))
 }
 
-/// What `workers` workers are given in turn: the cells of one column, until `turns` are over or one is
-/// told why there is no more.
+/// What `workers` workers are given in turn: the cells of one column, until `turns` are over or one
+/// gets an error.
 pub(super) fn given(pool: &Pool, workers: u32, turns: u64) -> (Vec<String>, Option<String>) {
     let mut takers: Vec<Taker> = (0..workers).map(|_| pool.taker()).collect();
     let given = go_on(pool, &mut takers, turns);
