@@ -1,5 +1,5 @@
-//! The JSON scanner: whether a value is there, and equal, is told as `serde_json` tells it. A body that is no
-//! JSON never passes for a value that stands behind the fault.
+//! The JSON scanner agrees with `serde_json` on whether a value exists and is equal. A value after a
+//! syntax error is never found.
 
 #![no_main]
 

@@ -1,5 +1,4 @@
-//! Cursors and indexes of pools out of files that anybody wrote: refused, or read, and then what was read is
-//! written as itself.
+//! Saved ranges and indexes of pools from hostile files: refused, or read and written again unchanged.
 
 #![no_main]
 

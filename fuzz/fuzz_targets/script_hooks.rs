@@ -1,5 +1,5 @@
-//! The boundary to Lua: what `request()` returns and what `response()` is shown are any bytes. What is sent are
-//! whole requests, and nothing panics.
+//! The boundary to Lua: what `request()` returns and what `response()` is shown are any bytes. Only
+//! whole requests are sent, and nothing panics.
 
 #![no_main]
 

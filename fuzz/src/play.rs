@@ -21,12 +21,12 @@ pub fn compiled(workload: &str, rows: &[u8]) -> Option<Compiled> {
     compile(&workload, &inputs).ok()
 }
 
-/// What one worker alone sends.
+/// The source of a single worker.
 pub fn source(compiled: &Compiled) -> Box<dyn Source> {
     compiled.supply(1_700_000_000_000_000_000).source(WorkerPlace { worker: 0, workers: 1 })
 }
 
-/// The arrival of a number: what it brings, and whether it is to be sent.
+/// Plays one arrival: its requests, and whether they are to be sent.
 pub fn arrive(source: &mut dyn Source, k: u64, out: &mut Requests) -> bool {
     out.clear();
     let turn = Turn { user: 0, draw: Some(Draw { lane: 0, k }), now: 0 };

@@ -1,7 +1,7 @@
 //! A Go that is new enough for casestudy/, and programs that are built with it.
 //!
-//! Debian's Go may be older than what `go.mod` asks for. Go publishes its toolchains as modules, and every Go can fetch
-//! a module: so an old one is used for nothing but fetching the one asked for.
+//! Debian's Go may be older than `go.mod` requires. Go publishes its toolchains as modules, and every
+//! Go can fetch a module: so an old one is used only to fetch the required one.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

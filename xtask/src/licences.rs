@@ -1,7 +1,7 @@
 //! `cargo xtask licences`: under what licence each dependency comes, and from where.
 //!
-//! Owns the list of licences that the project accepts, and reading licence expressions (SPDX specification, annex D).
-//! What the dependencies are is told by `cargo metadata`, from the lock file.
+//! Owns the list of licences that the project accepts, and reading licence expressions (SPDX
+//! specification, annex D). `cargo metadata` lists the dependencies, from the lock file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ Usage: cargo xtask licences
 Options:
   -h, --help  print this";
 
-/// Licences that ask for no more than that their text be kept.
+/// Licences that require no more than that their text be kept.
 const ACCEPTED: [&str; 12] = [
     "0BSD",
     "Apache-2.0",

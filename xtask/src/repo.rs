@@ -34,7 +34,7 @@ pub fn cargo(subcommand: &str) -> Command {
     cargo
 }
 
-/// A command in the form in which a person would type it.
+/// A command as a person would type it.
 pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());
@@ -82,7 +82,7 @@ pub fn require(name: &str) -> Result<PathBuf> {
     program(name).with_context(|| format!("`{name}` is not installed"))
 }
 
-/// Runs `cargo build ...` and tells where the one program that it built lies.
+/// Runs `cargo build ...` and returns the path of the one program that it built.
 pub fn build(arguments: &[&str]) -> Result<PathBuf> {
     println!("$ cargo build --locked {}", arguments.join(" "));
     let mut cargo = cargo("build");

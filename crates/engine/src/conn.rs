@@ -54,7 +54,7 @@ pub(crate) struct Conn {
     /// read.
     pub(crate) troubled: bool,
     /// Whether a response has come since it was opened, or it has been counted as mute.
-    pub(crate) heard: bool,
+    pub(crate) had_response: bool,
     /// When connecting, or the handshake, began.
     pub(crate) began: Nanos,
     /// Due time of an arrival that the user has taken up and not yet sent a request for.
@@ -106,7 +106,7 @@ impl Conn {
             copied: false,
             has_arrival: false,
             troubled: false,
-            heard: false,
+            had_response: false,
             began: 0,
             arrival: 0,
             down: Down::NOT,
@@ -147,8 +147,8 @@ impl Conn {
 
     /// It ends without a response to an attempt; `measured` says whether that one counts.
     pub(crate) fn ends_without_response(&mut self, measured: bool) {
-        if !self.heard && measured {
-            (self.heard, self.mute) = (true, self.mute.saturating_add(1));
+        if !self.had_response && measured {
+            (self.had_response, self.mute) = (true, self.mute.saturating_add(1));
         }
     }
 

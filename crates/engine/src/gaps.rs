@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_once() {
+    fn a_gap_is_reported_once() {
         let mut gaps = Gaps::default();
         gaps.start(0, spent(0, 0, 0));
         gaps.wait(50 * MS);

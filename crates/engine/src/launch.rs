@@ -122,7 +122,7 @@ pub fn launch(
             WorkerThread { launch: launch.clone(), place, barrier: barrier.clone(), recorder_slot };
         let intervals = intervals.clone();
         let thread = thread::Builder::new().name(format!("worker-{worker}"));
-        // Threads already started wait at the barrier for ever; the process is about to end.
+        // Threads already started wait at the barrier forever; the process is about to end.
         threads.push(
             thread
                 .spawn(move || worker_thread.work(intervals, returned))

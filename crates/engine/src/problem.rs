@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handshake_that_the_server_ends_is_told_with_its_cause() {
+    fn a_handshake_that_the_server_ends_is_reported_with_its_cause() {
         let ours = PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig;
         for (error, problem) in [
             (Error::AlertReceived(Alert::ProtocolVersion), Problem::NoCommonVersion),

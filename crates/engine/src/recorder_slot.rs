@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn books_in_hand_are_nobody_elses() {
+    fn a_recorder_withdrawn_is_not_recovered() {
         let recorder_slot = RecorderSlot::default();
         assert!(recorder_slot.recover(SECOND, SECOND).is_empty(), "none was prepared");
         recorder_slot.prepare(recorder());

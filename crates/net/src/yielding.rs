@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_due_soon_or_has_few_events_does_not_yield() {
+    fn a_thread_due_soon_or_with_few_events_does_not_yield() {
         let now = 7_000_000;
         assert!(should_yield(MANY_EVENTS, now + 1_000_000_000, now));
         assert!(should_yield(MANY_EVENTS, u64::MAX, now));

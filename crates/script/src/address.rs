@@ -23,7 +23,7 @@ impl UserData for Address {
     }
 }
 
-/// Adds `wrk.lookup` and `wrk.connect`.
+/// Adds `wrk.lookup` and `wrk.connect` to the table `wrk`.
 pub(crate) fn add_to(lua: &Lua, wrk: &Table) -> mlua::Result<()> {
     wrk.set("lookup", lua.create_function(lookup)?)?;
     wrk.set("connect", lua.create_function(connect)?)

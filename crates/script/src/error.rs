@@ -1,4 +1,4 @@
-//! What a script did wrong, in words that name file, line and hook.
+//! Errors of scripts, with file, line and hook.
 //!
 //! Owns the reading of Lua's messages: a message of LuaJIT begins with chunk and line where Lua knows
 //! them, and otherwise the traceback below it does.
@@ -24,7 +24,7 @@ impl ScriptError {
         Self(format!("-s {file}: {error}"))
     }
 
-    /// What Lua said.
+    /// An error that Lua reported.
     pub(crate) fn raised(file: &str, hook: Hook, error: &mlua::Error) -> Self {
         let text = words(error);
         let (message, traceback) = text.split_once("\nstack traceback:").unwrap_or((&text, ""));

@@ -1,8 +1,8 @@
 //! Where each request ends in what `request()` returned.
 //!
 //! Owns as much of HTTP as that takes: empty lines, `Content-Length` and chunks. A script may send what
-//! a strict parser refuses (that is what some scripts are for), so this is no judge of requests: it
-//! wants a request line, and a head and body that end.
+//! a strict parser refuses (that is what some scripts are for), so this does not check requests: it
+//! needs a request line, and a head and body that end.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub(crate) struct Cut {
     pub(crate) head: bool,
 }
 
-/// Why the bytes are no requests, and where.
+/// Why the bytes are not requests, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flaw {
     what: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct Flaw {
 }
 
 impl Flaw {
-    /// In words, with line and column of `bytes`.
+    /// A message, with line and column of `bytes`.
     pub(crate) fn describe(self, bytes: &[u8]) -> impl fmt::Display {
         let before = &bytes[..self.at.min(bytes.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_in_a_row_are_told_apart() {
+    fn consecutive_requests_are_separated() {
         let (get, head) = ("GET / HTTP/1.1\r\n\r\n", "\r\nHEAD / HTTP/1.1\r\n\r\n");
         let activity = "POST / HTTP/1.1\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n";
         let chunked = "PUT / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n\

@@ -1,4 +1,4 @@
-//! Responses under way, kept until `response()` can be told of them whole.
+//! Responses under way, kept until `response()` can be called with each of them whole.
 //!
 //! A worker is commonly in the middle of one response at a time however many connections it has, so the
 //! buffers are shared: a user has one from head to end, and the next user takes it over.
@@ -12,7 +12,7 @@ const IDLE: usize = 256 << 10;
 /// The place of a user that has no buffer.
 const NONE: u32 = u32::MAX;
 
-/// A response as far as it has come.
+/// The received part of a response.
 #[derive(Debug, Default)]
 pub(crate) struct Response {
     /// Its status.
@@ -73,7 +73,7 @@ impl Responses {
         self.place(user).map(|place| &self.buffers[place as usize])
     }
 
-    /// `user` has no response under way any more.
+    /// Forgets the response of `user`.
     pub(crate) fn forget(&mut self, user: u32) {
         let Some(place) = self.place(user) else { return };
         self.places[user as usize] = NONE;

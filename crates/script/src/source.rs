@@ -1,8 +1,8 @@
 //! A worker's requests as its script makes them.
 //!
-//! Owns the calls of `delay`, `request` and `response` while the load runs. A script without `request`
-//! is asked once, before the run, and what it returned goes out as [`Fixed`] requests; otherwise what
-//! it returns is copied once, into the worker's buffer. Responses are asked for only where `response` is
+//! Owns the calls of `delay`, `request` and `response` while the load runs. Without a `request` of its
+//! own a script is called once, before the run, and its result is sent as [`Fixed`] requests; otherwise
+//! each result is copied once, into the worker's buffer. Responses are passed only if `response` is
 //! defined.
 
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Scripted {
         })
     }
 
-    /// Asks for requests once; how many come together.
+    /// Calls `request` once, to see how many requests come together.
     pub(crate) fn verify(&mut self) -> Result<u16, ScriptError> {
         self.call_request(&mut Vec::new())?;
         match self.cuts.len() {
@@ -102,8 +102,8 @@ impl Scripted {
         Ok(())
     }
 
-    /// Calls `request`: what it returned is appended to `out`, which is empty, and `cuts` says where
-    /// each request ends.
+    /// Calls `request`: its result is appended to `out`, which is empty, and `cuts` says where each
+    /// request ends.
     #[inline]
     fn call_request(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
         let value: Value = self.state.call(Hook::Request, &self.request, ())?;
@@ -133,7 +133,7 @@ impl Scripted {
         Part { head, wants: self.wants, ..Part::alone(payload) }
     }
 
-    /// Until when the user has to wait, if it has to.
+    /// The instant until which the user has to wait, if any.
     fn hold(&mut self, turn: Turn) -> Result<Option<Nanos>, ScriptError> {
         let Some(delay) = &self.delay else { return Ok(None) };
         let user = turn.user as usize;
@@ -144,7 +144,7 @@ impl Scripted {
             let value: Value = self.state.call(Hook::Delay, delay, ())?;
             let number = self.state.lua.coerce_number(value);
             let number = number.map_err(|error| self.state.raised(Hook::Delay, &error))?;
-            // Whole milliseconds, as in wrk; what is no number or below one is no delay.
+            // Whole milliseconds, as in wrk; a value that is not a number, or below 1, means no delay.
             let millis = number.unwrap_or(0.0).clamp(0.0, LONGEST_DELAY_MS) as u64;
             if millis == 0 {
                 return Ok(None);
@@ -158,7 +158,7 @@ impl Scripted {
         Ok(None)
     }
 
-    /// Puts the next requests of a user that need not wait.
+    /// Adds the next requests of a user that need not wait.
     #[inline]
     fn put(&mut self, out: &mut Requests) -> Result<(), ScriptError> {
         if !self.fixed.is_empty() {
@@ -183,7 +183,7 @@ impl Scripted {
         Ok(Next::Send)
     }
 
-    /// Tells `response` of the user's response.
+    /// Calls `response` with the user's response.
     fn tell(&mut self, user: u32) -> Result<(), ScriptError> {
         let (Some(hook), Some(response)) = (&self.response, self.responses.of(user)) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What is kept for each connection.
+//! The state of one connection.
 
 use model::Nanos;
 use net::{ConnId, Net};
@@ -26,10 +26,10 @@ pub(crate) struct Conn {
     pub(crate) exchange: Option<Exchange>,
     /// The response that takes time.
     pub(crate) job: Option<Job>,
-    /// Input to be read once the response is given: plaintext.
+    /// Input to be read once the response has been made: plaintext.
     pub(crate) held: Vec<u8>,
     pub(crate) tls: Option<Box<TlsConn>>,
-    /// Responses given or begun.
+    /// Responses made or begun.
     pub(crate) responses: u64,
     /// Its instant among the timers; `u64::MAX` when it has none.
     due_ns: Nanos,
@@ -42,12 +42,12 @@ pub(crate) struct Conn {
     pub(crate) paused: bool,
     /// Bytes that came during a pause of the server and wait for its end.
     pub(crate) stalled_bytes: usize,
-    /// Times that something of a response was sent or taken by the client.
+    /// How often part of a response was sent, or taken by the client.
     pub(crate) moves: u32,
-    /// What [`Conn::stamp`] was when it was last looked at, and for how many looks it has been so.
+    /// The value of [`Conn::stamp`] at the last check, and for how many checks it has been so.
     seen: u32,
     still: u8,
-    /// Heads that had ended when the timer was set which the next must not outlast.
+    /// The number of heads that had ended when the timer for the next one was set.
     pub(crate) overdue_after: u64,
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Task {
     Stream { left: u64 },
     /// The usual response from this byte on, one byte at each timer.
     Drip { next: usize },
-    /// Header lines for ever, a block at each timer.
+    /// Header lines forever, a block at each timer.
     Endless { left: u64 },
     /// Nothing.
     Hang,
@@ -104,14 +104,14 @@ impl Conn {
         }
     }
 
-    /// Something of a response is on its way.
+    /// Part of a response is on its way.
     #[inline]
     pub(crate) fn moved(&mut self) {
         self.moves = self.moves.wrapping_add(1);
     }
 
-    /// Takes a look at whether a request has begun or something of a response has moved since the last look;
-    /// for how many looks nothing has. A response that is due at an instant is awaited.
+    /// Checks whether a request has begun or a response has made progress since the last check. Returns
+    /// for how many checks nothing has. A response that is due at an instant counts as progress.
     pub(crate) fn looks_still(&mut self) -> u8 {
         let stamp = (self.responses as u32).wrapping_add(self.moves);
         let awaited = self.job.is_some_and(|job| job.task == Task::Respond);

@@ -1,7 +1,8 @@
 //! Requests and responses of one connection: input to requests, requests to responses, responses out.
 //!
 //! Responses made in one go are gathered and handed to the net together, so that pipelined requests
-//! cost one send. A response that takes time becomes a `slow_responses`; input that comes meanwhile is held.
+//! cost one send. A response that takes time becomes a job of `slow_responses`; input that arrives in
+//! the meantime is held.
 
 use model::Nanos;
 use net::{Close, Net};
@@ -247,14 +248,14 @@ impl Context {
             tls.close_notify();
             self.send_records(net, conn);
         }
-        // What is still on its way from the client has to be received and thrown away, or the
-        // kernel sends a RST that overtakes the response.
+        // Bytes still on their way from the client have to be received and dropped, or the kernel sends
+        // a RST that overtakes the response.
         conn.receive_again(net);
         net.close(conn.id, how);
         Flow::Gone
     }
 
-    /// Says what was wrong and ends the connection: where the next request begins is not known.
+    /// Responds with the error and ends the connection: where the next request begins is not known.
     pub(crate) fn refuse<N: Net>(
         &mut self,
         net: &mut N,
@@ -384,7 +385,8 @@ impl Context {
         self.resume(net, conn)
     }
 
-    /// Sees what a connection is doing after an event, and that a head which has begun also ends.
+    /// Records what a connection is doing after an event, and sets a deadline for a head that has
+    /// begun.
     #[inline]
     pub(crate) fn note<N: Net>(&mut self, net: &N, conn: &mut Conn) {
         let doing = if conn.busy() {
@@ -411,7 +413,8 @@ impl Context {
     }
 }
 
-/// Keeps what is to be echoed or read; false when it has become too much. Other bodies are let go.
+/// Keeps a body that is to be echoed or read; false if it has become too long. Other bodies are
+/// dropped.
 fn keep_body(exchange: &mut Option<Exchange>, bytes: &[u8]) -> bool {
     match exchange.as_mut().map(|exchange| &mut exchange.route) {
         Some(Route::Echo(echo)) if echo.body.len() + bytes.len() > MAX_ECHO => return false,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use model::Nanos;
 
-/// What [`crate::Server::start`] is asked for.
+/// The options of [`crate::Server::start`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Where to listen. Port 0 takes a free one.
@@ -59,7 +59,7 @@ impl Options {
 /// Where the certificate comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tls {
-    /// Made at start, for `localhost`, 127.0.0.1 and ::1.
+    /// Generated at start, for `localhost`, 127.0.0.1 and ::1.
     SelfSigned,
     /// Read at start.
     Files {
@@ -97,7 +97,7 @@ pub enum StartError {
         /// What was wrong, and with which file.
         reason: String,
     },
-    /// A thread or its kernel interface could not be had.
+    /// A thread or its kernel interface could not be created.
     Thread(io::Error),
 }
 

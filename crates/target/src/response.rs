@@ -1,4 +1,4 @@
-//! The bytes of responses. The usual one is encoded once; the rest are written when asked for.
+//! The bytes of responses. The usual one is encoded once; the others are written when needed.
 
 use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
 
@@ -12,13 +12,13 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) enum Keep {
     /// It goes on, which HTTP/1.1 takes for granted.
     Implicit,
-    /// It goes on, which a client of HTTP/1.0 has to be told.
+    /// It goes on, which a client of HTTP/1.0 needs a header for.
     Explicit,
     /// It ends.
     Close,
 }
 
-/// How one response is to be given.
+/// How to write one response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ResponseMode {
     pub(crate) keep: Keep,
@@ -95,7 +95,7 @@ pub(crate) fn whole_with(
     }
 }
 
-/// Appends a response that says in one line of JSON what was wrong.
+/// Appends a response with an error message in one line of JSON.
 pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, mode: ResponseMode) {
     error_with(out, status, &[], message, mode);
 }
@@ -112,7 +112,7 @@ pub(crate) fn error_with(
     whole_with(out, status, JSON, further, body.as_bytes(), mode);
 }
 
-/// Appends a response with the status asked for.
+/// Appends a response with the requested status.
 pub(crate) fn status(out: &mut Vec<u8>, code: u16, mode: ResponseMode) {
     if matches!(code, 204 | 304) {
         head(out, code, &[], Framing::None, mode.keep);
@@ -146,7 +146,7 @@ pub(crate) fn gzip(out: &mut Vec<u8>, mode: ResponseMode) {
     }
 }
 
-/// Appends that there is no such thing, and what there is.
+/// Appends a 404 that lists what exists.
 pub(crate) fn unknown(out: &mut Vec<u8>, what: &str, known: &str, mode: ResponseMode) {
     error(out, 404, &format!("no such {what}; there are {known}"), mode);
 }

@@ -1,4 +1,4 @@
-//! What a path asks for.
+//! What a path means.
 
 use model::Nanos;
 use wire::{Framing, RequestHead};
@@ -13,7 +13,7 @@ use crate::shop::{self, Visit};
 const MAX_BYTES: u64 = 10 << 30;
 /// The most bytes that `/echo` takes.
 pub(crate) const MAX_ECHO: usize = 1 << 20;
-/// The longest that `/cpu/{duration}` computes: its thread serves nobody else meanwhile.
+/// The longest that `/cpu/{duration}` computes: its thread serves no other request in that time.
 const MAX_CPU: Nanos = model::units::SECOND;
 /// Processors that a queue may have.
 const MAX_SERVERS: u64 = 100_000;
@@ -45,7 +45,7 @@ pub(crate) struct Echo {
 }
 
 impl Route {
-    /// What a head asks for; `seed` is that of tokens, and of queues which name none.
+    /// The route of a request head; `seed` is that of tokens, and of queues which name none.
     #[inline]
     pub(crate) fn of(head: &RequestHead<'_>, seed: u64) -> (Kind, Self) {
         match head.path {

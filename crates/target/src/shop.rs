@@ -1,8 +1,8 @@
 //! A small shop: an API with a login, a list and details, for loads that are sessions.
 //!
-//! Owns what its paths respond. Nothing is stored: the items are always the same, a token is worked
-//! out from the user's name, and what is ordered is confirmed and forgotten. So every thread gives
-//! the same responses, and a load of writes fills nothing.
+//! Owns the responses of its paths. Nothing is stored: the items are always the same, a token is worked
+//! out from the user's name, and what is ordered is confirmed and forgotten. So every thread gives the
+//! same responses, and a load of writes fills nothing.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -44,18 +44,18 @@ enum Action {
     Unknown,
     /// There is no such page or item.
     Nothing,
-    /// By a method that the path does not have; those it has.
+    /// Sent with a method that the path does not have; holds those it has.
     Otherwise(&'static str),
 }
 
-/// What a login's body holds.
+/// The members of a login's body.
 #[derive(Debug, Deserialize)]
 struct Credentials {
     user: String,
     password: String,
 }
 
-/// What an order's body holds; further members are let go.
+/// The members of an order's body; others are ignored.
 #[derive(Debug, Deserialize)]
 struct Order {
     item: u64,
@@ -104,7 +104,7 @@ fn token_of<'a>(head: &'a RequestHead<'_>) -> Option<&'a str> {
     cookies.into_iter().find(|(name, _)| *name == COOKIE).map(|(_, token)| token)
 }
 
-/// `USER.MAC`: enough to tell a token that a login gave from one that none did. It guards nothing.
+/// `USER.MAC`: enough to recognise a token that a login made. It protects nothing.
 fn token(user: &str, seed: u64) -> String {
     let digest = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(user).finalize();
     let mac: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -127,7 +127,7 @@ impl Visit {
         Self { action, body: Vec::new(), too_long }
     }
 
-    /// Takes a part of the body; what is too much of it is let go and told in the response.
+    /// Takes a part of the body; bytes beyond the limit are dropped, which the response reports.
     pub(crate) fn body(&mut self, bytes: &[u8]) {
         self.too_long |= self.body.len() + bytes.len() > MAX_BODY;
         if !self.too_long {

@@ -1,6 +1,6 @@
 //! Responses that take time: delays and queues, streamed bodies, and the slow kinds of misbehaviour.
 //!
-//! Each step ends in a [`Flow`], and [`Context::settle`] turns it into what becomes of the connection.
+//! Each step ends in a [`Flow`], and [`Context::settle`] turns it into the connection's status.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,7 +16,7 @@ use crate::exchange::{BACKLOG_BYTES, Flow, HEAD_PATIENCE_NS};
 use crate::fault::ENDLESS_BLOCK;
 use crate::response::{self, ResponseMode};
 
-/// What bodies of `/bytes/{n}` are made of.
+/// A block of a body of `/bytes/{n}`.
 static BLOCK: [u8; 64 * 1024] = [b'x'; 64 * 1024];
 
 /// Blocks of one body sent before others get their turn.
@@ -32,7 +32,7 @@ impl Task {
 }
 
 impl Context {
-    /// A connection's instant has come.
+    /// The timer of a connection has fired.
     pub(crate) fn due<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> ConnStatus {
         conn.came_due();
         let Some(Job { task, mode }) = conn.job else { return self.head_overdue(net, conn) };

@@ -2,7 +2,7 @@
 //! that are measured while something happens to them.
 //!
 //! A thread for each connection, which reads up to the end of a request's head, waits for the service
-//! time and responds. Requests have no bodies, and there is no code of what is tested in it.
+//! time and responds. Requests have no bodies, and it shares no code with what is tested.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-/// How often a waiting thread looks whether it is to end.
+/// How often a waiting thread checks whether it must end.
 const LOOK: Duration = Duration::from_millis(10);
 /// How long a slow error takes.
 const SLOW: Duration = Duration::from_millis(300);
@@ -29,7 +29,7 @@ const BAD_GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r
 pub enum Fault {
     /// Each tenth connection is accepted and never gets a response; those accepted before stay well.
     Deaf,
-    /// Requests wait until it is over.
+    /// Requests wait until the fault is over.
     Stall,
     /// Requests are met by a reset, and so are those on new connections.
     Resets,
@@ -139,7 +139,7 @@ impl Drop for Misbehaving {
 }
 
 impl ServerState {
-    /// What is wrong now.
+    /// The fault that is active now.
     fn fault(&self) -> Option<Fault> {
         let since = self.first.get().map_or(Duration::ZERO, Instant::elapsed);
         self.behaviour.fault.filter(|_| self.behaviour.during.contains(&since))
@@ -179,7 +179,7 @@ fn accept_all(listener: &TcpListener, state: &Arc<ServerState>) {
                 state.first.get_or_init(Instant::now);
                 accepted += 1;
                 let (nth, state) = (accepted, Arc::clone(state));
-                // An error is the client going away, which is for the test to notice on its side.
+                // An error means that the client has gone, which the test notices on its side.
                 conversations.push(thread::spawn(move || {
                     let _ = converse(stream, nth, &state);
                 }));
@@ -200,8 +200,8 @@ fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<
     if nth.is_multiple_of(10) && state.fault() == Some(Fault::Deaf) {
         state.wait_while(|| true);
     }
-    let mut heard = Vec::new();
-    while read_request(&mut stream, &mut heard, state)? {
+    let mut received = Vec::new();
+    while read_request(&mut stream, &mut received, state)? {
         if !state.behaviour.service.is_zero() {
             thread::sleep(state.behaviour.service);
         }
@@ -237,18 +237,18 @@ fn reset(stream: &TcpStream) -> io::Result<()> {
 /// Reads up to the end of a head. Whether there was one.
 fn read_request(
     stream: &mut TcpStream,
-    heard: &mut Vec<u8>,
+    received: &mut Vec<u8>,
     state: &ServerState,
 ) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
-        if let Some(at) = heard.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-            heard.drain(..at + 4);
+        if let Some(at) = received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+            received.drain(..at + 4);
             return Ok(true);
         }
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(false),
-            Ok(count) => heard.extend_from_slice(&buffer[..count]),
+            Ok(count) => received.extend_from_slice(&buffer[..count]),
             Err(error) if waiting(&error) && !state.is_over() => {}
             Err(error) => return Err(error),
         }
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tenth_is_not_heard() {
+    fn the_tenth_connection_gets_no_response() {
         let server = Misbehaving::start(Behaviour::faulty(Fault::Deaf, Duration::ZERO));
         let mut clients: Vec<RawClient> =
             (0..10).map(|_| RawClient::connect(server.addr())).collect();

@@ -1,4 +1,4 @@
-//! Third-party servers: they count what they were sent, and share no code with this project.
+//! Third-party servers: they count their requests, and share no code with this project.
 //!
 //! Each runs in a temporary folder on free ports of the loopback interface and ends on drop.
 
@@ -47,7 +47,7 @@ impl Nginx {
     /// Starts it and waits until it responds.
     ///
     /// # Errors
-    /// What is missing or went wrong, with the server's own words: it may not be installed.
+    /// What is missing or went wrong, with the server's own message: it may not be installed.
     pub fn start(options: &NginxOptions) -> Result<Self, String> {
         let program = needs::path("nginx")
             .ok_or("nginx is not installed (Debian: apt-get install nginx-light)")?;

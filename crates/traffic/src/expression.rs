@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_are_reported_with_their_place() {
         for (hole, at, needle) in [
             ("${}", 0..3, "empty"),
             ("${a b}", 4..5, "nothing more"),

@@ -30,6 +30,6 @@ pub use pool::{
     RowIndex, RowRange,
 };
 pub use source::{
-    Completed, Fixed, Halt, LONGEST_REQUEST, NOBODY, Next, Part, Payload, Requests, Session,
+    Completed, Fixed, Halt, LONGEST_REQUEST, NO_USER, Next, Part, Payload, Requests, Session,
     Skipped, Source, Supply, Turn, Wants, WorkerPlace,
 };

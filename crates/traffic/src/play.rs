@@ -46,7 +46,7 @@ impl Supply for Players {
 pub(crate) struct Player {
     program: Arc<Program>,
     worker_place: WorkerPlace,
-    /// Nanoseconds since 1970 at the run's start, for placeholders that tell the time.
+    /// Nanoseconds since 1970 at the run's start, for placeholders of time.
     unix_ns: i64,
     users: Vec<User>,
     /// By pool.

@@ -10,8 +10,8 @@
 //! no [`draw`](Turn::draw). In an open loop each arrival brings a draw and is given to whatever user is
 //! free; a user in the middle of a session is not: the worker calls `next` for it again, without a
 //! draw, until its session is over. What the source keeps for a user (cookies, extracted values, a
-//! place in a flow) it keeps itself, under its number. The connection may break and be opened anew
-//! meanwhile.
+//! place in a flow) it keeps itself, under its number. The connection may break and be opened anew in
+//! between.
 //!
 //! # Order of the calls for one user
 //! `next` adds one or more requests; for each of them in order then follows either `head`, `body` (any
@@ -58,7 +58,7 @@ pub trait Source: fmt::Debug + Send {
 
     /// The request that `next` would have added now is lost before it was made: no connection could be
     /// opened for it, or it had waited too long. With a draw it is an arrival that no user has begun
-    /// (the turn's user is [`NOBODY`]); without one, the user's session is over.
+    /// (the turn's user is [`NO_USER`]); without one, the user's session is over.
     fn skip(&mut self, turn: Turn) -> Skipped;
 
     /// The head of a response to the user's oldest request, if that wants [`Wants::Head`] or more.
@@ -95,7 +95,7 @@ pub trait Source: fmt::Debug + Send {
 }
 
 /// The user of a turn that is no user's: an arrival lost before one took it up.
-pub const NOBODY: u32 = u32::MAX;
+pub const NO_USER: u32 = u32::MAX;
 
 /// What makes the sources of a run's workers.
 pub trait Supply: fmt::Debug + Send + Sync {
@@ -115,7 +115,7 @@ pub struct WorkerPlace {
 /// Whose turn it is, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// The worker's number for the user: its connection; [`NOBODY`] for a lost arrival.
+    /// The worker's number for the user: its connection; [`NO_USER`] for a lost arrival.
     pub user: u32,
     /// The arrival that begins, in an open loop.
     pub draw: Option<Draw>,

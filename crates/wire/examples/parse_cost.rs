@@ -1,8 +1,8 @@
 //! What reading and writing one small message costs, in nanoseconds.
 //!
-//! `cargo run --release -p wire --example parse_cost`. Every figure is the fastest of several
-//! rounds on one core: the work itself, without what the machine does beside it. The lines marked
-//! `httparse` read the same head with that crate and conclude nothing from it, for scale.
+//! `cargo run --release -p wire --example parse_cost`. Every figure is the fastest of several rounds on
+//! one core: the work itself, without other load on the machine. For comparison, the lines marked
+//! `httparse` read the same head with that crate, without interpreting it.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a harness times and prints")]
 
@@ -61,7 +61,7 @@ fn main() {
         report(name, "read again", bytes.len(), read_responses(&[bytes], true));
         report(name, "httparse", bytes.len(), time(|| httparse_response(black_box(bytes))));
     }
-    // Each head puts the other one out of mind: what remembering costs where it is of no use.
+    // Each head replaces the other: the cost of remembering heads where it does not help.
     let turns = [RESPONSES[0].1, RESPONSES[2].1];
     report("nginx and Go by turns", "read", RESPONSES[0].1.len(), read_responses(&turns, false));
     report(

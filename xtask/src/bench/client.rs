@@ -48,7 +48,7 @@ impl<'s> Client<'s> {
         Client::of_another("ab".into(), words(&options), server)
     }
 
-    /// What a closed loop costs without parsing, timing and counting.
+    /// The cost of a closed loop without parsing, timing and counting.
     pub fn bare_loop(program: &Path, io: &str, connections: u32, server: &'s Server) -> Self {
         let address = server.url.trim_start_matches("http://").trim_end_matches("/healthz");
         let mut command = vec![program.into()];
@@ -56,10 +56,10 @@ impl<'s> Client<'s> {
         Client::of_another(format!("bare loop -c{connections} --io {io}"), command, server)
     }
 
-    /// k6 with the script in `file`, which it is told the URL as `URL`.
+    /// k6 with the script in `file`, which gets the URL as `URL`.
     pub fn k6(program: &Path, file: &Path, users: u32, server: &'s Server) -> Self {
         let mut command = vec![program.into()];
-        // Of itself it would serve a page on a port of its own, and tell its makers of the run.
+        // By default it would serve a page on a port of its own, and report the run to its developers.
         command.extend(words(&format!(
             "run --quiet --no-summary --no-usage-report --address= --vus {users} --duration {SECONDS}s -e URL={}",
             server.url
@@ -131,12 +131,12 @@ impl<'s> Client<'s> {
         self.server.served()
     }
 
-    /// What a run gave that began when the server had served `before` requests.
+    /// The result of a run that began when the server had served `before` requests.
     pub fn outcome(&self, before: u64, finished: Finished) -> Result<Outcome> {
-        // The page that is asked for counts itself.
+        // The request for the page counts itself.
         let requests = self.server.served()? - before - 1;
         let shown = || format!("{}\n{}\n{}", self.name, finished.stderr, finished.stdout);
-        // 98: plimsoll itself says that its result may not be believed; then so does the round's line.
+        // 98: plimsoll itself reports its result as invalid; then so does the round's line.
         let done =
             finished.status.success() || (self.reports && finished.status.code() == Some(98));
         ensure!(done, "{} ({})", shown(), finished.status);
@@ -168,7 +168,7 @@ pub struct Outcome {
     user: Duration,
     awake: Duration,
     pub peak_bytes: u64,
-    /// Whether the client itself stands by its result.
+    /// Whether the client itself reports its result as valid.
     pub believed: bool,
     report: Option<Report>,
 }

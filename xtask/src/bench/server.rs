@@ -1,5 +1,5 @@
-//! The servers that clients are measured against. They count what they served, so that no client is believed about
-//! itself.
+//! The servers that clients are measured against. They count what they served, so that a client's own
+//! count is never relied on.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -114,7 +114,7 @@ http {{
     }
 }
 
-/// As many servers as are asked for, all alike.
+/// N servers, all alike.
 pub fn each<const N: usize>(start: impl Fn() -> Result<Server>) -> Result<[Server; N]> {
     let servers: Vec<Server> = (0..N).map(|_| start()).collect::<Result<_>>()?;
     Ok(servers.try_into().ok().expect("as many as were started"))
@@ -127,7 +127,8 @@ fn requests(page: &str) -> Option<u64> {
     lines.nth(1)?.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// An address that nobody listens on now; somebody may before we do, which then fails with the server's words.
+/// An address on which nothing listens now. Another process may take it before the server does, which
+/// then fails with the server's message.
 fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

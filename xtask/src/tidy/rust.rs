@@ -9,7 +9,7 @@ use super::mask::code_only;
 const FILE_LINES: usize = 500;
 /// Sockets, and the one line that makes a LuaJIT state with all its libraries.
 const MAY_BE_UNSAFE: [&str; 2] = ["crates/net", "crates/script/src/lua_state.rs"];
-/// Where what is printed goes through.
+/// The module through which everything is printed.
 const SCREEN: &str = "crates/plimsoll/src/terminal/screen.rs";
 /// Crates whose output is read by developers alone.
 const MAY_PRINT: [&str; 2] = ["crates/testkit", "xtask"];
@@ -35,7 +35,7 @@ struct File<'a> {
     path: &'a Path,
     /// The file with comments and literals blanked.
     code: String,
-    /// Where the items under `#[cfg(test)]` lie.
+    /// Ranges of the items under `#[cfg(test)]`.
     tests: Vec<Range<usize>>,
 }
 

@@ -42,7 +42,7 @@ impl Worker {
         let conn = &mut self.conns[j];
         conn.state = ConnState::Open;
         conn.failures = 0;
-        conn.heard = false;
+        conn.had_response = false;
         self.recorder.open.step(now, 1);
         self.conns.opening -= 1;
         if self.run.started {
@@ -197,7 +197,7 @@ impl Worker {
         let measured = self.recorder.measures(flight.due);
         let conn = &mut self.conns[j];
         conn.served = conn.served.saturating_add(u32::from(measured));
-        conn.heard = true;
+        conn.had_response = true;
         let Conn { look, first, body_bytes, troubled, .. } = *conn;
         if troubled {
             self.up(j, flight.sent);

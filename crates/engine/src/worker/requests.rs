@@ -3,7 +3,7 @@
 
 use model::{ErrorClass, Nanos};
 use net::Net;
-use traffic::{Halt, NOBODY, Next, Part, Requests, Session, Skipped, Turn, Wants};
+use traffic::{Halt, NO_USER, Next, Part, Requests, Session, Skipped, Turn, Wants};
 
 use super::{Pace, Worker};
 use crate::arrivals::Arrival;
@@ -182,7 +182,7 @@ impl Worker {
         outcome.failed_check
     }
 
-    /// Tells the source of a request that will have no response.
+    /// Reports to the source a request that will have no response.
     pub(super) fn lost(&mut self, j: u32, flight: InFlight, class: ErrorClass, now: Nanos) {
         let conn = &mut self.conns[j];
         conn.in_session = false;
@@ -203,7 +203,7 @@ impl Worker {
 
     /// An arrival that no user takes up any more.
     pub(super) fn skip_arrival(&mut self, arrival: Arrival, now: Nanos) -> Attempt {
-        let turn = Turn { user: NOBODY, draw: Some(arrival.draw), now };
+        let turn = Turn { user: NO_USER, draw: Some(arrival.draw), now };
         let Skipped { endpoint, session } = self.job.source.skip(turn);
         self.session_lost(session, arrival.due, now);
         Attempt { due: arrival.due, endpoint }

@@ -1,4 +1,4 @@
-//! Closed loops that go well: who sends when.
+//! Closed loops that go well: when each user sends.
 
 use model::Nanos;
 use model::units::{MILLISECOND, SECOND};

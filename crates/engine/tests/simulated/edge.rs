@@ -1,5 +1,6 @@
-//! Whose time is whose: a generator that works for long between a response and the next request, at servers
-//! of known time; and responses that are not those to the request under way.
+//! Separates the generator's time from the server's: a generator that works for long between a response
+//! and the next request, at servers of known service time; and responses that do not belong to the
+//! request in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,10 +14,10 @@ use crate::server::{OK, Reply, scripted};
 
 /// Time that the way there and back takes.
 const WAYS: Nanos = 2 * WAY;
-/// How far off the truth a median that is called valid may be.
+/// How far from the truth the median of a valid run may be.
 const TRUE_WITHIN: Nanos = 50 * MICROSECOND;
 
-/// Writes the one request of a load, and takes its time over it.
+/// Writes the one request of a load, slowly.
 #[derive(Debug, Clone)]
 struct Slow {
     request: Vec<u8>,
@@ -43,7 +44,7 @@ impl Supply for Slow {
     }
 }
 
-/// What comes of a load whose requests take `takes` each to make, at a server that takes `service`.
+/// Runs a load whose requests take `takes` each to make, at a server that takes `service`.
 fn measured(load: Load, takes: Nanos, service: Nanos) -> Run {
     let slow = Slow { request: load.request.clone(), takes, toil: load.toil.clone() };
     let load = load.sending(slow);
@@ -56,7 +57,7 @@ fn measured(load: Load, takes: Nanos, service: Nanos) -> Run {
     run
 }
 
-/// Holds a run against the time that its server takes, ways included.
+/// Compares a run with the time that its server takes, network delays included.
 fn hold(run: &Run, truth: Nanos, what: &str) {
     let off = run.service_ns.p50.abs_diff(truth);
     let doubted = run.validity.verdict != Verdict::Valid;

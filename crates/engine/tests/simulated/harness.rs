@@ -1,4 +1,4 @@
-//! From a load and a server to the run that came of them.
+//! Runs a load against a server in virtual time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Load {
         self
     }
 
-    /// With requests of its own.
+    /// With its own source of requests.
     pub fn sending(self, sources: impl Supply + 'static) -> Self {
         Self { sources: Some(Arc::new(sources)), ..self }
     }
@@ -94,7 +94,7 @@ const COLLECT_EVERY: Nanos = 10 * SECOND;
 /// Longest that a load may take beyond its window, in virtual time.
 const PATIENCE: Nanos = 7200 * SECOND;
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Debug)]
 pub struct Outcome {
     pub run: Run,
@@ -115,7 +115,7 @@ impl Outcome {
     }
 }
 
-/// Drives a load at what `serve` puts into the world.
+/// Drives a load at the server that `serve` puts into the world.
 pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome {
     let world = World::under(load.seed, load.conditions);
     let begin = world.now();
@@ -145,7 +145,7 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     Outcome { run, intervals: clerk.intervals, took, halted, received }
 }
 
-/// Workers at their places, and where their intervals go.
+/// The workers, and the channel of their intervals.
 struct Crew {
     workers: Vec<(SimNet, Timed)>,
     collector: Collector,
@@ -187,7 +187,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
     Crew { workers, collector, inbox, barrier }
 }
 
-/// A worker, when it was done, and when it heard something.
+/// A worker, when it was done, and when it received bytes.
 struct Timed {
     worker: Worker,
     done_at: u64,

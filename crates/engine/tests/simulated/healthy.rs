@@ -1,4 +1,5 @@
-//! A thousand healthy servers in virtual time, of whom the rules about servers, users and generators in trouble say nothing.
+//! A thousand healthy servers in virtual time, in which the rules about servers, users and generators
+//! in trouble find nothing.
 
 use model::units::{MILLISECOND, SECOND};
 use model::{Nanos, ReasonCode, Verdict};
@@ -8,7 +9,7 @@ use crate::server::{Reply, scripted};
 
 const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 
-/// What must not be said of a healthy run.
+/// Reasons that must not be given for a healthy run.
 const TROUBLE: [ReasonCode; 8] = [
     ReasonCode::NoResponses,
     ReasonCode::ServerGone,
@@ -68,7 +69,7 @@ fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
     let bodies = bodies[(draw() * 4.0) as usize];
     let serve = move |at: u64| {
         let after = if spread { -mean * (1.0 - draw()).ln() } else { mean };
-        // A pause of the server: whoever comes in it waits until it is over.
+        // A pause of the server: requests that arrive during it wait until it is over.
         let paused = stall && (4 * SECOND..4 * SECOND + 700 * MILLISECOND).contains(&at);
         let rest = if paused { 4 * SECOND + 700 * MILLISECOND - at } else { 0 };
         let reply =

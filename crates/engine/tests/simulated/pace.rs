@@ -1,5 +1,5 @@
 //! Whether a queue of known capacity keeps up with sessions: as many must pile up as the fluid limit
-//! says, and none where sessions are only long.
+//! predicts, and none where sessions are only long.
 
 use model::run::SessionPace;
 use model::units::{MILLISECOND, SECOND};
@@ -110,7 +110,7 @@ fn long_sessions_do_not_pile_up() {
 }
 
 #[test]
-fn sessions_that_come_at_random_are_given_their_chance() {
+fn randomly_arriving_sessions_are_not_reported_as_piling_up() {
     for (load, kept) in [(0.9, true), (1.2, false)] {
         let (pace, _) = Case { arrivals: Arrivals::Poisson, ..Case::of(10, load) }.pace();
         assert_eq!(pace.reaches(0.99), kept, "{load}: {pace:?}");

@@ -1,4 +1,4 @@
-//! Servers that go away while they are measured, and healthy ones that only seem to.
+//! Servers that go away while they are measured, and healthy ones that only appear to.
 
 use model::units::{MILLISECOND, SECOND};
 use model::{Nanos, ReasonCode, Run, Verdict};
@@ -24,7 +24,7 @@ fn judged(mut run: Run) -> Run {
     run
 }
 
-/// What the rule says of a run, if it speaks.
+/// The finding of the rule for a run, if there is one.
 fn said(run: &Run) -> Option<(Verdict, String)> {
     let reasons = run.validity.reasons.iter();
     let mut gone = reasons.filter(|reason| reason.code == ReasonCode::ServerGone);
@@ -51,7 +51,7 @@ fn well(world: &World, load: &Load, from: Nanos, until: Nanos) -> Served {
 
 type Serve = Box<dyn Fn(&World, &Load) -> Vec<Served>>;
 
-/// Each way to go at half of the window, what the rule says of it, and the share that is left.
+/// Each way to go away at half of the window, the rule's finding, and the share of time that is left.
 #[test]
 fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
     let cases: Vec<(&str, Serve, &str, f64)> = vec![
@@ -235,7 +235,7 @@ fn responses_that_cannot_be_used_are_named() {
     }
 }
 
-/// What is made of failing responses.
+/// The verdict on failing responses.
 fn failing(run: &Run) -> Option<Verdict> {
     let mut reasons = run.validity.reasons.iter();
     reasons.find(|reason| reason.code == ReasonCode::FastErrors).map(|reason| reason.consequence)

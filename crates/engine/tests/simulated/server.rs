@@ -26,13 +26,13 @@ pub struct NthRequest {
     pub at: Nanos,
 }
 
-/// What is done about it.
+/// The reply to it.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     /// How long it takes.
     pub after: Nanos,
     pub bytes: Vec<u8>,
-    /// What follows so much later, if anything.
+    /// More bytes that follow later, if any.
     pub then: Option<(Nanos, Vec<u8>)>,
     /// How the connection ends behind it, if it does.
     pub end: Option<Close>,
@@ -52,14 +52,14 @@ impl Reply {
     }
 }
 
-/// Everything a server was asked, readable after the run.
+/// All requests that a server received, readable after the run.
 pub type Log = Rc<RefCell<Vec<NthRequest>>>;
 
 /// A server whose requests are all alike.
 struct Scripted<F> {
     reply: F,
     request: Vec<u8>,
-    /// Bytes of a request after which it is taken for asked.
+    /// Bytes of a request after which it counts as received.
     enough: usize,
     begin: u64,
     conns: Vec<Accepted>,

@@ -4,7 +4,7 @@ use model::units::{MILLISECOND, SECOND};
 use model::{ErrorClass, Nanos};
 use net::Close;
 use testkit::sim::seeds;
-use traffic::{NOBODY, Wants};
+use traffic::{NO_USER, Wants};
 
 use crate::harness::{HANDSHAKE, Load, Outcome, WAY, closed, drive, open};
 use crate::paths::{Log, PathRequest, Script, SourceCall, by_path};
@@ -110,7 +110,8 @@ fn a_user_in_a_session_takes_no_arrival() {
     let firsts = requests.iter().filter(|one| one.path == "/1").count() as u64;
     assert_eq!(firsts + totals.unsent, 100);
     let skipped = script.source_calls().into_iter();
-    let skipped = skipped.filter(|call| *call == SourceCall::Skipped { user: NOBODY, drawn: true });
+    let skipped =
+        skipped.filter(|call| *call == SourceCall::Skipped { user: NO_USER, drawn: true });
     assert_eq!(skipped.count() as u64, totals.unsent);
 }
 
@@ -147,7 +148,7 @@ fn a_connection_lost_in_a_session_ends_it() {
 }
 
 #[test]
-fn a_server_that_goes_away_in_a_session_is_told_as_a_turn_skipped() {
+fn a_server_that_goes_away_in_a_session_is_reported_as_a_skipped_turn() {
     // The server's port goes deaf for the second connection: one file only.
     let script = Script { think: 100 * MILLISECOND, ..Script::of(&["/1", "/2"]) };
     let mut load = open(1.0, 1).with(|plan| plan.timeout_ns = SECOND);
@@ -159,7 +160,7 @@ fn a_server_that_goes_away_in_a_session_is_told_as_a_turn_skipped() {
     let (outcome, _) = play(load, &script, ok);
     assert_eq!(outcome.run.totals.errors.connect, 1);
     let calls = script.source_calls();
-    assert_eq!(calls.last(), Some(&SourceCall::Skipped { user: NOBODY, drawn: true }));
+    assert_eq!(calls.last(), Some(&SourceCall::Skipped { user: NO_USER, drawn: true }));
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn a_burst_leaves_together_and_the_next_after_all_its_responses() {
     }
 }
 
-/// wrk2's sense of a rate: of requests, however many leave together.
+/// A rate counts requests, as in wrk2, however many leave together.
 #[test]
 fn a_rate_is_of_requests_whatever_a_turn_brings() {
     for workers in [1, 3] {
@@ -275,7 +276,7 @@ fn a_rate_is_of_requests_whatever_a_turn_brings() {
         let due: u64 = outcome.intervals.iter().map(|interval| interval.due).sum();
         assert_eq!((run.totals.attempts, requests.len(), due), (300, 300, 300), "{workers}");
         assert_eq!(run.totals.succeeded, 300);
-        // What leaves with others left when they were due: nobody was late, and nobody early.
+        // Requests that leave together left when they were due: none was late, and none early.
         assert!(run.late_ns.max == 0 && run.late_ns.count == 300, "{:?}", run.late_ns);
         let widest = requests.windows(2).map(|pair| pair[1].at - pair[0].at).max().unwrap();
         assert!(widest <= (5 * workers as u64) * SECOND / 300 + HANDSHAKE, "{widest}");
@@ -396,9 +397,10 @@ fn endpoints_and_flows_have_figures_of_their_own() {
     }
 }
 
-/// Whatever a server does, a source hears of every request once, and every request is an attempt.
+/// Whatever a server does, the outcome of every request is reported to its source once, and every
+/// request is an attempt.
 #[test]
-fn every_request_is_told_once_and_counted_once() {
+fn every_request_is_reported_once_and_counted_once() {
     for seed in seeds(0..120) {
         let script = Script {
             wants: Wants::Whole,

@@ -81,7 +81,8 @@ fn an_arrival_that_waited_too_long_is_dropped_unsent() {
     assert_eq!(totals.attempts, 300);
     assert_eq!(totals.unsent + totals.errors.timeout, 300);
     assert!((5..=7).contains(&totals.errors.timeout), "{totals:?}");
-    // What was dropped counts with what it had waited; what the end cut off had not waited it out.
+    // A dropped arrival counts with the time that it had waited; those cut off by the end had not
+    // reached the limit.
     assert!(run.response_ns.min >= 500 * MILLISECOND, "{:?}", run.response_ns);
 }
 
@@ -136,7 +137,7 @@ fn a_black_hole_does_not_hold_up_the_start() {
 }
 
 #[test]
-fn who_is_still_connecting_at_the_start_is_not_connected_twice() {
+fn users_still_connecting_at_the_start_are_not_connected_twice() {
     let mut load = closed(4).with(|plan| {
         (plan.timeout_ns, plan.duration_ns) = (100 * SECOND, Some(20 * SECOND));
     });
@@ -150,7 +151,7 @@ fn who_is_still_connecting_at_the_start_is_not_connected_twice() {
 }
 
 #[test]
-fn connections_that_nobody_accepts_time_out() {
+fn connections_that_are_never_accepted_time_out() {
     let load = closed(3).with(|plan| plan.timeout_ns = 300 * MILLISECOND);
     let run = drive(&load, |world| {
         world.deaf(address(), 1_000_000);
@@ -247,7 +248,7 @@ fn a_second_response_is_not_taken_for_the_next_ones() {
         served
     });
     let totals = &outcome.run.totals;
-    // Nobody can tell which of the two is the response.
+    // Which of the two is the response cannot be known.
     assert_eq!((totals.succeeded, totals.errors.protocol), (0, log.borrow().len() as u64));
     assert_eq!(totals.attempts, totals.errors.protocol);
     assert_eq!(totals.connects, totals.attempts);

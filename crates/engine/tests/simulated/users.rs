@@ -30,7 +30,8 @@ fn a_server_that_is_deaf_on_every_tenth_connection_is_named() {
                 (request.conn % 10 != 1).then(|| Reply::ok_after(MILLISECOND))
             });
             let users = run.users.clone().expect("users are counted");
-            // Who gives up in time and connects anew is heard, mostly; an open loop takes few connections.
+            // Users that give up in time and connect anew are mostly served; an open loop uses few
+            // connections.
             if timeout_ns > 5 * SECOND || load.plan.rate_per_s.is_none() {
                 assert!(users.unserved > 0 || users.mute >= 2, "{users:?}");
                 assert_eq!(starved(&run), Some(Verdict::Invalid), "{users:?}");
@@ -67,7 +68,7 @@ fn users_that_are_left_in_the_middle_are_named() {
 }
 
 #[test]
-fn healthy_servers_and_loads_starve_nobody() {
+fn healthy_servers_and_loads_starve_no_user() {
     let loads: Vec<(&str, Load)> = vec![
         ("plain", closed(20)),
         ("one user", closed(1)),

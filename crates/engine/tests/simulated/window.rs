@@ -181,7 +181,7 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
 
 #[test]
 fn throughput_samples_lose_nothing_when_an_interval_ends() {
-    // Pages are turned in the middle of samples.
+    // Intervals end in the middle of samples.
     let load = closed(1).with(|plan| {
         (plan.warmup_ns, plan.duration_ns) = (250 * MILLISECOND, Some(5 * SECOND));
     });

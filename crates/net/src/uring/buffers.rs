@@ -22,7 +22,7 @@ const STRIDE: usize = BUFFER_BYTES + 192;
 const PAGE: usize = 4096;
 /// Buffers in the kernel's hands at least.
 const LEAST: u16 = 32;
-/// Batches after which it is reckoned anew how many buffers are wanted.
+/// Batches after which the number of buffers wanted is computed anew.
 const REVIEW: u32 = 1024;
 /// Buffers wanted for each that a batch filled on average. A batch that needs more costs its last
 /// connections another submission.
@@ -38,7 +38,7 @@ pub(super) struct Buffers {
     tail: u16,
     /// Buffers in the kernel's hands or lent.
     out: u16,
-    /// How many are to be.
+    /// How many are wanted there.
     wanted: u16,
     /// The others.
     spare: Vec<u16>,
@@ -47,7 +47,7 @@ pub(super) struct Buffers {
     filled: u32,
     /// The kernel ran out in this batch.
     ran_out: bool,
-    /// The memory is not to be freed.
+    /// The memory must not be freed.
     leaked: bool,
 }
 

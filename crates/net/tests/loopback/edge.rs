@@ -1,4 +1,4 @@
-//! When things left and when they were taken in, as the nets say; and the end of a net with much under way.
+//! Whether nets report correctly when bytes left and arrived; and the end of a net with much under way.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,18 +11,18 @@ use net::{ConnId, Event, Handed, Net, Route, Taken};
 
 use crate::harness::{Script, interfaces, listener, pattern, run};
 
-/// Asks three times, and keeps busy after each until the response is there.
+/// Sends three times, and stays busy after each until the reply is there.
 struct Busy {
     route: Route,
     conn: Option<ConnId>,
     echoed: Receiver<()>,
     asked: usize,
-    /// When it was last asked, what the net said of the hand-over, and until when the handler was busy.
+    /// When it last sent, what the net reported of the hand-over, and until when the handler was busy.
     last: (u64, Handed, u64),
     heard: usize,
 }
 
-/// Questions, by turns in the middle of a batch and handed over by the handler.
+/// Sends, alternately in the middle of a batch and handed over by the handler.
 const QUESTIONS: usize = 3;
 
 impl Busy {
@@ -90,13 +90,13 @@ fn await_acknowledgement(stream: &TcpStream) {
         let done =
             unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut unacknowledged) };
         assert_eq!(done, 0, "a socket says what is unacknowledged");
-        // The receiver is told right behind the acknowledgement.
+        // The receiver is woken right after the acknowledgement.
         thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn what_came_while_the_party_was_busy_is_known_to_have_waited() {
+fn bytes_that_came_while_the_handler_was_busy_are_known_to_have_waited() {
     for io in interfaces() {
         let (listener, route) = listener();
         let (says, echoed) = channel();
@@ -141,11 +141,11 @@ impl Script for Hasty {
 }
 
 #[test]
-fn a_party_that_ends_in_the_middle_of_a_large_send_leaves_nothing_to_read_from_freed_memory() {
+fn a_handler_that_ends_in_the_middle_of_a_large_send_leaves_nothing_to_read_from_freed_memory() {
     for io in interfaces() {
         let (listener, route) = listener();
         run(io, None, 1, Hasty { route, conn: None, sent: false });
-        // Other data where the buffer was, if that has been freed.
+        // Allocates other data where the buffer was, if that has been freed.
         let overwritten = vec![0xee_u8; MUCH];
         let (mut stream, _) = listener.accept().expect("it called");
         let mut heard = Vec::new();

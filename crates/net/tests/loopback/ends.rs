@@ -9,7 +9,7 @@ use net::{Close, ConnId, Event, Net, Operation, Route};
 
 use crate::harness::{Script, any, interfaces, listener, pattern, run};
 
-/// What a handler was told, in a word each.
+/// The events that a handler saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Seen {
     Connected,
@@ -98,7 +98,7 @@ fn calls<A: FnMut(&Seen) -> Vec<Do>, O: Fn(&[Seen]) -> bool>(
 }
 
 #[test]
-fn a_port_where_nobody_listens_refuses() {
+fn a_port_without_a_listener_refuses() {
     for io in interfaces() {
         let (gone, route) = listener();
         drop(gone);

@@ -9,7 +9,7 @@ use crate::harness::{Script, interfaces, listener, run};
 /// Accepted connections carry tokens from here on.
 const ACCEPTED: u32 = 1 << 20;
 
-/// Keeps some connections going, each of which says a word, hears it, and is replaced, until so many
+/// Keeps some connections open, each of which sends a word, gets it back, and is replaced, until enough
 /// have.
 struct Short {
     route: Route,
@@ -93,12 +93,12 @@ fn short_connections_reuse_their_slots() {
             },
         );
         assert_eq!((script.accepted.len(), script.opened), (5000, 5000), "{io:?}");
-        // A caller's successor may come before its server has closed, hardly two of them.
+        // A caller's successor may connect before the server has closed, but hardly two of them.
         assert!(script.highest_slot < 8 * at_once, "{io:?}: {}", script.highest_slot);
     }
 }
 
-/// Opens so many connections and then speaks on all of them.
+/// Opens all connections and then sends on all of them.
 struct AtOnce {
     route: Route,
     callers: Vec<ConnId>,

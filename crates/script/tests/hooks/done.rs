@@ -1,4 +1,4 @@
-//! `done`: what it is told, and what it can still ask of the threads.
+//! `done`: its arguments, and the values that it can still read from threads.
 
 use script::{Stats, Summary, SummaryErrors};
 
@@ -57,7 +57,7 @@ fn threads_can_be_read_after_the_run() {
 }
 
 #[test]
-fn a_script_without_done_is_asked_nothing() {
+fn a_script_without_done_is_not_called() {
     assert!(!begin("", 1).session.has_done());
     assert_eq!(finish(""), Ok(()));
 }

@@ -67,7 +67,7 @@ fn texts(source: &Scripted, out: &Requests) -> Vec<String> {
     all.map(|bytes| String::from_utf8(bytes).unwrap()).collect()
 }
 
-/// Shows a source the response `text`, in two pieces.
+/// Passes a source the response `text`, in two pieces.
 pub fn respond(source: &mut Scripted, user: u32, text: &str) -> Completed {
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(ResponseTo::Other);

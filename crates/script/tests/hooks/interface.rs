@@ -115,7 +115,7 @@ fn each_thread_connects_where_setup_says() {
 }
 
 #[test]
-fn lookup_and_connect_tell_what_is_there() {
+fn lookup_and_connect_find_what_is_there() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let open = listener.local_addr().unwrap().port();
     let text = format!(

@@ -13,7 +13,7 @@ fn requests_of(source: &mut script::Scripted) -> Requests {
 }
 
 #[test]
-fn a_script_without_request_is_asked_once() {
+fn a_script_without_request_is_called_once() {
     let text = "wrk.method, wrk.body = 'POST', 'x=1' wrk.headers['Content-Type'] = 'text/plain'
         function init() wrk.path = '/set' end";
     let mut begun = begin(text, 2);
@@ -38,7 +38,7 @@ fn request_is_called_each_time_and_once_before_in_the_first_thread() {
 }
 
 #[test]
-fn several_requests_returned_at_once_are_told_apart() {
+fn several_requests_returned_at_once_are_separated() {
     let text = "function request()
         return wrk.format('GET', '/1') .. wrk.format('POST', '/2', {}, 'b') .. wrk.format('HEAD')
         end";

@@ -40,7 +40,7 @@ fn a_body_too_large_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn who_pipelines_without_reading_is_made_to_wait() {
+fn a_client_that_pipelines_without_reading_has_to_wait() {
     each(|server| {
         let mut client = connect(server);
         let before = resident();
@@ -52,7 +52,7 @@ fn who_pipelines_without_reading_is_made_to_wait() {
         assert!(grown < 64 << 20, "{grown} bytes");
         let served = server.served().path("/healthz");
         assert!(served < 400_000, "{served} served unread");
-        // The server goes on for others meanwhile.
+        // The server still serves other clients.
         assert_eq!(fetch(server, last("/")), OK_LAST);
         let expected = OK.repeat(200);
         for _ in 0..sent {
@@ -93,7 +93,7 @@ fn until(mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn who_leaves_is_forgotten() {
+fn a_client_that_leaves_is_forgotten() {
     each(|server| {
         for path in ["/healthz", "/delay/1h", "/queue?mean=1h", "/fault/hang", "/fault/drip"] {
             let mut clients: Vec<_> = (0..30).map(|_| connect(server)).collect();

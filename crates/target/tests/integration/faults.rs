@@ -9,7 +9,7 @@ use crate::harness::*;
 
 const JSON_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 
-/// What comes for a kind, and how it ends, on every kernel interface.
+/// The bytes received for a kind, and how the connection ends, on every kernel interface.
 fn each(kind: &str, check: impl Fn(&str, End)) {
     for io in interfaces() {
         let server = start(Options { io: Some(io), ..options() });
@@ -122,7 +122,7 @@ fn a_drip_and_an_endless_header_go_on() {
         assert!(came.starts_with("HTTP/1.1 200 OK\r\nX-Endless: a"));
         assert!(!came.contains("\r\n\r\n"));
         drop(endless);
-        // Neither holds up anybody else.
+        // Neither delays other clients.
         assert_eq!(fetch(&server, last("/")), OK_LAST);
     }
 }

@@ -1,4 +1,4 @@
-//! Requests cut anywhere, pipelined, trickled, and made to smuggle.
+//! Requests cut anywhere, pipelined, trickled, and crafted to smuggle.
 
 use std::time::Duration;
 

@@ -74,7 +74,7 @@ fn http_1_0_is_told_that_its_connection_is_kept() {
 }
 
 #[test]
-fn bytes_come_in_the_number_asked_for() {
+fn bytes_come_in_the_requested_number() {
     each(|server| {
         for count in [0, 1, 65_535, 65_536, 65_537, 5_000_000] {
             let response = fetch(server, last(&format!("/bytes/{count}")));
@@ -86,7 +86,7 @@ fn bytes_come_in_the_number_asked_for() {
 }
 
 #[test]
-fn statuses_are_those_asked_for() {
+fn statuses_are_those_requested() {
     each(|server| {
         for (code, line) in [
             (200, "HTTP/1.1 200 OK\r\n"),
@@ -121,7 +121,7 @@ fn an_echo_has_the_body_and_its_type() {
 }
 
 #[test]
-fn a_client_that_waits_for_it_is_told_to_go_on() {
+fn a_client_that_expects_100_continue_gets_it() {
     each(|server| {
         let mut client = connect(server);
         client.send(
@@ -147,7 +147,7 @@ fn delays_and_processor_time_pass() {
 }
 
 #[test]
-fn wrong_requests_are_told_what_would_be_right() {
+fn responses_to_wrong_requests_say_what_would_be_right() {
     each(|server| {
         for (path, status, needle) in [
             ("/nowhere", 404, "/bytes/{n}, /status/{code}"),

@@ -1,11 +1,10 @@
 //! A seeded simulation of clock and network behind [`net::Net`].
 //!
 //! Several hosts share one [`World`]. Each has a [`SimNet`], on which a handler (the same code that
-//! runs over real sockets) is driven by [`run`]. Time is virtual: it jumps to the next instant at
-//! which anything happens, so that an hour costs what its events cost. Everything that is left to
-//! chance (delays, where a stream of bytes is cut, which listener of several gets a connection, lost
-//! connections) is drawn from the world's seed: the same seed gives the same run, byte for byte and
-//! nanosecond for nanosecond.
+//! runs over real sockets) is driven by [`run`]. Time is virtual: it jumps to the next instant at which
+//! anything happens, so that an hour costs what its events cost. Everything random (delays, where a
+//! stream of bytes is cut, which listener of several gets a connection, lost connections) is drawn from
+//! the world's seed: the same seed gives the same run, byte for byte and nanosecond for nanosecond.
 //!
 //! What of TCP is modelled: the handshake and its refusals, accept queues, one-way delays with
 //! ordered delivery, send and receive buffers with pressure back on the sender, FIN and half-close,

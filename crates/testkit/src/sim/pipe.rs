@@ -131,7 +131,7 @@ impl Kernel {
         None
     }
 
-    /// Sees to it that an end looks into its inbox, once, at this instant.
+    /// Schedules an end to read its inbox, once, at this instant.
     pub(super) fn expect_readable(&mut self, id: EndId) {
         let now = self.now;
         let Some(end) = self.ends.get_mut(&id) else { return };

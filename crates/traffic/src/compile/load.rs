@@ -13,7 +13,7 @@ use super::Inputs;
 use super::request::{method, name};
 use super::varying_load::VaryingLoad;
 
-/// Endpoints of a workload at most, steps among them: as many as results tell apart.
+/// Endpoints of a workload at most, steps among them: as many as results distinguish.
 const MOST: usize = 1_000;
 /// Users at most.
 const MOST_USERS: u64 = 1 << 30;

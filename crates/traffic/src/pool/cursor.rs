@@ -75,7 +75,7 @@ impl KeptRanges {
     /// Reads records. Zeros are an unused slot.
     ///
     /// # Errors
-    /// When anything else is there: without it, what is used up cannot be told.
+    /// When anything else is there: which rows are used up is then unknown.
     pub fn read(records: &[u8]) -> Result<Self, Damaged> {
         let mut ranges = Self::default();
         for record in records.chunks(RECORD_BYTES) {

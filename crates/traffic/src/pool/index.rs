@@ -35,7 +35,7 @@ pub struct IndexHead {
     pub block: u64,
     /// The sum of all weights, if rows have weights.
     pub weight: Option<f64>,
-    /// Sum over the entries, which tells damaged ones.
+    /// Checksum of the entries.
     pub sum: u64,
 }
 

@@ -123,7 +123,7 @@ fn in_an_open_loop_a_user_is_free_after_its_session() {
     out.clear();
     assert_eq!(source.next(arrival(1, 1), &mut out), Next::Send);
     assert!(out.parts()[0].opens);
-    let lost = source.skip(traffic::Turn { user: traffic::NOBODY, ..arrival(2, 0) });
+    let lost = source.skip(traffic::Turn { user: traffic::NO_USER, ..arrival(2, 0) });
     assert_eq!(lost.session, Some(Session { flow: 0, failed_at: Some(0) }));
 }
 

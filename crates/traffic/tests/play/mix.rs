@@ -106,7 +106,7 @@ fn users_belong_to_their_endpoint_and_keep_its_pace() {
 }
 
 #[test]
-fn unique_rows_are_split_over_workers_and_run_out_aloud() {
+fn unique_rows_are_split_over_workers_and_running_out_is_reported() {
     let workload = json!({"target": "http://h",
         "pools": {"u": {"values": (0..1000).collect::<Vec<_>>(), "order": "unique"}},
         "endpoints": [{"path": "/${u}"}]});

@@ -81,7 +81,7 @@ fn a_check_fails_for_what_a_response_lacks() {
 }
 
 #[test]
-fn responses_are_told_apart_in_a_pipeline() {
+fn responses_are_separated_in_a_pipeline() {
     let mut source = checked(json!([{"contains": "yes"}]));
     for user in [0, 0, 1] {
         sent(&mut *source, closed(user, 0));

@@ -172,7 +172,7 @@ fn chunked_bodies() {
 }
 
 #[test]
-fn pipelined_responses_are_told_apart() {
+fn pipelined_responses_are_separated() {
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n\
                   HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 204 \r\n\r\n";
     let steps = responses(bytes, &[ResponseTo::Head, ResponseTo::Other, ResponseTo::Other]);
@@ -182,7 +182,7 @@ fn pipelined_responses_are_told_apart() {
 }
 
 #[test]
-fn pipelined_requests_are_told_apart_and_an_empty_line_before_each_ignored() {
+fn pipelined_requests_are_separated_and_an_empty_line_before_each_ignored() {
     let bytes = b"\r\nPOST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi\
                   \r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n\r\n";
     let targets: Vec<_> = requests(bytes)

@@ -1,7 +1,7 @@
 //! Dripped, endless and repeated input against time and memory.
 //!
-//! No time is measured: a reader that costs the square of the length would keep these tests busy for
-//! hours, which is noticed.
+//! No time is measured: a reader that costs the square of the length would keep these tests running for
+//! hours.
 
 use wire::{Limits, RequestParser, ResponseEvent, ResponseParser, ResponseTo, WireError};
 

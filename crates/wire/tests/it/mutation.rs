@@ -100,7 +100,7 @@ impl Random {
 #[test]
 fn mutated_responses_read_alike_and_httparse_agrees() {
     let mut endings = BTreeMap::new();
-    // Outlives the connections: heads are near alike, so that one may pass for another.
+    // Outlives the connections: heads are similar, so that one could be mistaken for another.
     let mut seen = LastHead::new();
     for seed in 0..CASES {
         let mut random = Random(seed);
@@ -149,7 +149,7 @@ fn ending(steps: &[Step]) -> &'static str {
     }
 }
 
-/// What we accept, a more lenient reader accepts with the same meaning.
+/// What we accept, a more lenient parser accepts with the same meaning.
 fn agree_on_response(status: u16, common: &Common, bytes: &[u8]) {
     let first = &bytes[b"HTTP/1.1 ".len()..];
     if first.starts_with(b"1") && !first.starts_with(b"101") {

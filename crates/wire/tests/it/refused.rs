@@ -101,7 +101,7 @@ fn request_lines() {
 }
 
 /// Lines that are refused in responses, in requests and as trailers. The head is not complete after
-/// them: nothing is put off until it is.
+/// them: errors are not deferred until it is.
 #[test]
 fn header_lines() {
     let table: [(&[u8], &str); 25] = [

@@ -1,12 +1,12 @@
-//! Runs a parser over pieces of input and writes down what it said, so that two runs can be
-//! compared. Checks on the way what must hold of every run.
+//! Runs a parser over pieces of input and records its events, so that two runs can be compared. Checks
+//! on the way what must hold of every run.
 
 use wire::{
     Eof, Framing, Headers, LastHead, Limits, RequestEvent, RequestParser, ResponseEvent,
     ResponseHead, ResponseParser, ResponseTo, WireError,
 };
 
-/// What a parser said, with neighbouring pieces of a body merged.
+/// An event of a parser, with neighbouring pieces of a body merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Response { status: u16, common: Common },
@@ -65,7 +65,7 @@ impl Transcript {
 
     fn error(&mut self, error: WireError) {
         let text = match error {
-            // How much had arrived is all that this one can show.
+            // This error can show only how much had arrived.
             WireError::Unsolicited { .. } => String::new(),
             _ => error.to_string(),
         };

@@ -11,7 +11,7 @@ use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::server::{self, Server};
 use crate::bench::statistics::Spread;
 
-/// A client of another project, and what its rounds gave.
+/// A client of another project, and the results of its rounds.
 pub type Other<'s> = (&'static str, &'s Series);
 
 /// CPU per request, ours over theirs, round by round.
@@ -58,7 +58,7 @@ pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Against nginx, which is the limit: what the client saves, it sleeps.
+/// Against nginx, which is the limit: the client sleeps for the time that it saves.
 pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second, third] = server::each(Server::nginx)?;
     let mut rows = Vec::new();

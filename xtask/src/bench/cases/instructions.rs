@@ -10,7 +10,7 @@ use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::statistics::Spread;
 use crate::repo;
 
-/// Responses read in a short and in a longer run; the difference is free of what starting costs.
+/// Responses read in a short and in a longer run; the difference excludes the cost of starting.
 const SHORT: u32 = 1_000;
 const LONG: u32 = 11_000;
 

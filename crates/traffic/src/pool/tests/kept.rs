@@ -103,7 +103,7 @@ fn a_run_that_ended_is_gone_on_with_where_it_was() {
 }
 
 #[test]
-fn what_is_no_record_is_told() {
+fn what_is_not_a_record_is_reported() {
     let ranges = KeptRanges {
         next: Some(Place { at: 90, row: 9, line: 10 }),
         left: vec![RowRange {

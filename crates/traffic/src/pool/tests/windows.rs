@@ -192,7 +192,7 @@ fn what_one_load_leaves_the_next_one_takes() {
 }
 
 #[test]
-fn what_is_wrong_in_a_stream_is_told_with_row_and_line() {
+fn errors_in_a_stream_are_reported_with_row_and_line() {
     for (text, rows, needle) in [
         (
             &b"a,b\n1,2\n\"3\n\",4\n\n5\n6,7\n"[..],
