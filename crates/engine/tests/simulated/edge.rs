@@ -135,8 +135,11 @@ fn unsolicited_responses_are_errors_and_no_time_wraps() {
             }
             let timed = run.service_ns;
             assert!(timed.count == 0 || timed.min > 0, "{timed:?}");
-            let said = &run.totals.error_samples["protocol"];
-            assert!(said.contains("more responses than") || said.contains("no request"), "{said}");
+            let sample = &run.totals.error_samples["protocol"];
+            assert!(
+                sample.contains("more responses than") || sample.contains("no request"),
+                "{sample}"
+            );
         }
     }
 }
@@ -158,11 +161,11 @@ fn the_first_byte_is_that_of_the_final_response() {
         let reply = Reply::bytes(&at_once);
         let then = (!later.is_empty()).then(|| (10 * MILLISECOND, later.clone()));
         let reply = Reply { then, ..reply };
-        let said = (at_once, later);
+        let sent = (at_once, later);
         let response = move |_| Some(reply.clone());
         let run = drive(&load, |world| scripted(world, &load.request, response).0).run;
         let first = first_ms * MILLISECOND + WAYS;
-        assert!(run.totals.succeeded > 50, "{said:?}");
-        assert_eq!((run.first_byte_ns.min, run.first_byte_ns.max), (first, first), "{said:?}");
+        assert!(run.totals.succeeded > 50, "{sent:?}");
+        assert_eq!((run.first_byte_ns.min, run.first_byte_ns.max), (first, first), "{sent:?}");
     }
 }

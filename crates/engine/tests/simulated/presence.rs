@@ -25,7 +25,7 @@ fn judged(mut run: Run) -> Run {
 }
 
 /// The finding of the rule for a run, if there is one.
-fn said(run: &Run) -> Option<(Verdict, String)> {
+fn finding(run: &Run) -> Option<(Verdict, String)> {
     let reasons = run.validity.reasons.iter();
     let mut gone = reasons.filter(|reason| reason.code == ReasonCode::ServerGone);
     gone.next().map(|reason| (reason.consequence, reason.text.clone()))
@@ -83,7 +83,7 @@ fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
                 if load.plan.rate_per_s.is_some() { "open" } else { "closed" }
             );
             let run = judged(drive(&load, |world| serve(world, &load)).run);
-            let Some((consequence, text)) = said(&run) else { panic!("{which}: not named") };
+            let Some((consequence, text)) = finding(&run) else { panic!("{which}: not named") };
             assert_eq!(consequence, Verdict::Invalid, "{which}");
             assert!(text.contains(words), "{which}: {text}");
             let found = run.rates.available_ratio.unwrap();
@@ -138,7 +138,7 @@ fn what_is_lost_before_the_window_is_not_the_windows() {
     });
     let serve = |world: &World| vec![well(world, &load, SECOND, 60 * SECOND)];
     let run = judged(drive(&load, serve).run);
-    assert_eq!(said(&run), None);
+    assert_eq!(finding(&run), None);
     assert_eq!((run.rates.available_ratio, run.rates.attempts_success_ratio), (Some(1.0), None));
 }
 
@@ -162,7 +162,7 @@ fn a_server_without_half_of_its_instances_is_named() {
             })
             .run,
         );
-        let (consequence, text) = said(&run).expect("named");
+        let (consequence, text) = finding(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert!(text.contains("cut off some of its users"), "{text}");
     }
@@ -184,7 +184,7 @@ fn instances_that_take_their_connections_along_are_named() {
             })
             .run,
         );
-        let (consequence, text) = said(&run).expect("named");
+        let (consequence, text) = finding(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert!(text.contains("cut off 10 of "), "{text}");
     }
@@ -207,7 +207,7 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
                 })
                 .run,
             );
-            let (consequence, text) = said(&run).expect("named");
+            let (consequence, text) = finding(&run).expect("named");
             assert_eq!(consequence, Verdict::Invalid, "{text}");
             assert!(text.contains("2.00s into the window, until 4."), "{text}");
         }
@@ -229,7 +229,7 @@ fn responses_that_cannot_be_used_are_named() {
             })
             .run,
         );
-        let (consequence, text) = said(&run).expect("named");
+        let (consequence, text) = finding(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert!(text.contains("not usable HTTP: behind its response"), "{text}");
     }
@@ -299,6 +299,6 @@ fn a_restart_of_a_moment_is_a_note() {
         ]
     };
     let run = judged(drive(&load, serve).run);
-    let (consequence, text) = said(&run).expect("named");
+    let (consequence, text) = finding(&run).expect("named");
     assert_eq!(consequence, Verdict::Valid, "{text}");
 }

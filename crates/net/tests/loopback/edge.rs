@@ -16,17 +16,17 @@ struct Busy {
     route: Route,
     conn: Option<ConnId>,
     echoed: Receiver<()>,
-    asked: usize,
+    sends: usize,
     /// When it last sent, what the net reported of the hand-over, and until when the handler was busy.
     last: (u64, Handed, u64),
-    heard: usize,
+    received: usize,
 }
 
 /// Sends, alternately in the middle of a batch and handed over by the handler.
-const QUESTIONS: usize = 3;
+const SENDS: usize = 3;
 
 impl Busy {
-    fn ask<N: Net>(&mut self, net: &mut N) {
+    fn send_one<N: Net>(&mut self, net: &mut N) {
         let Some(conn) = self.conn else { return };
         let begun = net.now();
         let before = net.handed_over();
@@ -38,7 +38,7 @@ impl Busy {
         // The response is in the socket before the next look at the kernel.
         self.echoed.recv().expect("the peer responds");
         self.last = (begun, handed, net.now());
-        self.asked += 1;
+        self.sends += 1;
     }
 }
 
@@ -53,7 +53,7 @@ impl Script for Busy {
         match event {
             Event::Connected => {}
             Event::Received(bytes) => {
-                self.heard += bytes.len();
+                self.received += bytes.len();
                 let (begun, handed, busy_until) = self.last;
                 assert!(handed.at <= begun.max(handed.at) && busy_until <= at);
                 // It came while the handler was busy, so it may have waited since it last looked.
@@ -61,24 +61,24 @@ impl Script for Busy {
             }
             other => panic!("{other:?}"),
         }
-        if self.asked < QUESTIONS {
-            self.ask(net);
+        if self.sends < SENDS {
+            self.send_one(net);
         }
     }
 
     fn done(&self) -> bool {
-        self.heard == QUESTIONS
+        self.received == SENDS
     }
 }
 
 /// Sends a byte back for each byte, and signals once it is in the other side's socket.
-fn echo_bytes(mut stream: TcpStream, says: &Sender<()>) {
+fn echo_bytes(mut stream: TcpStream, signal: &Sender<()>) {
     let mut byte = [0];
     stream.set_nodelay(true).expect("an option that every socket has");
     while stream.read(&mut byte).is_ok_and(|n| n > 0) {
         stream.write_all(b"!").expect("the caller is there");
         await_acknowledgement(&stream);
-        says.send(()).expect("the caller waits for it");
+        signal.send(()).expect("the caller waits for it");
     }
 }
 
@@ -99,15 +99,15 @@ fn await_acknowledgement(stream: &TcpStream) {
 fn bytes_that_came_while_the_handler_was_busy_are_known_to_have_waited() {
     for io in interfaces() {
         let (listener, route) = listener();
-        let (says, echoed) = channel();
+        let (signal, echoed) = channel();
         let peer = thread::spawn(move || {
             let (stream, _) = listener.accept().expect("somebody calls");
-            echo_bytes(stream, &says);
+            echo_bytes(stream, &signal);
         });
         let last = (0, Handed::default(), 0);
-        let script = Busy { route, conn: None, echoed, asked: 0, last, heard: 0 };
+        let script = Busy { route, conn: None, echoed, sends: 0, last, received: 0 };
         let script = run(io, None, 1, script);
-        assert_eq!(script.heard, QUESTIONS, "{io:?}");
+        assert_eq!(script.received, SENDS, "{io:?}");
         peer.join().expect("no panic");
     }
 }
@@ -148,12 +148,13 @@ fn a_handler_that_ends_in_the_middle_of_a_large_send_leaves_nothing_to_read_from
         // Allocates other data where the buffer was, if that has been freed.
         let overwritten = vec![0xee_u8; MUCH];
         let (mut stream, _) = listener.accept().expect("it called");
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         // A RST may end it.
-        let _ = stream.read_to_end(&mut heard);
-        let good = heard.iter().enumerate().take_while(|(at, byte)| **byte == pattern(*at)).count();
-        assert_eq!(good, heard.len(), "{io:?}: other bytes after {good}");
-        assert!(heard.len() < MUCH, "{io:?}: it all fitted");
+        let _ = stream.read_to_end(&mut received);
+        let good =
+            received.iter().enumerate().take_while(|(at, byte)| **byte == pattern(*at)).count();
+        assert_eq!(good, received.len(), "{io:?}: other bytes after {good}");
+        assert!(received.len() < MUCH, "{io:?}: it all fitted");
         drop(overwritten);
     }
 }

@@ -186,13 +186,13 @@ fn closing_in_order_delivers_everything_to_a_slow_reader_that_still_talks() {
     const BYTES: usize = 4 << 20;
     for io in interfaces() {
         let (route, read) = peer(|mut stream| {
-            let mut heard = vec![0; BYTES / 2];
-            stream.read_exact(&mut heard).map_err(|e| e.kind())?;
+            let mut received = vec![0; BYTES / 2];
+            stream.read_exact(&mut received).map_err(|e| e.kind())?;
             // What the other side will never read must not cost the rest of the response.
             stream.write_all(&[b'x'; 50_000]).map_err(|e| e.kind())?;
             thread::sleep(Duration::from_millis(100));
-            stream.read_to_end(&mut heard).map_err(|e| e.kind())?;
-            Ok::<_, ErrorKind>(heard)
+            stream.read_to_end(&mut received).map_err(|e| e.kind())?;
+            Ok::<_, ErrorKind>(received)
         });
         let act = |seen: &Seen| match seen {
             Seen::Connected => {
@@ -201,9 +201,9 @@ fn closing_in_order_delivers_everything_to_a_slow_reader_that_still_talks() {
             _ => panic!("{seen:?} after the close"),
         };
         keep_going(io, calls(route, act, |_| true), &read);
-        let heard = read.join().expect("no panic").expect("everything, then the end");
-        assert_eq!(heard.len(), BYTES, "{io:?}");
-        assert!(heard.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+        let received = read.join().expect("no panic").expect("everything, then the end");
+        assert_eq!(received.len(), BYTES, "{io:?}");
+        assert!(received.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
     }
 }
 
@@ -212,13 +212,13 @@ fn small_sends_to_a_reader_that_falls_behind_stay_whole_and_in_order() {
     const BYTES: usize = 6 << 20;
     for (io, each) in interfaces().into_iter().flat_map(|io| [(io, 173), (io, 30_011)]) {
         let (route, read) = peer(|mut stream| {
-            let mut heard = Vec::new();
+            let mut received = Vec::new();
             let mut some = vec![0; 300_000];
             loop {
                 thread::sleep(Duration::from_millis(5));
                 match stream.read(&mut some).map_err(|e| e.kind())? {
-                    0 => return Ok::<_, ErrorKind>(heard),
-                    n => heard.extend_from_slice(&some[..n]),
+                    0 => return Ok::<_, ErrorKind>(received),
+                    n => received.extend_from_slice(&some[..n]),
                 }
             }
         });
@@ -235,9 +235,9 @@ fn small_sends_to_a_reader_that_falls_behind_stay_whole_and_in_order() {
             _ => panic!("{seen:?}"),
         };
         keep_going(io, calls(route, act, |_| true), &read);
-        let heard = read.join().expect("no panic").expect("everything, then the end");
-        assert!(heard.len() >= BYTES, "{io:?}: {}", heard.len());
-        assert!(heard.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+        let received = read.join().expect("no panic").expect("everything, then the end");
+        assert!(received.len() >= BYTES, "{io:?}: {}", received.len());
+        assert!(received.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
     }
 }
 

@@ -63,7 +63,7 @@ fn a_script_without_done_is_not_called() {
 }
 
 #[test]
-fn what_done_does_wrong_is_said() {
+fn errors_in_done_are_reported() {
     let error = finish("function done(s)\n  return s.nothing.at_all\nend").unwrap_err();
     assert_eq!(error, "x.lua:2: attempt to index field 'nothing' (a nil value) (in done())");
 }
