@@ -1,5 +1,5 @@
 //! `cargo xtask noise`: the tests that use real sockets, again and again, beside processes that take
-//! half of every processor by turns. Tests that depend on timing fail here.
+//! half of every processor in turn. Tests that depend on timing fail here.
 //!
 //! Owns the rounds and the noise. A test that fails has failed: nothing is tried twice.
 

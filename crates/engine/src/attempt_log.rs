@@ -35,9 +35,9 @@ pub(crate) enum LogEntry {
     Unfinished { endpoint: u16 },
     /// A session began.
     Began { flow: u16 },
-    /// A session of so many `requests` ended whole; `counts` if it was due in time, `done` as above.
+    /// A session of `requests` requests was completed; `counts` if it was due in time, `done` as above.
     Completed { flow: u16, requests: u32, time: Nanos, counts: bool, done: bool },
-    /// A step failed, and the session with it, after so many `requests`.
+    /// A step failed, and the session with it, after `requests` requests.
     Broke { flow: u16, step: u16, requests: u32 },
 }
 

@@ -59,7 +59,7 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 /// What is reported while a run goes on.
 #[derive(Debug)]
 pub enum Progress<'a> {
-    /// Before the start: so many connections are open.
+    /// Before the start: the number of open connections.
     Opening(u32),
     /// An interval is over.
     Interval(&'a mut Interval),

@@ -51,7 +51,7 @@ impl StartBarrier {
         let _ = self.halt.set(halt);
     }
 
-    /// The first responses of so many endpoints, which all workers share.
+    /// The first responses of this many endpoints, which all workers share.
     pub(crate) fn expected(&self, endpoints: usize) -> &FirstResponses {
         self.expected.get_or_init(|| FirstResponses::of(endpoints))
     }

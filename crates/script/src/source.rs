@@ -118,7 +118,7 @@ impl Scripted {
         Ok(())
     }
 
-    /// Refuses more requests than came together at first: the connections are laid out for so many.
+    /// Refuses more requests than came together at first: the connections are sized for that many.
     #[inline]
     fn bounded(&self) -> Result<(), ScriptError> {
         let (count, most) = (self.cuts.len(), usize::from(self.burst));

@@ -192,7 +192,7 @@ fn accept_all(listener: &TcpListener, state: &Arc<ServerState>) {
     }
 }
 
-/// Serves the n-th connection until either side closes it.
+/// Serves connection number n until either side closes it.
 fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;

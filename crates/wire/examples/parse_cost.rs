@@ -104,7 +104,7 @@ fn time(mut one: impl FnMut()) -> Duration {
     (0..ROUNDS).map(round).min().expect("there are rounds")
 }
 
-/// Of `responses` by turns, recognising the last head or not.
+/// Reads `responses` in turn, recognising the last head or not.
 fn read_responses(responses: &[&[u8]], remember: bool) -> Duration {
     let mut parser = ResponseParser::new(Limits::default());
     let mut seen = remember.then(LastHead::new);

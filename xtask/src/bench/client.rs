@@ -115,7 +115,7 @@ impl<'s> Client<'s> {
         self.outcome(before, finished.with_context(|| self.name.clone())?)
     }
 
-    /// What it runs for so many seconds.
+    /// The command that runs it for this many seconds.
     pub fn command(&self, seconds: u32) -> Command {
         let mut words = self.command.iter().map(|word| match word.to_str() {
             Some(text) => text.replace(SECONDS, &seconds.to_string()).into(),

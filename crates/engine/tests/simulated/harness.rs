@@ -36,7 +36,7 @@ pub struct Load {
     pub toil: Arc<AtomicU64>,
 }
 
-/// A closed loop of so many users for a second.
+/// A closed loop of `connections` users for a second.
 pub fn closed(connections: u32) -> Load {
     Load {
         plan: plan(connections),
@@ -54,7 +54,7 @@ pub fn closed(connections: u32) -> Load {
     }
 }
 
-/// An open loop at a rate over at most so many connections for a second.
+/// An open loop at a rate over at most `connections` connections for a second.
 pub fn open(rate_per_s: f64, connections: u32) -> Load {
     let mut load = closed(connections);
     load.plan.rate_per_s = Some(rate_per_s);

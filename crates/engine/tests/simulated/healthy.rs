@@ -53,7 +53,7 @@ fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
     let mean = [2e6, 1e7, 1e8, 1e9, 3e9][(draw() * 5.0) as usize];
     let mut load = match draw() < 0.5 {
         true => closed(users),
-        // At most 95 % of what so many connections can carry.
+        // At most 95 % of what these connections can carry.
         false => open((0.95 * f64::from(users) * 1e9 / mean).min(300.0), users),
     };
     load.seed = seed;

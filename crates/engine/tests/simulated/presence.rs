@@ -144,7 +144,7 @@ fn what_is_lost_before_the_window_is_not_the_windows() {
 
 #[test]
 fn a_server_without_half_of_its_instances_is_named() {
-    // Every other connection is cut off at its first request, by turns, from half of the window on.
+    // Every other connection is cut off at its first request, from half of the window on.
     for load in loads() {
         let load = load.with(|plan| plan.keepalive = false);
         let run = judged(

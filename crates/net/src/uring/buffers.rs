@@ -1,8 +1,8 @@
 //! The ring of receive buffers that the kernel fills and this net lends out.
 //!
 //! The kernel takes buffers in the order in which they were given, so that with many of them each is
-//! cold, and its page unknown to the processor, by the time it is filled again. So only a few more
-//! than batches have needed of late are in the kernel's hands; the others wait, for when it runs out.
+//! cold, and its page unknown to the processor, by the time it is filled again. So the kernel has only
+//! a few more than recent batches have needed; the others are spare, for when it runs out.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;

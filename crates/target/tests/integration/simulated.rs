@@ -121,7 +121,7 @@ impl Handler<SimNet> for Callers {
     }
 }
 
-/// Runs the calls against a server of so many threads until nothing is left to happen.
+/// Runs the calls against a server of `threads` threads until nothing is left to happen.
 pub fn simulate(
     seed: u64,
     conditions: Conditions,

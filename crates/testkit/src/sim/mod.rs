@@ -95,7 +95,7 @@ impl Drop for World {
 /// The seeds a test should try: those of the range, or the one in `SIM_SEED`.
 ///
 /// # Panics
-/// When `SIM_SEED` is set to something that is no number.
+/// When `SIM_SEED` is set to something other than a number.
 pub fn seeds(range: Range<u64>) -> Range<u64> {
     match std::env::var("SIM_SEED") {
         Ok(text) => {

@@ -44,7 +44,7 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Forgets all rows, of so many pools.
+    /// Forgets all rows, and makes room for this many pools.
     pub(crate) fn clear(&mut self, pools: usize) {
         self.at.resize(pools, 0);
         self.cells.clear();

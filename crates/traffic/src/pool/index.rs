@@ -205,7 +205,7 @@ pub(crate) fn weight_of(cell: &[u8]) -> Option<f64> {
 pub struct RowIndex {
     head: IndexHead,
     entries: Arc<dyn RowFile>,
-    /// Sums of weights before every so many blocks.
+    /// Sums of weights before every [`EVERY`]-th block.
     sums: Arc<[f64]>,
 }
 

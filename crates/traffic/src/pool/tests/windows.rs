@@ -44,7 +44,7 @@ pub(super) fn csv(bytes: &[u8], columns: Option<&[String]>) -> CsvFile {
 
 type Row = Vec<Vec<u8>>;
 
-/// All rows, windows of so many bytes after one another.
+/// All rows, read in consecutive windows of this many bytes.
 fn by_windows(bytes: &[u8], window: usize) -> Result<Vec<Row>, String> {
     let csv = csv(bytes, Some(&["a".to_owned()]));
     let (mut splitter, mut piece, mut cells) = (Splitter::new(b','), Vec::new(), Cells::default());
