@@ -1,4 +1,4 @@
-//! Results of ours from anybody's hand: read or refused, and judged, whatever their figures.
+//! Our own result files, hostile ones among them: read or refused, and judged, whatever their figures.
 
 #![no_main]
 

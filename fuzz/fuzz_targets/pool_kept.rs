@@ -1,12 +1,11 @@
-//! Cursors and indexes of pools out of files that anybody wrote: refused, or read, and then what was read is
-//! written as itself.
+//! Saved ranges and indexes of pools from hostile files: refused, or read and written again unchanged.
 
 #![no_main]
 
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use traffic::{IndexHead, Lots, RowFile, RowIndex};
+use traffic::{IndexHead, KeptRanges, RowFile, RowIndex};
 
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
@@ -25,9 +24,9 @@ impl RowFile for Bytes {
 }
 
 fuzz_target!(|data: &[u8]| {
-    if let Ok(lots) = Lots::read(data) {
-        let again = Lots::read(&lots.records()).expect("what was written is read");
-        assert_eq!((again.next, again.left), (lots.next, lots.left));
+    if let Ok(ranges) = KeptRanges::read(data) {
+        let again = KeptRanges::read(&ranges.records()).expect("what was written is read");
+        assert_eq!((again.next, again.left), (ranges.next, ranges.left));
     }
     let Some((head, entries)) = data.split_first_chunk::<33>() else { return };
     let word = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));

@@ -1,4 +1,4 @@
-//! Pools out of files that anybody wrote, in each form: refused with its place, or drawn from.
+//! Pools from hostile files, in each form: refused with the place of the error, or drawn from.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! The boundary to Lua: what `request()` returns and what `response()` is shown are any bytes. What is sent are
-//! whole requests, and nothing panics.
+//! The boundary to Lua: what `request()` returns and what `response()` is shown are any bytes. Only
+//! whole requests are sent, and nothing panics.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use script::{Printed, Script, Scripted, Session, Site, Watchdog};
 use traffic::{Next, Payload, Requests, Source, Turn};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
-/// Sends what the last answer held.
+/// Sends what the last response held.
 const TEXT: &str = "local last = 'GET / HTTP/1.1\\r\\n\\r\\n'\n\
     function request() return last end\n\
     function response(status, headers, body)\n\
@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
     });
 });
 
-/// Shows the bytes as an answer's body, and asks for the request that they make; whether it was one.
+/// Shows the bytes as a response's body, and takes the request that they make; whether it was one.
 fn play(source: &mut Scripted, data: &[u8]) -> bool {
     let mut out = Requests::new();
     let turn = Turn { user: 0, draw: None, now: 0 };
@@ -72,7 +72,7 @@ fn play(source: &mut Scripted, data: &[u8]) -> bool {
     let Ok(Some(ResponseEvent::Head(read))) = parser.next(&mut head) else { return false };
     source.head(0, &read);
     source.body(0, data);
-    if source.answered(0, true, 0).halt.is_some() {
+    if source.completed(0, true, 0).halt.is_some() {
         return false;
     }
     out.clear();

@@ -1,7 +1,7 @@
 //! Workloads compiled and played, for the targets that feed what they read.
 
 use model::{Draw, Workload};
-use traffic::{Compiled, Inputs, PoolFile, Requests, Seat, Source, Turn, compile};
+use traffic::{Compiled, Inputs, PoolFile, Requests, WorkerPlace, Source, Turn, compile};
 
 /// A workload in JSON, with the same bytes as every file that it names; `None` when it is refused.
 pub fn compiled(workload: &str, rows: &[u8]) -> Option<Compiled> {
@@ -21,12 +21,12 @@ pub fn compiled(workload: &str, rows: &[u8]) -> Option<Compiled> {
     compile(&workload, &inputs).ok()
 }
 
-/// What one worker alone sends.
+/// The source of a single worker.
 pub fn source(compiled: &Compiled) -> Box<dyn Source> {
-    compiled.supply(1_700_000_000_000_000_000).source(Seat { worker: 0, workers: 1 })
+    compiled.supply(1_700_000_000_000_000_000).source(WorkerPlace { worker: 0, workers: 1 })
 }
 
-/// The arrival of a number: what it brings, and whether it is to be sent.
+/// Plays one arrival: its requests, and whether they are to be sent.
 pub fn arrive(source: &mut dyn Source, k: u64, out: &mut Requests) -> bool {
     out.clear();
     let turn = Turn { user: 0, draw: Some(Draw { lane: 0, k }), now: 0 };

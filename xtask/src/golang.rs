@@ -1,7 +1,7 @@
 //! A Go that is new enough for casestudy/, and programs that are built with it.
 //!
-//! Debian's Go may be older than what `go.mod` asks for. Go publishes its toolchains as modules, and every Go can fetch
-//! a module: so an old one is used for nothing but fetching the one asked for.
+//! Debian's Go may be older than `go.mod` requires. Go publishes its toolchains as modules, and every
+//! Go can fetch a module: so an old one is used only to fetch the required one.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,13 @@ impl Go {
         let installed = repo::require("go")?;
         let manifest = fs::read_to_string(repo::root().join("casestudy/go.mod"))?;
         let wanted = wanted(&manifest).context("casestudy/go.mod names no Go version")?;
-        let told = repo::output(repo::command(&installed).args(["env", "GOVERSION", "GOROOT"]))?;
-        let (version, root) = told.trim().split_once('\n').context("go env printed too little")?;
+        let printed = repo::output(repo::command(&installed).args(["env", "GOVERSION", "GOROOT"]))?;
+        let (version, root) =
+            printed.trim().split_once('\n').context("go env printed too little")?;
         if parse(version) >= parse(wanted) {
             return Ok(Go { root: root.into() });
         }
-        println!("{version} is older than {wanted}, which casestudy/ asks for");
+        println!("{version} is older than {wanted}, which casestudy/ needs");
         Ok(Go { root: fetch(&installed, wanted)? })
     }
 
@@ -87,8 +88,8 @@ fn fetch(installed: &Path, wanted: &str) -> Result<PathBuf> {
     println!("fetching {module}");
     let mut download = repo::command(installed);
     download.args(["mod", "download", "-json", &module]).current_dir("/");
-    let told: Value = serde_json::from_str(&repo::output(&mut download)?)?;
-    let folder = Path::new(told["Dir"].as_str().context("go named no folder")?).to_owned();
+    let module: Value = serde_json::from_str(&repo::output(&mut download)?)?;
+    let folder = Path::new(module["Dir"].as_str().context("go named no folder")?).to_owned();
     // A module's files come without permission to run.
     make_executable(&folder.join("bin"))?;
     make_executable(&folder.join("pkg/tool"))?;

@@ -1,7 +1,7 @@
 //! `cargo xtask licences`: under what licence each dependency comes, and from where.
 //!
-//! Owns the list of licences that the project accepts, and reading licence expressions (SPDX specification, annex D).
-//! What the dependencies are is told by `cargo metadata`, from the lock file.
+//! Owns the list of licences that the project accepts, and reading licence expressions (SPDX
+//! specification, annex D). `cargo metadata` lists the dependencies, from the lock file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ Usage: cargo xtask licences
 Options:
   -h, --help  print this";
 
-/// Licences that ask for no more than that their text be kept.
+/// Licences that require no more than that their text be kept.
 const ACCEPTED: [&str; 12] = [
     "0BSD",
     "Apache-2.0",
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_dependency_is_from_crates_io_and_names_its_licence() {
-        let told = |source: Option<&str>, licence: Option<&str>, manifest: &str| {
+        let verdict = |source: Option<&str>, licence: Option<&str>, manifest: &str| {
             let package = Package {
                 name: "a 1.0.0".into(),
                 licence: licence.map(str::to_owned),
@@ -185,15 +185,15 @@ mod tests {
             };
             judge(&package, Path::new("/project"))
         };
-        assert_eq!(told(Some(CRATES_IO), Some("MIT"), "/cache/a/Cargo.toml"), None);
-        assert_eq!(told(None, Some("MIT"), "/project/crates/a/Cargo.toml"), None);
+        assert_eq!(verdict(Some(CRATES_IO), Some("MIT"), "/cache/a/Cargo.toml"), None);
+        assert_eq!(verdict(None, Some("MIT"), "/project/crates/a/Cargo.toml"), None);
         for (source, licence, manifest, needle) in [
             (Some("git+https://host/a"), Some("MIT"), "/cache", "not from crates.io"),
             (None, Some("MIT"), "/elsewhere/Cargo.toml", "outside of the project"),
             (Some(CRATES_IO), None, "/cache", "names no licence"),
             (Some(CRATES_IO), Some("SSPL-1.0"), "/cache", "SSPL-1.0 is not accepted"),
         ] {
-            let why = told(source, licence, manifest).unwrap();
+            let why = verdict(source, licence, manifest).unwrap();
             assert!(why.contains(needle), "{why}");
         }
     }

@@ -1,7 +1,7 @@
 //! Programs that the chores call, and how a Debian machine comes by them.
 //!
-//! Only what is missing is installed, in one go. A package's service is not started: what the tests and benchmarks
-//! serve with, they start themselves.
+//! Only what is missing is installed, in one go. A package's service is not started: tests and
+//! benchmarks start their own servers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

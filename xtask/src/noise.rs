@@ -1,5 +1,5 @@
-//! `cargo xtask noise`: the tests that use real sockets, again and again, beside something that takes
-//! half of every processor by turns. What depends on the hour fails here.
+//! `cargo xtask noise`: the tests that use real sockets, again and again, beside processes that take
+//! half of every processor in turn. Tests that depend on timing fail here.
 //!
 //! Owns the rounds and the noise. No test is tried twice.
 
@@ -18,7 +18,7 @@ use crate::{interrupt, needs, repo, test};
 /// Test programs that use real sockets.
 const PROGRAMS: [&str; 7] =
     ["run", "cli", "gallery", "integration", "hooks", "loopback", "browser"];
-/// One processor after the other is taken for so long.
+/// How long each processor in turn is taken.
 const TURN: Duration = Duration::from_millis(100);
 /// The option that starts one processor's noise, from within.
 const HOG: &str = "--hog";
@@ -79,8 +79,8 @@ fn processors() -> u128 {
     thread::available_parallelism().map_or(1, |count| count.get() as u128)
 }
 
-/// A process for each processor, bound to it, that takes it whenever it is its turn. With one processor
-/// it takes every other turn.
+/// A process for each processor, bound to it, that takes it in its turn. With one processor it takes
+/// every other turn.
 struct Noise(Vec<Child>);
 
 impl Noise {
@@ -99,14 +99,14 @@ impl Noise {
 impl Drop for Noise {
     fn drop(&mut self) {
         for hog in &mut self.0 {
-            // Already ended is as good.
+            // It may have ended already.
             let _ = hog.kill();
             let _ = hog.wait();
         }
     }
 }
 
-/// Takes this processor in its turns, until whoever started it is gone.
+/// Takes this processor in its turns, until the parent process is gone.
 fn hog(nth: u128, processors: u128) -> Result<()> {
     let (turns, parent) = (processors.max(2), parent_id());
     while parent_id() == parent && !interrupt::received() {

@@ -34,7 +34,7 @@ pub fn cargo(subcommand: &str) -> Command {
     cargo
 }
 
-/// A command in the form in which a person would type it.
+/// A command as a person would type it.
 pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());
@@ -82,7 +82,7 @@ pub fn require(name: &str) -> Result<PathBuf> {
     program(name).with_context(|| format!("`{name}` is not installed"))
 }
 
-/// Runs `cargo build ...` and tells where the one program that it built lies.
+/// Runs `cargo build ...` and returns the path of the one program that it built.
 pub fn build(arguments: &[&str]) -> Result<PathBuf> {
     println!("$ cargo build --locked {}", arguments.join(" "));
     let mut cargo = cargo("build");
@@ -90,10 +90,10 @@ pub fn build(arguments: &[&str]) -> Result<PathBuf> {
     let output = messages.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
     interrupt::check()?;
     ensure!(output.status.success(), "`cargo build {}` failed", arguments.join(" "));
-    let told = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     };
-    told.lines().rev().find_map(executable).context("cargo built no program")
+    printed.lines().rev().find_map(executable).context("cargo built no program")
 }

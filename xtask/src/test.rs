@@ -9,10 +9,10 @@ use crate::golang::Go;
 use crate::needs::{self, AB, CHROMIUM, CLIPPY, GO, NGINX, Need, OPENSSL, RUSTFMT, WRK};
 use crate::{docs, interrupt, licences, repo, tidy};
 
-/// Says that no test may be left out for a program that is missing (`testkit::needs`).
+/// If set, no test may be skipped because a program is missing (`testkit::needs`).
 pub const ALL: &str = "PLIMSOLL_TEST_ALL";
 
-/// One check: fails with what is to be mended.
+/// One check: fails with what to correct.
 struct Step {
     name: &'static str,
     about: &'static str,
@@ -20,10 +20,10 @@ struct Step {
     run: fn(Installed) -> Result<()>,
 }
 
-/// Whether what the steps need was installed before: then no test may be left out.
+/// Whether the programs that the steps need were installed first: then no test may be skipped.
 type Installed = bool;
 
-/// Cheap ones first: what a reader can mend at once is told at once.
+/// Cheap ones first: what a reader can correct at once is reported at once.
 const STEPS: &[Step] = &[
     step("fmt", "Rust is formatted", &[RUSTFMT], fmt),
     step("tidy", "style rules (`cargo xtask tidy`)", &[], |_| tidy::check()),
@@ -72,7 +72,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
 }
 
 impl Step {
-    /// A program without which the step can do nothing, where it is missing.
+    /// A missing program without which the step can do nothing.
     fn missing(&self, installed: Installed) -> Option<&'static str> {
         let left_out = !installed && self.name != "test";
         let commands = self.needs.iter().filter_map(|need| match *need {
@@ -111,7 +111,7 @@ struct Outcome {
     result: Result<Done>,
 }
 
-/// What became of a step that did not fail.
+/// The outcome of a step that did not fail.
 enum Done {
     Whole,
     LeftOut,

@@ -1,4 +1,4 @@
-//! Open-loop arrivals of one worker: taken up when due, served in order when a connection is free.
+//! Open-loop arrivals of one worker: taken up when due, and assigned in order to free connections.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub(crate) struct Arrivals {
 pub(crate) struct Arrival {
     pub(crate) due: Nanos,
     pub(crate) taken: Nanos,
-    /// Which one of the schedule it is.
+    /// Its position in the schedule.
     pub(crate) draw: Draw,
 }
 
@@ -29,7 +29,7 @@ impl Arrivals {
         Self { arriving: share.clone(), serving: share, batches: VecDeque::new(), waiting: 0 }
     }
 
-    /// Takes up at `now` everything due at `until`, telling each due time to `taken_up`.
+    /// Takes up at `now` everything due at `until`, and calls `taken_up` with each due time.
     pub(crate) fn take_up(&mut self, until: Nanos, now: Nanos, mut taken_up: impl FnMut(Nanos)) {
         let mut count = 0;
         while let Some(due) = self.arriving.peek().filter(|&due| due <= until) {
@@ -43,7 +43,8 @@ impl Arrivals {
         }
     }
 
-    /// Serves the schedule's next arrival before it is due, where none waits; whether there was one.
+    /// Serves the schedule's next arrival before it is due, if none is waiting. Returns whether there
+    /// was one.
     pub(crate) fn bring_forward(&mut self) -> bool {
         debug_assert!(self.waiting == 0, "those that wait come first");
         let there = self.arriving.next().is_some();

@@ -1,7 +1,8 @@
-//! What became of single attempts, for the figures of endpoints and flows.
+//! The outcome of each attempt, for the figures of endpoints and flows.
 //!
-//! A worker only appends to a log: a histogram of its own for every endpoint would be a hundred kilobytes each, and a miss of the cache for every response. Once a second the collector
-//! makes tallies of them, on its own thread. A load of one request has no log.
+//! A worker only appends to a log: a histogram of its own for every endpoint would be a hundred
+//! kilobytes each, and every response would miss the cache. Once a second the collector turns the logs
+//! into tallies, on its own thread. A load of one request has no log.
 
 use model::interval::{EndpointTally, FlowTally, MOST_ENDPOINTS, told_apart};
 use model::{ErrorClass, Latencies, Mix, Nanos, Tally};
@@ -9,11 +10,11 @@ use model::{ErrorClass, Latencies, Mix, Nanos, Tally};
 /// Entries that there is room for before the first has to be grown: a second of a busy worker.
 const ROOM: usize = 64 * 1024;
 
-/// One attempt's end, or one of a session's. Indexes are those of the plan.
+/// The end of one attempt, or the beginning or end of one session. Indexes are those of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogEntry {
     /// A whole response to an attempt that counts; `done` if it came inside the interval's phase.
-    Answered {
+    Responded {
         endpoint: u16,
         status: u16,
         failure: Option<ErrorClass>,
@@ -22,7 +23,7 @@ pub(crate) enum LogEntry {
         service: Nanos,
         done: bool,
     },
-    /// A whole response to what was due before.
+    /// A whole response to an attempt that was due before the window.
     Done { endpoint: u16 },
     /// An attempt that had no response in time.
     TimedOut { endpoint: u16, response: Nanos, service: Nanos },
@@ -34,9 +35,9 @@ pub(crate) enum LogEntry {
     Unfinished { endpoint: u16 },
     /// A session began.
     Began { flow: u16 },
-    /// A session of so many `requests` ended whole; `counts` if it was due in time, `done` as above.
+    /// A session of `requests` requests was completed; `counts` if it was due in time, `done` as above.
     Completed { flow: u16, requests: u32, time: Nanos, counts: bool, done: bool },
-    /// A step failed, and the session with it, after so many `requests`.
+    /// A step failed, and the session with it, after `requests` requests.
     Broke { flow: u16, step: u16, requests: u32 },
 }
 
@@ -54,7 +55,7 @@ impl AttemptLog {
         Self { list: Vec::with_capacity(ROOM), samples: Vec::new() }
     }
 
-    /// Writes one.
+    /// Appends an entry.
     #[inline]
     pub(crate) fn add(&mut self, entry: LogEntry) {
         self.list.push(entry);
@@ -72,7 +73,7 @@ impl AttemptLog {
     }
 }
 
-/// The number that the log gives an endpoint: those that are not told apart share one.
+/// The number of an endpoint in the log: endpoints beyond the limit share one.
 #[inline]
 pub(crate) fn endpoint_number(endpoint: u32) -> u16 {
     endpoint.min(MOST_ENDPOINTS as u32) as u16
@@ -91,7 +92,7 @@ pub(crate) fn flow_of(mix: &Mix) -> Vec<Option<u32>> {
     flow_of
 }
 
-/// Makes tallies of log. Keeps its memory from one interval to the next.
+/// Turns a log into tallies. Keeps its memory from one interval to the next.
 #[derive(Debug)]
 pub(crate) struct LogReader {
     endpoints: Vec<EndpointDraft>,
@@ -143,7 +144,7 @@ impl LogReader {
 
     fn entry(&mut self, entry: &LogEntry) {
         match *entry {
-            LogEntry::Answered { endpoint, status, failure, check, response, service, done } => {
+            LogEntry::Responded { endpoint, status, failure, check, response, service, done } => {
                 let Some(draft) = self.endpoint(endpoint) else { return };
                 let tally = &mut draft.tally;
                 match failure {

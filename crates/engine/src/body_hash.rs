@@ -1,4 +1,4 @@
-//! Hashing some responses' bodies, so that a run can tell what was answered. Every response is hashed at
+//! Hashing some responses' bodies, so that a run records which response it measured. Every response is hashed at
 //! first, then one in 64; at most one at a time a worker.
 
 use model::ResponseTally;
@@ -10,16 +10,17 @@ const THEN_ONE_IN: u64 = 64;
 /// The response being hashed.
 #[derive(Debug, Default)]
 pub(crate) struct BodyHasher {
-    answers: u64,
+    responses: u64,
     current: Option<(u32, Sha256)>,
 }
 
 impl BodyHasher {
-    /// A response begins on connection `conn`: decides whether it is hashed.
+    /// A response begins on connection `conn`: decides whether to hash it.
     #[inline]
     pub(crate) fn begin(&mut self, conn: u32) {
-        self.answers += 1;
-        let chosen = self.answers <= ALL_OF_THE_FIRST || self.answers.is_multiple_of(THEN_ONE_IN);
+        self.responses += 1;
+        let chosen =
+            self.responses <= ALL_OF_THE_FIRST || self.responses.is_multiple_of(THEN_ONE_IN);
         if chosen && self.current.is_none() {
             self.current = Some((conn, Sha256::new()));
         }
@@ -62,11 +63,11 @@ mod tests {
         body_hasher.body(9, b"another connection's");
         body_hasher.body(3, b"\"ok\"}");
         body_hasher.end(3, 200, 15, &mut tally);
-        let answer = tally.commonest().unwrap();
+        let response = tally.commonest().unwrap();
         assert_eq!(
-            answer.body_sha256,
+            response.body_sha256,
             "a29ee2b15c494311c52521766e44af56a3ad2248e7a8ab465e5206463c13d288"
         );
-        assert_eq!((answer.status, answer.bytes, answer.sampled), (200, 15, 1));
+        assert_eq!((response.status, response.bytes, response.sampled), (200, 15, 1));
     }
 }

@@ -57,7 +57,7 @@ impl Collector {
         Some(interval)
     }
 
-    /// Takes every worker for done: what they have handed over is all there will be.
+    /// Marks every worker as done: nothing more will be handed over.
     pub fn abandon_workers(&mut self) {
         self.finished.fill(true);
     }

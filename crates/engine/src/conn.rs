@@ -17,19 +17,19 @@ use crate::tls::Session;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Conn {
-    /// The net's name for it; meaningless while `Closed`.
+    /// The net's identifier; meaningless while `Closed`.
     pub(crate) id: ConnId,
     pub(crate) tls: Option<Box<Session>>,
     pub(crate) parser: ResponseParser,
     /// The response being read: when its first byte came (0: not yet), and body bytes so far.
     pub(crate) first: Nanos,
     pub(crate) body_bytes: u64,
-    /// What the response being read looks like, as far as it has come.
+    /// Status, type and length of the response being read, so far.
     pub(crate) look: Look,
     /// When the last request was sent: what a pace counts from.
     pub(crate) last_sent: Nanos,
-    /// Before this instant the user is not asked.
-    pub(crate) asks_from: Nanos,
+    /// Before this instant the source is not called for this user.
+    pub(crate) paused_until: Nanos,
     /// When the user's session was due.
     pub(crate) session_due: Nanos,
     /// Requests sent for it.
@@ -42,32 +42,33 @@ pub(crate) struct Conn {
     pub(crate) in_flight: u16,
     pub(crate) head: u16,
     pub(crate) state: ConnState,
-    /// What the source is shown of the response being read.
+    /// How much of the response being read is passed to the source.
     pub(crate) wants: Wants,
-    /// Its user is in the middle of a session, and asked again without an arrival.
+    /// Its user is in the middle of a session, and goes on without an arrival.
     pub(crate) in_session: bool,
     /// Whether bytes were copied to the net since it was opened, so that some may still be there.
     pub(crate) copied: bool,
     /// Whether `arrival` is kept.
     has_arrival: bool,
-    /// Whether an attempt failed and none was answered since. Only then is the last line read.
+    /// Whether an attempt failed and none has had a response since. Only then is the last cache line
+    /// read.
     pub(crate) troubled: bool,
-    /// Whether a response has come since it was opened, or it was counted as one without.
-    pub(crate) heard: bool,
+    /// Whether a response has come since it was opened, or it has been counted as mute.
+    pub(crate) had_response: bool,
     /// When connecting, or the handshake, began.
     pub(crate) began: Nanos,
-    /// When the arrival was due that the user has taken up and sent nothing for yet.
+    /// Due time of an arrival that the user has taken up and not yet sent a request for.
     arrival: Nanos,
-    /// Whether its user is without the server.
+    /// Whether its user is down.
     pub(crate) down: Down,
     /// When the first attempt since the last response failed, and when the last one did.
-    pub(crate) unanswered_since: Nanos,
+    pub(crate) failing_since: Nanos,
     pub(crate) failed_at: Nanos,
     /// Attempts that failed without a response since the last one.
     pub(crate) tries: u32,
-    /// Times in a row that it could not be opened.
+    /// Consecutive failures to open it.
     pub(crate) failures: u16,
-    /// Times that it was opened and asked, and ended without any response.
+    /// Times that it was opened, carried a request, and ended without any response.
     pub(crate) mute: u32,
 }
 
@@ -92,7 +93,7 @@ impl Conn {
             body_bytes: 0,
             look: Look::default(),
             last_sent: 0,
-            asks_from: 0,
+            paused_until: 0,
             session_due: 0,
             session_requests: 0,
             endpoint: 0,
@@ -105,11 +106,11 @@ impl Conn {
             copied: false,
             has_arrival: false,
             troubled: false,
-            heard: false,
+            had_response: false,
             began: 0,
             arrival: 0,
             down: Down::NOT,
-            unanswered_since: 0,
+            failing_since: 0,
             failed_at: 0,
             tries: 0,
             failures: 0,
@@ -117,12 +118,12 @@ impl Conn {
         }
     }
 
-    /// Keeps the arrival that the user has taken up until something is sent for it.
+    /// Keeps the arrival that the user has taken up until its request is sent.
     pub(crate) fn keep_arrival(&mut self, due: Nanos) {
         (self.has_arrival, self.arrival) = (true, due);
     }
 
-    /// Takes the arrival that is kept: when it was due.
+    /// Removes the kept arrival and returns when it was due.
     #[inline]
     pub(crate) fn take_arrival(&mut self) -> Option<Nanos> {
         std::mem::take(&mut self.has_arrival).then_some(self.arrival)
@@ -137,21 +138,21 @@ impl Conn {
     /// An attempt begun at `since` failed at `now`, without a response.
     pub(crate) fn unserved(&mut self, since: Nanos, now: Nanos) {
         self.troubled = true;
-        if self.unanswered_since == 0 {
-            (self.unanswered_since, self.tries) = (since.max(1), 0);
+        if self.failing_since == 0 {
+            (self.failing_since, self.tries) = (since.max(1), 0);
         }
         self.tries = self.tries.saturating_add(1);
         self.failed_at = now;
     }
 
-    /// It ends with an attempt that counts as `measured` and has no response.
-    pub(crate) fn ends_unanswered(&mut self, measured: bool) {
-        if !self.heard && measured {
-            (self.heard, self.mute) = (true, self.mute.saturating_add(1));
+    /// It ends without a response to an attempt; `measured` says whether that one counts.
+    pub(crate) fn ends_without_response(&mut self, measured: bool) {
+        if !self.had_response && measured {
+            (self.had_response, self.mute) = (true, self.mute.saturating_add(1));
         }
     }
 
-    /// Readies it for the response to `flight`.
+    /// Prepares it to read the response to `flight`.
     #[inline]
     pub(crate) fn await_response(&mut self, flight: InFlight) {
         (self.first, self.body_bytes) = (0, 0);

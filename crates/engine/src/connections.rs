@@ -1,8 +1,8 @@
 //! A worker's connections, and the requests in flight on each.
 //!
 //! Owns the table: for each connection a ring of `slots` requests in flight, oldest at `head`, and how
-//! many connections are being opened. What a connection is doing is [`Conn`]'s; when it opens and closes
-//! is the worker's.
+//! many connections are being opened. [`Conn`] knows what a connection is doing; the worker decides
+//! when it opens and closes.
 
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// So many closed connections, with room for `slots` requests in flight on each, of which the
-    /// source sends `burst` at most at once. They take turns through `routes` from `first_route` on.
+    /// Closed connections with room for `slots` requests in flight on each. The source sends at most
+    /// `burst` at once. Connections use `routes` in rotation, from `first_route` on.
     pub(crate) fn new(
         count: usize,
         slots: u16,
@@ -52,7 +52,7 @@ impl Connections {
         }
     }
 
-    /// Where the next connection that is opened leads.
+    /// The route of the next connection to open.
     pub(crate) fn next_route(&mut self) -> Route {
         let route = self.routes[self.next_route % self.routes.len()];
         self.next_route = self.next_route.wrapping_add(1);
@@ -73,7 +73,7 @@ impl Connections {
         self.next_to_open == users && self.opening == 0
     }
 
-    /// How many there are.
+    /// Their number.
     pub(crate) fn count(&self) -> u32 {
         self.list.len() as u32
     }
@@ -131,7 +131,7 @@ impl Connections {
         Some(InFlight { handed, ..*request })
     }
 
-    /// Readies connection `j` for the response to its oldest request, if it has one.
+    /// Prepares connection `j` to read the response to its oldest request, if it has one.
     #[inline]
     pub(crate) fn await_next(&mut self, j: u32) {
         let at = self.oldest_place(j);
@@ -147,7 +147,7 @@ impl Connections {
         &self.in_flight[self.oldest_place(j)]
     }
 
-    /// The instant that the oldest thing connection `j` waits for was begun.
+    /// When the oldest operation that connection `j` waits for began.
     pub(crate) fn waiting_since(&self, j: u32) -> Option<Nanos> {
         let conn = &self[j];
         match conn.state {

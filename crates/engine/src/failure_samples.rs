@@ -1,5 +1,5 @@
-//! The first failed response of each endpoint, as a sample: its beginning is kept as it comes in, one at
-//! a time a worker.
+//! A sample of each endpoint's first failed response: its beginning, kept as it arrives, one at a time
+//! per worker.
 
 use model::interval::{SAMPLE_BYTES, told_apart};
 use model::{ErrorClass, Mix};

@@ -1,5 +1,5 @@
-//! The first successful response of each endpoint, as what the others are held against,
-//! where the plan says so. One for all workers: the first that comes anywhere.
+//! The first successful response of each endpoint, with which the others are compared where the plan
+//! says so. All workers share it: whichever worker receives one first sets it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_held_against_the_first() {
+    fn responses_are_held_against_the_first() {
         let expected = FirstResponses::of(0);
         let seen = |begins, bytes| ResponseShape {
             endpoint: 0,

@@ -1,32 +1,34 @@
-//! Whether a worker was not running: stopped, its machine paused, its memory read back from a disk.
+//! Detects when a worker was not running: it was stopped, its machine was paused, or its memory was
+//! read back from a disk.
 //!
-//! Knows until when a worker had leave to be away (it waits in the kernel, or has nothing to do) and
-//! what its thread had spent. What is gone beyond that and neither ran nor waited for a processor is
-//! a gap. Gaps go into the recorder. A gap inside a wait that had time left is not told from waiting.
+//! Knows until when a worker was expected to be idle (it waits in the kernel, or has nothing to do) and
+//! the processor time of its thread. Time beyond that in which the thread neither ran nor waited for a
+//! processor is a gap. Gaps go into the recorder. A gap that ends before an expected wait does cannot
+//! be distinguished from waiting.
 
 use model::Nanos;
 use model::units::MILLISECOND;
 
 use crate::spent::Spent;
 
-/// Shortest gap that is one. Reading what a thread has spent takes microseconds, so that it is read
-/// only where this much time is gone.
+/// The shortest time that counts as a gap. Reading a thread's processor time takes microseconds, so it
+/// is read only after this much time has passed.
 const LEAST: Nanos = 5 * MILLISECOND;
 /// How old the last reading of what the thread has spent may be. What it ran since then is taken off
 /// a gap, because how much of it came before the gap is not known.
 const READ_EVERY: Nanos = 20 * MILLISECOND;
 
-/// When the worker may be away. Instants are nanoseconds since the run's start.
+/// When the worker may be idle. Instants are nanoseconds since the run's start.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps {
-    /// Until when the worker may be away.
+    /// Until when the worker may be idle.
     free_until: Nanos,
     read_at: Nanos,
     spent: Spent,
 }
 
 impl Gaps {
-    /// Nothing before `now` counts.
+    /// Time before `now` does not count.
     pub(crate) fn start(&mut self, now: Nanos, spent: Spent) {
         *self = Self { free_until: now, read_at: now, spent };
     }
@@ -43,7 +45,7 @@ impl Gaps {
         self.free_until = self.free_until.min(now);
     }
 
-    /// The gap, from and to, that ends at `now`. `spent` is asked where it may matter.
+    /// The gap, from and to, that ends at `now`. `spent` is called only where it may matter.
     pub(crate) fn look(
         &mut self,
         now: Nanos,
@@ -59,7 +61,7 @@ impl Gaps {
         let ran = self.spent.cpu_ns.saturating_sub(before.cpu_ns);
         let queued = self.spent.queued_ns.saturating_sub(before.queued_ns);
         let gap = away.saturating_sub(ran).saturating_sub(queued);
-        // A simulated thread has no clock of its own: nothing is known of it.
+        // A simulated thread has no processor time: nothing is known of it.
         let known = self.spent.wall_ns > before.wall_ns;
         (known && gap >= LEAST).then(|| (now - gap, now))
     }
@@ -69,10 +71,10 @@ impl Gaps {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Pauses {
     pub(crate) sum_ns: Nanos,
-    /// The longest, whole.
+    /// The longest, in full.
     pub(crate) max_ns: Nanos,
     pub(crate) count: u32,
-    /// What is left of the last one, and how long it was.
+    /// The rest of the last one, and its length.
     last: Option<(Nanos, Nanos)>,
     last_ns: Nanos,
 }
@@ -84,7 +86,7 @@ impl Pauses {
         (self.last, self.last_ns) = (Some((from, to)), to.saturating_sub(from));
     }
 
-    /// The gaps before `end`, which are then gone.
+    /// Removes and returns the gaps before `end`.
     pub(crate) fn take(&mut self, end: Nanos) -> Self {
         self.settle(end);
         std::mem::replace(self, Self { last: self.last, last_ns: self.last_ns, ..Self::default() })
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_once() {
+    fn a_gap_is_reported_once() {
         let mut gaps = Gaps::default();
         gaps.start(0, spent(0, 0, 0));
         gaps.wait(50 * MS);
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!(taken(&mut pauses, 4000), (0, 0, 0));
     }
 
-    /// Threads that are held up by others, sleep, and have much to do by turns, and are never stopped.
+    /// Threads that compete for processors, sleep, and work in turn, and are never stopped.
     #[test]
     fn no_thread_that_runs_when_it_may_is_called_paused() {
         for seed in 0..1000_u64 {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The cap, and who waits because of it, longest first.
+/// The cap, and the users that wait because of it, longest first.
 #[derive(Debug)]
 pub(crate) struct InFlightLimit {
     most: u32,
@@ -14,13 +14,14 @@ pub(crate) struct InFlightLimit {
 }
 
 impl InFlightLimit {
-    /// At most so many requests in flight, of which a source sends `burst` at once, for so many users.
+    /// Caps the requests in flight at `most`, for `users` users whose source sends `burst` at once.
     pub(crate) fn new(most: u32, burst: u16, users: usize) -> Self {
         let burst = u32::from(burst);
         Self { most, burst, held_back: VecDeque::new(), is_held: vec![false; users] }
     }
 
-    /// Whether `in_flight` requests leave no room for a burst. Without any, there always is room.
+    /// Whether `in_flight` requests leave no room for a burst. With none in flight there always is
+    /// room.
     #[inline]
     pub(crate) fn is_reached(&self, in_flight: u32) -> bool {
         in_flight > 0 && in_flight.saturating_add(self.burst) > self.most
@@ -33,13 +34,13 @@ impl InFlightLimit {
         }
     }
 
-    /// Whether anybody is held back.
+    /// Whether any user is held back.
     #[inline]
     pub(crate) fn holds_back(&self) -> bool {
         !self.held_back.is_empty()
     }
 
-    /// Lets the user go that was held back longest.
+    /// Releases the user that was held back longest.
     pub(crate) fn release(&mut self) -> Option<u32> {
         let user = self.held_back.pop_front()?;
         self.is_held[user as usize] = false;

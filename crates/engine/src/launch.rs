@@ -28,7 +28,7 @@ use crate::worker::{Job, Worker, share_of};
 pub struct Launch {
     /// What is to be done.
     pub plan: Arc<Plan>,
-    /// What is sent: makes a source for each worker.
+    /// Makes the source of requests of each worker.
     pub sources: Arc<dyn Supply>,
     /// Where to connect and from where, used in turn. At least one.
     pub routes: Arc<[Route]>,
@@ -36,16 +36,16 @@ pub struct Launch {
     pub destinations: Arc<[Option<SocketAddr>]>,
     /// TLS to be spoken, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// What to do about a failure, in the words that users know.
+    /// What to do about a failure, in terms of the command's own flags.
     pub advice: Advice,
     /// The kernel interface.
     pub io: Io,
-    /// Whether no worker can do without a file table of its own.
+    /// Whether every worker needs a file table of its own.
     pub own_files: bool,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
-    /// Set, beside `stop`, when a worker's source will never return: the run ends without it, what it had
-    /// counted is recovered from its slot, and its thread is left behind for the process to end.
+    /// Set, beside `stop`, when a worker's source will never return: the run ends without that worker,
+    /// its counts are recovered from its slot, and its thread is left running until the process exits.
     pub stuck: Arc<OnceLock<Halt>>,
 }
 
@@ -59,13 +59,13 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 /// What is reported while a run goes on.
 #[derive(Debug)]
 pub enum Progress<'a> {
-    /// Before the start: so many connections are open.
+    /// Before the start: the number of open connections.
     Opening(u32),
     /// An interval is over.
     Interval(&'a mut Interval),
 }
 
-/// How a run went apart from its intervals.
+/// The result of a run apart from its intervals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Whether the window was ended early.
@@ -97,9 +97,9 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
-/// Runs a plan to its end on threads of its own; `observe` is called with every interval in order,
-/// on the calling thread, and before the first once a second while connections are being opened.
-/// It may add to an interval what it knows of the machine.
+/// Runs a plan to its end on threads of its own; `observe` is called with every interval in order, on
+/// the calling thread, and before the first once a second while connections are being opened. It may
+/// add what it knows of the machine to an interval.
 ///
 /// # Errors
 /// When workers could not be started or their net failed. Intervals observed so far stand.
@@ -116,13 +116,13 @@ pub fn launch(
     for worker in 0..workers {
         let (spare, returned) = channel();
         spares.push(spare);
-        let place = traffic::Seat { worker, workers };
+        let place = traffic::WorkerPlace { worker, workers };
         let recorder_slot = recorder_slots[worker as usize].clone();
         let worker_thread =
             WorkerThread { launch: launch.clone(), place, barrier: barrier.clone(), recorder_slot };
         let intervals = intervals.clone();
         let thread = thread::Builder::new().name(format!("worker-{worker}"));
-        // Threads already started wait at the barrier for ever; the process is about to end.
+        // Threads already started wait at the barrier forever; the process is about to end.
         threads.push(
             thread
                 .spawn(move || worker_thread.work(intervals, returned))
@@ -141,7 +141,7 @@ pub fn launch(
     Ok(Outcome { stopped: launch.stop.load(Ordering::Relaxed), halted })
 }
 
-/// What the collecting thread looks at.
+/// The state of the collecting thread.
 struct CollectLoop<'a> {
     inbox: Receiver<(u32, Option<WorkerInterval>)>,
     barrier: &'a StartBarrier,
@@ -178,8 +178,8 @@ impl CollectLoop<'_> {
         }
     }
 
-    /// Ends the run without the workers that are not done. What they had counted is recovered from their
-    /// slots; their window ends with the others', or at `stuck_at` where there are none.
+    /// Ends the run without the workers that are not done. Their counts are recovered from their slots;
+    /// their window ends with the others', or at `stuck_at` if there are no others.
     fn abandon_workers(&self, stuck_at: u64, collector: &mut Collector) {
         let Some(start) = self.barrier.start() else { return collector.abandon_workers() };
         let end = self.barrier.end(stuck_at.saturating_sub(start));
@@ -201,7 +201,7 @@ fn join(thread: JoinHandle<io::Result<()>>) -> Result<(), LaunchError> {
 /// One worker's thread.
 struct WorkerThread {
     launch: Launch,
-    place: traffic::Seat,
+    place: traffic::WorkerPlace,
     barrier: Arc<StartBarrier>,
     recorder_slot: Arc<RecorderSlot>,
 }
@@ -215,7 +215,7 @@ impl WorkerThread {
         // Done even where one table has room for all: the kernel counts each use of a file of a shared table.
         let files = limits::unshare_files();
         let plan = self.launch.plan.clone();
-        let traffic::Seat { worker, workers } = self.place;
+        let traffic::WorkerPlace { worker, workers } = self.place;
         let connections = share_of(u64::from(plan.connections), worker, workers);
         let done = Done { worker, intervals: intervals.clone(), barrier: self.barrier.clone() };
         if self.launch.own_files {
@@ -247,7 +247,7 @@ impl WorkerThread {
         result
     }
 
-    /// Where this worker connects to.
+    /// The routes of this worker.
     fn routes(&self) -> Arc<[Route]> {
         let Launch { routes, destinations, .. } = &self.launch;
         match destinations.get(self.place.worker as usize) {
@@ -261,8 +261,8 @@ fn spent() -> Spent {
     Spent { wall_ns: clock::now(), cpu_ns: clock::thread_cpu(), queued_ns: clock::thread_queued() }
 }
 
-/// Tells the collector that a worker is done, however it ended, and keeps the others from waiting
-/// for it.
+/// Reports to the collector that a worker is done, however it ended, so that the others do not wait for
+/// it.
 struct Done {
     worker: u32,
     intervals: Sender<(u32, Option<WorkerInterval>)>,

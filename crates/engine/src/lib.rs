@@ -2,9 +2,9 @@
 //! and shares nothing; once a second it hands its tally over and the collector makes an
 //! [`model::Interval`] of all workers' tallies.
 //!
-//! Owns: when a request leaves, what became of it, and the counting. Does not own: sockets and the
-//! clock (`net`), HTTP syntax (`wire`), the schedule's arithmetic (`model`), any judgement
-//! (`verdict`). The workers run unchanged on io_uring, epoll and the simulation.
+//! Owns: when a request leaves, its outcome, and the counting. Does not own: sockets and the clock
+//! (`net`), HTTP syntax (`wire`), the schedule's arithmetic (`model`), any judgement (`verdict`). The
+//! workers run unchanged on io_uring, epoll and the simulation.
 
 mod arrivals;
 mod attempt_log;

@@ -1,14 +1,14 @@
 //! Whether the server is there, as one worker sees it, for each interval.
 //!
-//! Two things are kept: in which slots of time somebody waited, was served, or failed; and how long
-//! users of a closed loop were down. Neither touches the way of a request that succeeds but for one
-//! flag: slots are set once a wake-up, and times are summed when a failed attempt is over.
+//! Two things are kept: in which slots of time users waited, were served, or failed; and how long users
+//! of a closed loop were down. A request that succeeds sets only one flag: slots are set once a
+//! wake-up, and times are summed when a failed attempt is over.
 
 use model::units::MILLISECOND;
 use model::{Nanos, PresenceTally};
 
-/// A worker checks at least every 50 ms. One that did not for this long was itself not running,
-/// and saw nothing of the server.
+/// A worker checks at least every 50 ms. A worker that did not check for this long was not running
+/// itself, and knows nothing of the server in that time.
 const NOT_RUNNING: Nanos = 200 * MILLISECOND;
 /// A user that is not down.
 const UP: Nanos = Nanos::MAX;
@@ -17,7 +17,7 @@ const UP: Nanos = Nanos::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Down {
     since: Nanos,
-    /// By what the server did, and not by a time-out.
+    /// Because of what the server did, not because of a time-out.
     cut: bool,
 }
 
@@ -33,10 +33,10 @@ impl Down {
 /// What a worker knows of the server's presence in the interval that is open.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Something of a response came since the last look. The one thing that is set for every response.
+    /// Part of a response came since the last look. The only field that is set for every response.
     pub(crate) served: bool,
     tally: PresenceTally,
-    /// Whether somebody waited at the last look.
+    /// Whether a user waited at the last look.
     waiting: bool,
     looked: Nanos,
     start: Nanos,
@@ -64,7 +64,7 @@ impl Watch {
         self.window.1 = self.window.1.min(end);
     }
 
-    /// After a wake-up: notes whether somebody waits from `now` on.
+    /// After a wake-up: records whether a user waits from `now` on.
     #[inline]
     pub(crate) fn look(&mut self, now: Nanos, waiting: bool) {
         self.pass(now, now);
@@ -74,7 +74,7 @@ impl Watch {
         self.waiting = waiting;
     }
 
-    /// Time went by until `until`, seen at `now`.
+    /// Time passed until `until`, noticed at `now`.
     #[inline]
     fn pass(&mut self, until: Nanos, now: Nanos) {
         let since = self.looked.min(until);
@@ -95,14 +95,14 @@ impl Watch {
         self.tally.failed |= PresenceTally::slot(self.start, now);
     }
 
-    /// A user was given a response that failed, between these instants.
+    /// A user received a response that failed, between these instants.
     pub(crate) fn failing(&mut self, from: Nanos, to: Nanos) {
         if self.users > 0 {
             self.tally.failing_ns = self.tally.failing_ns.saturating_add(self.inside(from, to));
         }
     }
 
-    /// A user's attempt that began at `began` failed without a response. It is down from there on.
+    /// A user's attempt that began at `began` failed without a response. The user is down from then on.
     pub(crate) fn fell(&mut self, down: &mut Down, began: Nanos, cut: bool) {
         if self.users > 0 {
             if !down.is() {
@@ -113,14 +113,14 @@ impl Watch {
         }
     }
 
-    /// A user that is down is so no more from `at` on.
+    /// A user is no longer down from `at` on.
     pub(crate) fn rose(&mut self, down: &mut Down, at: Nanos) {
         self.count(down, at);
         self.downs = self.downs.saturating_sub(1);
         *down = Down::NOT;
     }
 
-    /// Counts the time that a user was down up to `until`, and goes on from there.
+    /// Counts the time that a user was down up to `until`, and restarts the count there.
     pub(crate) fn count(&mut self, down: &mut Down, until: Nanos) {
         let time = self.inside(down.since, until);
         self.tally.down_ns = self.tally.down_ns.saturating_add(time);
@@ -130,7 +130,7 @@ impl Watch {
         down.since = down.since.max(until);
     }
 
-    /// Whether anybody is down.
+    /// Whether any user is down.
     pub(crate) const fn any_down(&self) -> bool {
         self.downs > 0
     }
@@ -180,7 +180,7 @@ mod tests {
         assert!(watch.any_down());
         watch.count(&mut down, 2 * SECOND);
         let tally = watch.take(2 * SECOND, 2 * SECOND);
-        // Of the two seconds so far one is of the window.
+        // One of the two seconds so far lies in the window.
         assert_eq!((tally.user_ns, tally.down_ns, tally.cut_ns), (10 * SECOND, SECOND, SECOND));
         watch.rose(&mut down, 5 * SECOND);
         let tally = watch.take(3 * SECOND, 5 * SECOND);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_in_the_slot_of_its_wake_up() {
+    fn a_response_is_in_the_slot_of_its_wake_up() {
         let mut watch = watch();
         watch.look(0, true);
         watch.served = true;

@@ -1,18 +1,18 @@
-//! What goes wrong on a connection that a user can do something about.
+//! Failures of a connection that a user can fix.
 //!
-//! Owns telling such failures apart. What to do about them is for whoever starts the run to say, in the words
-//! of its own flags: [`Launch::advice`](crate::Launch::advice).
+//! Owns the classification of such failures. The advice about them comes from the caller, who knows the
+//! flags: [`Launch::advice`](crate::Launch::advice).
 
 use rustls::{
     AlertDescription as Alert, CertificateError, Error, InvalidMessage, PeerIncompatible,
 };
 
-/// The failure of a handshake with a server that answers in the clear.
+/// The failure of a handshake with a server that responds in the clear.
 pub const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
 /// The failure of a request in the clear to a server that expects TLS.
 pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
 
-/// A failure with a remedy.
+/// A failure that the user can fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Problem {
     /// The two ends have no TLS version in common.
@@ -21,9 +21,9 @@ pub enum Problem {
     ClientCertificateWanted,
     /// The server ended the handshake and did not say why.
     HandshakeRefused,
-    /// The server does not know the name asked for.
+    /// The server does not know the requested name.
     UnknownName,
-    /// The server's certificate is signed by nobody who is trusted.
+    /// The server's certificate is not signed by a trusted authority.
     UntrustedSigner,
     /// The server's certificate is for another name.
     OtherName,
@@ -41,9 +41,9 @@ pub type Advice = fn(Problem) -> &'static str;
 /// What went wrong in TLS.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TlsFailure {
-    /// In words, with what to do where that is known.
+    /// A message, with advice where there is some.
     pub(crate) text: String,
-    /// Whether the server answered in the clear.
+    /// Whether the server responded in the clear.
     pub(crate) in_the_clear: bool,
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handshake_that_the_server_ends_is_told_with_its_cause() {
+    fn a_handshake_that_the_server_ends_is_reported_with_its_cause() {
         let ours = PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig;
         for (error, problem) in [
             (Error::AlertReceived(Alert::ProtocolVersion), Problem::NoCommonVersion),

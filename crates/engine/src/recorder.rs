@@ -1,7 +1,7 @@
-//! Counts what became of each attempt of a worker, by interval.
+//! Counts the outcome of each attempt of a worker, by interval.
 //!
-//! Decides which interval and which phase an outcome belongs to. The collector gets the tallies and merges
-//! them; the figures are computed by `model`.
+//! Decides which interval and which phase an outcome belongs to. The collector merges the tallies;
+//! `model` computes the figures.
 
 mod entry;
 mod sessions;
@@ -34,7 +34,7 @@ pub(crate) struct Recorder {
     flow_of: Vec<Option<u32>>,
     pub(crate) kinds: ResponseKinds,
     pub(crate) open: Gauge,
-    /// Requests handed over and unanswered, over time.
+    /// Requests handed over and without a response, over time.
     in_flight: Gauge,
     /// Requests made and not ended, whether they were handed over or not.
     pub(crate) under_way: u32,
@@ -42,9 +42,9 @@ pub(crate) struct Recorder {
     came: u32,
     /// Whether the server is there.
     pub(crate) watch: Watch,
-    /// Of those in flight, the ones that were due inside the window.
+    /// Requests in flight that were due inside the window.
     measured: u64,
-    /// Arrivals taken up and not served, when the source was last called: for [`Recorder::abandoned`].
+    /// Arrivals taken up and not served at the last call of the source: for [`Recorder::abandoned`].
     pub(crate) waiting: u64,
     /// Open loop: due, taken and sent differ, so that all distributions are kept. In a closed loop
     /// response is service, and the collector copies it.
@@ -56,12 +56,12 @@ pub(crate) struct Recorder {
     start: Nanos,
     boundary: Nanos,
     due: u64,
-    answers: u64,
+    responses: u64,
     spent_at_start: Spent,
     pauses: Pauses,
     steps: Vec<u32>,
     next_step: Nanos,
-    answers_at_step: u64,
+    responses_at_step: u64,
 }
 
 impl Recorder {
@@ -88,19 +88,19 @@ impl Recorder {
             start: 0,
             boundary: 0,
             due: 0,
-            answers: 0,
+            responses: 0,
             spent_at_start: Spent::default(),
             pauses: Pauses::default(),
             steps: Vec::with_capacity(16),
             next_step: STEP,
-            answers_at_step: 0,
+            responses_at_step: 0,
         };
         recorder.bound(recorder.boundary_after(0));
         recorder
     }
 
-    /// Responses are told apart by kind for each endpoint of `mix`, and attempts are logged where it has
-    /// endpoints and flows.
+    /// Responses are counted by kind for each endpoint of `mix`; attempts are logged if it has
+    /// endpoints or flows.
     pub(crate) fn telling_apart(mut self, mix: &Mix) -> Self {
         self.kinds = ResponseKinds::of(mix);
         if !mix.is_empty() {
@@ -117,7 +117,7 @@ impl Recorder {
         }
     }
 
-    /// When the recorder wants to be looked at next: the end of an interval or of a sample.
+    /// When the recorder must be called next: the end of an interval or of a sample.
     pub(crate) fn next(&self) -> Nanos {
         self.boundary.min(self.next_step)
     }
@@ -127,8 +127,8 @@ impl Recorder {
         self.boundary
     }
 
-    /// Whether an interval other than the window's last is over and its counts still open: what
-    /// happens at `now` belongs to the next one. The window's last interval also counts what leaves late.
+    /// Whether an interval other than the window's last is over and not yet closed: what happens at
+    /// `now` belongs to the next one. The window's last interval also counts what leaves late.
     #[inline]
     pub(crate) fn behind(&self, now: Nanos) -> bool {
         now >= self.boundary && self.boundary != self.window_end
@@ -166,7 +166,7 @@ impl Recorder {
         }
     }
 
-    /// A request is under way.
+    /// A request was made.
     #[inline]
     pub(crate) fn launched(&mut self, flight: InFlight) {
         self.under_way += 1;
@@ -174,7 +174,7 @@ impl Recorder {
         self.measured += u64::from(self.measures(flight.due));
     }
 
-    /// So many of the requests under way were handed to the kernel at `at`.
+    /// Adds `requests` that were handed to the kernel at `at`.
     pub(crate) fn handed_over(&mut self, requests: i32, at: Nanos) {
         self.in_flight.step(at, requests);
     }
@@ -187,7 +187,7 @@ impl Recorder {
         self.tally.observed_late.record_n(waited, came);
     }
 
-    /// A request is no longer under way, whatever became of it.
+    /// A request has ended, whatever its outcome.
     #[inline]
     pub(crate) fn landed(&mut self, flight: InFlight, now: Nanos) {
         self.under_way = self.under_way.saturating_sub(1);
@@ -205,9 +205,9 @@ impl Recorder {
 
     /// A whole response.
     #[inline]
-    pub(crate) fn answered(&mut self, flight: InFlight, response: WholeResponse, now: Nanos) {
+    pub(crate) fn completed(&mut self, flight: InFlight, response: WholeResponse, now: Nanos) {
         let WholeResponse { first, status, failure, check } = response;
-        self.answers += 1;
+        self.responses += 1;
         let done = self.in_phase(now);
         self.tally.responses_done += u64::from(done);
         let endpoint = endpoint_number(flight.endpoint);
@@ -226,10 +226,10 @@ impl Recorder {
         self.came += 1;
         self.latencies(flight, now);
         let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
-        self.log(LogEntry::Answered { endpoint, status, failure, check, response, service, done });
+        self.log(LogEntry::Responded { endpoint, status, failure, check, response, service, done });
     }
 
-    /// The head of a response: its media type in words, and where the first redirect leads.
+    /// The head of a response: the name of its media type, and the target of the first redirect.
     #[inline]
     pub(crate) fn look_at(&mut self, head: &ResponseHead<'_>) {
         if !self.kinds.just_named(head.media_type) || (300..400).contains(&head.status) {
@@ -253,7 +253,7 @@ impl Recorder {
     }
 
     /// An attempt that had no whole response in time: it counts as waited for at least `timeout`, also
-    /// where it was sent behind another on its connection and cannot be answered any more.
+    /// where it was sent behind another on its connection and can have no response any more.
     pub(crate) fn timed_out(&mut self, flight: InFlight, timeout: Nanos, now: Nanos) {
         if self.counts(flight.due) {
             let done = now.max(flight.sent.saturating_add(timeout));
@@ -289,7 +289,7 @@ impl Recorder {
         self.keep_sample(class, sample);
     }
 
-    /// Keeps the first failure of a class in words.
+    /// Keeps a description of the first failure of a class.
     pub(crate) fn keep_sample(&mut self, class: ErrorClass, sample: impl FnOnce() -> String) {
         if !self.tally.samples.contains_key(class.name()) {
             self.tally.samples.insert(class.name().to_owned(), sample());
@@ -326,10 +326,10 @@ impl Recorder {
             return;
         }
         let elapsed = now.saturating_sub(self.next_step - STEP).max(1);
-        let answers = self.answers.wrapping_sub(self.answers_at_step);
-        let per_s = u128::from(answers) * u128::from(SECOND) / u128::from(elapsed);
+        let responses = self.responses.wrapping_sub(self.responses_at_step);
+        let per_s = u128::from(responses) * u128::from(SECOND) / u128::from(elapsed);
         self.steps.push(per_s.min(u128::from(u32::MAX)) as u32);
-        self.answers_at_step = self.answers;
+        self.responses_at_step = self.responses;
         self.next_step = now + STEP;
     }
 
@@ -348,7 +348,7 @@ impl Recorder {
         (now >= self.boundary).then(|| self.close_at(self.boundary, now, spent(), fresh()))
     }
 
-    /// Closes the interval at `end`, whatever was planned.
+    /// Closes the interval at `end`, even before its planned end.
     pub(crate) fn close(
         &mut self,
         end: Nanos,
@@ -380,7 +380,7 @@ impl Recorder {
             paused_ns: pauses.sum_ns,
             paused_max_ns: pauses.max_ns,
             pauses: pauses.count,
-            responses: std::mem::take(&mut self.answers),
+            responses: std::mem::take(&mut self.responses),
             steps: std::mem::take(&mut self.steps),
         };
         let part = WorkerInterval {
@@ -393,7 +393,7 @@ impl Recorder {
             used,
         };
         // The count starts again at 0 in the middle of a sample, so its start becomes negative (it wraps).
-        self.answers_at_step = self.answers_at_step.wrapping_sub(part.used.responses);
+        self.responses_at_step = self.responses_at_step.wrapping_sub(part.used.responses);
         self.index += 1;
         (self.start, self.spent_at_start) = (end, spent);
         self.phase = match end {
@@ -405,8 +405,8 @@ impl Recorder {
         part
     }
 
-    /// Closes the intervals of a worker that is gone since before `now`: its window ends at `end`, and what
-    /// was under way or waiting stays so. What its thread spends is not known.
+    /// Closes the intervals of a worker that stopped before `now`: its window ends at `end`, and
+    /// requests in flight and waiting arrivals stay so. The processor time of its thread is not known.
     pub(crate) fn abandoned(mut self, end: Nanos, now: Nanos) -> Vec<WorkerInterval> {
         self.end_window(end);
         let mut intervals = Vec::new();
@@ -419,8 +419,8 @@ impl Recorder {
         intervals
     }
 
-    /// The open interval ends at `boundary`, and with it what the gauges integrate: the window's last
-    /// interval also counts what leaves after it.
+    /// The open interval ends at `boundary`, and with it the gauges' integrals: the window's last
+    /// interval also counts requests that leave after it.
     fn bound(&mut self, boundary: Nanos) {
         self.boundary = boundary;
         self.open.until(boundary);
@@ -437,8 +437,8 @@ impl Recorder {
         (start + SECOND).min(phase_end)
     }
 
-    /// The run starts: gauges begin at their level, what the thread spends counts from `spent`, and
-    /// bytes of TLS handshakes made before are not its own.
+    /// The run starts: gauges begin at their level, processor time counts from `spent`, and the bytes
+    /// of earlier TLS handshakes do not count.
     pub(crate) fn start(&mut self, spent: Spent) {
         (self.tally.bytes_read, self.tally.bytes_written) = (0, 0);
         self.spent_at_start = spent;

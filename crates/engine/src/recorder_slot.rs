@@ -1,9 +1,10 @@
 //! Where a worker's recorder is kept while the worker calls a source that may never return.
 //!
 //! A script hook that never returns blocks its worker's thread forever, and with it what the worker has
-//! counted since its last interval. So a worker deposits its recorder here before it calls such a source, and
-//! withdraws it afterwards; when the run ends without the worker, the collector recovers it from here. Nobody
-//! waits for the lock: the collector takes it only once the run has given the worker up.
+//! counted since its last interval. So a worker deposits its recorder here before it calls such a
+//! source, and withdraws it afterwards; when the run ends without the worker, the collector recovers it
+//! from here. The lock is never contended: the collector takes it only once the run has given up the
+//! worker.
 
 use std::sync::Mutex;
 use std::thread;
@@ -18,10 +19,10 @@ pub struct RecorderSlot(Mutex<Slot>);
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The worker's recorder while it calls the source, an empty one otherwise; none where the source
+    /// The worker's recorder while it calls the source, otherwise an empty one; `None` if the source
     /// always returns.
     recorder: Option<Box<Recorder>>,
-    /// Whether it is the worker's.
+    /// Whether the recorder in here is the worker's.
     deposited: bool,
 }
 
@@ -34,14 +35,14 @@ impl RecorderSlot {
         }
     }
 
-    /// Deposits the worker's recorder. What it holds meanwhile is empty.
+    /// Deposits the worker's recorder. The worker holds an empty one in the meantime.
     #[inline]
     pub(crate) fn deposit(&self, held: &mut Box<Recorder>) {
         self.exchange(held, true);
     }
 
-    /// Withdraws the worker's recorder. If it has been recovered, the run has ended without this worker:
-    /// its thread parks for ever.
+    /// Withdraws the worker's recorder. If it has been recovered, the run has ended without this
+    /// worker: its thread parks forever.
     #[inline]
     pub(crate) fn withdraw(&self, held: &mut Box<Recorder>) {
         self.exchange(held, false);
@@ -61,8 +62,8 @@ impl RecorderSlot {
         }
     }
 
-    /// The intervals of a worker that will not come back, if it has deposited its recorder: its window ends
-    /// at `end`, and what it had under way stays unfinished.
+    /// The intervals of a worker that will not return, if it has deposited its recorder: its window
+    /// ends at `end`, and its requests in flight stay unfinished.
     pub(crate) fn recover(&self, end: Nanos, now: Nanos) -> Vec<WorkerInterval> {
         let Ok(mut slot) = self.0.try_lock() else { return Vec::new() };
         let recorder = slot.recorder.take().filter(|_| slot.deposited);
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn books_in_hand_are_nobody_elses() {
+    fn a_recorder_withdrawn_is_not_recovered() {
         let recorder_slot = RecorderSlot::default();
         assert!(recorder_slot.recover(SECOND, SECOND).is_empty(), "none was prepared");
         recorder_slot.prepare(recorder());

@@ -1,8 +1,7 @@
 //! Counting responses by kind, as they come, and keeping how one body of each kind began.
 //!
 //! A kind is found among its endpoint's by one number, made of status, media type, the class of the
-//! body's first byte and that of its length. Beginnings are copied only while a kind that came up
-//! lately has none.
+//! body's first byte and that of its length. Beginnings are copied only while a recent kind has none.
 
 use model::interval::told_apart;
 use model::interval::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
@@ -14,7 +13,7 @@ use crate::attempt_log::endpoint_number;
 const COPIES: u32 = 1024;
 /// Bytes of a beginning that are copied.
 const COPIED: usize = BEGINNING;
-/// Media types kept in words, and characters of each.
+/// Names of media types kept, and characters of each.
 const TYPES: usize = 16;
 pub(crate) const TYPE: usize = 60;
 /// Characters of an address that a redirect leads to: what URLs have at most in practice.
@@ -37,7 +36,7 @@ pub(crate) struct ResponseKinds {
     named: Option<u32>,
 }
 
-/// See [`ResponseKinds::alike`].
+/// Consecutive responses that differ in nothing that is kept ([`ResponseKinds::alike`]).
 #[derive(Debug, Default)]
 struct RepeatedResponse {
     endpoint: u32,
@@ -46,7 +45,7 @@ struct RepeatedResponse {
     /// The entry's place among its endpoint's.
     at: usize,
     /// 0 where nothing is counted; nothing else here means anything then.
-    answers: u64,
+    responses: u64,
     first_ns: Nanos,
     last_ns: Nanos,
     service_sum_ns: u64,
@@ -56,11 +55,11 @@ struct RepeatedResponse {
 struct Entry {
     key: u64,
     tally: KindTally,
-    /// Its beginning was handed over, or is about to be.
+    /// Its beginning has been handed over, or will be with this interval.
     has_beginning: bool,
 }
 
-/// A whole response, as far as it matters here.
+/// The properties of a whole response that decide its kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResponseShape {
     pub(crate) endpoint: u32,
@@ -82,7 +81,7 @@ impl ResponseShape {
 }
 
 impl ResponseKinds {
-    /// Room for what a mix tells apart.
+    /// Makes room for the kinds of each endpoint of a mix.
     pub(crate) fn of(mix: &Mix) -> Self {
         let endpoints = told_apart(mix.endpoints.len()).max(1);
         let endpoints = (0..endpoints).map(|_| Vec::new()).collect();
@@ -104,13 +103,13 @@ impl ResponseKinds {
         self.beginning.extend_from_slice(&bytes[..bytes.len().min(COPIED)]);
     }
 
-    /// Whether a media type is the one that was named last.
+    /// Whether a media type is the last one that was named.
     #[inline]
     pub(crate) fn just_named(&self, hash: u32) -> bool {
         self.named == Some(hash)
     }
 
-    /// Keeps a media type in words, once.
+    /// Keeps the name of a media type, once.
     pub(crate) fn names(&mut self, hash: u32, name: impl FnOnce() -> Option<String>) {
         self.named = Some(hash);
         if self.types.len() < TYPES && self.types.iter().all(|(known, _)| *known != hash) {
@@ -124,7 +123,7 @@ impl ResponseKinds {
         let alike = &mut self.alike;
         let same =
             (alike.look, alike.endpoint, alike.bytes) == (seen.look, seen.endpoint, seen.bytes);
-        if same && alike.answers > 0 && self.copied_from.is_none() {
+        if same && alike.responses > 0 && self.copied_from.is_none() {
             alike.add(seen);
         } else {
             self.record_other(conn, seen);
@@ -150,13 +149,13 @@ impl ResponseKinds {
     /// Puts the responses that were alike into their entry.
     fn settle(&mut self) {
         let alike = std::mem::take(&mut self.alike);
-        if alike.answers > 0 {
+        if alike.responses > 0 {
             let entries = &mut self.endpoints[usize::from(endpoint_number(alike.endpoint))];
             entries[alike.at].add(&alike);
         }
     }
 
-    /// Of a kind that is new, or has no beginning yet.
+    /// Counts a response whose kind is new or has no beginning yet.
     #[cold]
     fn record_new(&mut self, conn: u32, key: u64, seen: ResponseShape) {
         let Self { endpoints, copies, copied_from, beginning, types, .. } = self;
@@ -182,7 +181,7 @@ impl ResponseKinds {
         }
     }
 
-    /// The response on `conn` is over: what was copied of it is none of the next one's.
+    /// The response on `conn` is over: what was copied of it must not count for the next one.
     #[inline]
     pub(crate) fn over(&mut self, conn: u32) {
         if self.copied_from == Some(conn) {
@@ -190,7 +189,7 @@ impl ResponseKinds {
         }
     }
 
-    /// What an interval brought, appended to `into`; the counts begin again.
+    /// Appends the counts of an interval to `into` and resets them.
     pub(crate) fn hand_over(&mut self, into: &mut Vec<KindTally>) {
         self.settle();
         for entry in self.endpoints.iter_mut().flatten().filter(|entry| entry.tally.responses > 0) {
@@ -211,12 +210,12 @@ impl Entry {
     }
 
     fn add(&mut self, alike: &RepeatedResponse) {
-        let RepeatedResponse { bytes, answers, first_ns, last_ns, service_sum_ns, .. } = *alike;
+        let RepeatedResponse { bytes, responses, first_ns, last_ns, service_sum_ns, .. } = *alike;
         let tally = &mut self.tally;
         if tally.responses == 0 {
             (tally.first_ns, tally.least_bytes, tally.most_bytes) = (first_ns, bytes, bytes);
         }
-        tally.responses += answers;
+        tally.responses += responses;
         tally.last_ns = last_ns;
         tally.least_bytes = tally.least_bytes.min(bytes);
         tally.most_bytes = tally.most_bytes.max(bytes);
@@ -225,23 +224,23 @@ impl Entry {
 }
 
 impl RepeatedResponse {
-    /// The first of some.
+    /// The first of several responses that are alike.
     fn begin(at: usize, seen: ResponseShape) -> Self {
         let ResponseShape { endpoint, look, bytes, service_ns, now } = seen;
         let (first_ns, last_ns) = (now, now);
-        let (answers, service_sum_ns) = (1, service_ns);
-        Self { endpoint, look, bytes, at, answers, first_ns, last_ns, service_sum_ns }
+        let (responses, service_sum_ns) = (1, service_ns);
+        Self { endpoint, look, bytes, at, responses, first_ns, last_ns, service_sum_ns }
     }
 
     #[inline]
     fn add(&mut self, seen: ResponseShape) {
-        self.answers += 1;
+        self.responses += 1;
         self.last_ns = seen.now;
         self.service_sum_ns = self.service_sum_ns.saturating_add(seen.service_ns);
     }
 }
 
-/// Bytes of a server as text without control characters, of at most so many characters.
+/// A server's bytes as text without control characters, at most `most` characters long.
 pub(crate) fn words(bytes: &[u8], most: usize) -> String {
     // A character takes a byte or more, so that no more bytes than this can matter.
     let bytes = &bytes[..bytes.len().min(4 * most)];
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_between_another_ones_parts_lends_it_no_beginning() {
+    fn a_response_between_another_ones_parts_lends_it_no_beginning() {
         let mut kinds = ResponseKinds::of(&Mix::default());
         kinds.begins(1, b"first");
         kinds.begins(2, b"second");

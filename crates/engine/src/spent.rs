@@ -1,8 +1,8 @@
-//! What a worker's thread has spent of the machine.
+//! The processor time of a worker's thread.
 
 use model::Nanos;
 
-/// What a thread has spent since it began, and the clock when this was read.
+/// A thread's processor time since it began, and the clock when it was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     /// The clock, from any instant on.

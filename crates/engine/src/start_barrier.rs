@@ -15,7 +15,7 @@ const LEAD_NS: u64 = 2_000_000;
 /// No instant yet.
 const UNSET: u64 = u64::MAX;
 
-/// Shared by all workers of a run.
+/// The instants that all workers of a run share.
 #[derive(Debug)]
 pub struct StartBarrier {
     ready: Vec<AtomicBool>,
@@ -25,7 +25,7 @@ pub struct StartBarrier {
     end_ns: AtomicU64,
     /// Why a source ended the run: the first that did.
     halt: OnceLock<Halt>,
-    /// The first responses, where the others are held against them.
+    /// The first responses, if the others are compared with them.
     expected: OnceLock<FirstResponses>,
 }
 
@@ -51,7 +51,7 @@ impl StartBarrier {
         let _ = self.halt.set(halt);
     }
 
-    /// The first responses of so many endpoints, which all workers share.
+    /// The first responses of this many endpoints, which all workers share.
     pub(crate) fn expected(&self, endpoints: usize) -> &FirstResponses {
         self.expected.get_or_init(|| FirstResponses::of(endpoints))
     }
@@ -91,8 +91,8 @@ impl StartBarrier {
         Some(self.start_ns.load(Ordering::Acquire)).filter(|&at| at != UNSET)
     }
 
-    /// Ends the window early, `wanted` nanoseconds after the start, unless a worker has ended it already.
-    /// Returns when it ends for all of them.
+    /// Ends the window early, `wanted` nanoseconds after the start, unless another worker has ended it
+    /// already. Returns when it ends for all of them.
     pub fn end(&self, wanted: Nanos) -> Nanos {
         let order = Ordering::SeqCst;
         match self.end_ns.compare_exchange(UNSET, wanted, order, order) {

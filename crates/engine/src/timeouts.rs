@@ -1,5 +1,5 @@
-//! Which attempts are overdue. All wait equally long, so that nothing is kept per request: a scan is
-//! made no earlier than the oldest attempt seen by the last one can expire.
+//! Which attempts are overdue. All have the same time-out, so nothing is kept per request: the next
+//! scan is made no earlier than the oldest attempt that the last scan saw can expire.
 
 use model::Nanos;
 use model::units::MILLISECOND;
@@ -12,12 +12,12 @@ pub(crate) struct Timeouts {
 }
 
 impl Timeouts {
-    /// Nothing was begun before `now`.
+    /// Starts with no attempt from before `now`.
     pub(crate) fn new(timeout: Nanos, now: Nanos) -> Self {
         Self { timeout, next_scan: now.saturating_add(timeout) }
     }
 
-    /// When to look next.
+    /// When to scan next.
     pub(crate) fn next(&self) -> Nanos {
         self.next_scan
     }
@@ -27,7 +27,7 @@ impl Timeouts {
         since.saturating_add(self.timeout) <= now
     }
 
-    /// Whether what comes now to an attempt begun at `since` comes after its time.
+    /// Whether a response that comes now to an attempt begun at `since` is too late.
     pub(crate) fn overdue(&self, since: Nanos, now: Nanos) -> bool {
         since.saturating_add(self.timeout) < now
     }

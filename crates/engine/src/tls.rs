@@ -15,7 +15,7 @@ use rustls::{
 
 use crate::problem::{Advice, TlsFailure, describe};
 
-/// What the user asked of TLS. Certificates and keys are PEM bytes.
+/// The user's TLS settings. Certificates and keys are PEM bytes.
 #[derive(Debug, Default)]
 pub struct TlsSettings {
     /// Leave the server's certificate unchecked.
@@ -32,7 +32,7 @@ pub struct TlsSettings {
     pub tls12: bool,
     /// Whether TLS 1.3 may be spoken.
     pub tls13: bool,
-    /// Whether a connection may go on with the session of an earlier one, which saves it most of the
+    /// Whether a connection may resume the session of an earlier one, which saves most of the
     /// handshake. A new client has none.
     pub resume: bool,
 }
@@ -48,14 +48,14 @@ pub enum PemInput {
     Key,
 }
 
-/// Why TLS could not be set up. What to call the inputs is for whoever names them.
+/// Why TLS could not be set up. The caller names the inputs (flags, files) in its message.
 #[derive(Debug)]
 pub enum TlsError {
-    /// No version of TLS is left to be spoken.
+    /// No version of TLS is left to use.
     NoVersion(rustls::Error),
     /// There is no certificate in an input.
     NoCertificate(PemInput),
-    /// An input is not what it should be.
+    /// An input is not valid PEM of the right kind.
     Pem(PemInput, rustls::pki_types::pem::Error),
     /// A certificate to trust cannot be used.
     UnusableAuthority(rustls::Error),
@@ -188,20 +188,19 @@ impl Session {
         self.connection.is_handshaking()
     }
 
-    /// Whether the handshake went on with the session of an earlier connection.
+    /// Whether the handshake resumed the session of an earlier connection.
     pub(crate) fn resumed(&self) -> bool {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
-    /// Whether the server has said, in TLS, that it will send no more.
+    /// Whether the server has ended its side with close_notify.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }
 
     /// Takes bytes from the net; all of `input` is consumed unless decrypted data fills up, so the
     /// caller alternates with [`Self::read`] until `input` is empty or the session has
-    /// [`ended`](Self::ended).
-    /// A failure is described in words, with `advice` on it.
+    /// [`ended`](Self::ended). A failure is returned as a message, with `advice` on it.
     pub(crate) fn feed(&mut self, input: &mut &[u8], advice: Advice) -> Result<(), TlsFailure> {
         let unread = |error: io::Error| TlsFailure { text: error.to_string(), in_the_clear: false };
         self.connection.read_tls(input).map_err(unread)?;

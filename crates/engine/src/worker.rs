@@ -1,8 +1,8 @@
-//! One worker: a thread's connections, its share of the load, and what came of it.
+//! One worker: a thread's connections, its share of the load, and the results.
 //!
-//! `tick` does what has become due and says how long to wait; events carry responses in. When requests
-//! leave is decided in `dispatch`, what they are in `requests`; responses are in `receive`, everything that
-//! goes wrong in `failures`. Instants inside are nanoseconds since the run's start.
+//! `tick` does what has become due and says how long to wait; events carry responses in. `dispatch`
+//! decides when requests leave, `requests` what they are; `receive` reads responses, `failures` handles
+//! everything that goes wrong. Instants inside are nanoseconds since the run's start.
 
 mod dispatch;
 mod failures;
@@ -43,12 +43,12 @@ use crate::start_barrier::StartBarrier;
 use crate::timeouts::Timeouts;
 use crate::user_timers::UserTimers;
 
-/// Longest a worker goes without noticing that it was asked to stop.
+/// The longest that a worker goes without checking for a stop.
 const NOTICE_STOP: Nanos = 50_000_000;
-/// Longest that attempts in flight are awaited after a stop was asked for.
+/// The longest that attempts in flight are awaited after a stop.
 const STOPPED_DRAIN: Nanos = 1_000_000_000;
 
-/// What one worker is to do.
+/// The work of one worker.
 #[derive(Debug)]
 pub struct Job {
     /// The whole run.
@@ -57,7 +57,7 @@ pub struct Job {
     pub worker: u32,
     /// Workers in all.
     pub workers: u32,
-    /// What it sends.
+    /// The source of its requests.
     pub source: Box<dyn Source>,
     /// Where to connect and from where, used in turn. At least one.
     pub routes: Arc<[Route]>,
@@ -71,9 +71,9 @@ pub struct Job {
     pub recorder_slot: Arc<RecorderSlot>,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
-    /// What the calling thread has spent; nothing in the simulation.
+    /// Reads the processor time of the calling thread; `None` in the simulation.
     pub spent: fn() -> Spent,
-    /// Where intervals go: (worker, interval), then (worker, `None`) at the end.
+    /// Channel for intervals: (worker, interval), then (worker, `None`) at the end.
     pub intervals: Sender<(u32, Option<WorkerInterval>)>,
     /// Buffers that the collector has emptied.
     pub spares: Receiver<IntervalBuffers>,
@@ -85,7 +85,7 @@ pub struct Worker {
     job: Job,
     run: RunState,
     conns: Connections,
-    /// What makes requests leave, and which users wait for an instant of theirs or for the cap.
+    /// The pace of requests, and the users that wait for an instant or for the cap.
     pace: Pace,
     user_timers: UserTimers,
     limit: InFlightLimit,
@@ -94,7 +94,7 @@ pub struct Worker {
     recorder_slot: Option<Arc<RecorderSlot>>,
     outgoing: Outgoing,
     incoming: Incoming,
-    /// What is known of the kernel's side.
+    /// When the kernel was handed requests and delivered responses.
     timestamps: Timestamps,
     recorder: Box<Recorder>,
     gaps: Gaps,
@@ -138,14 +138,15 @@ impl Worker {
         }
     }
 
-    fn stop_asked(&self) -> bool {
+    fn stop_requested(&self) -> bool {
         self.job.stop.load(Ordering::Relaxed)
     }
 
     fn notice_stop(&mut self, now: Nanos) {
-        if !self.run.stopped && self.stop_asked() {
+        if !self.run.stopped && self.stop_requested() {
             self.run.stopped = true;
-            // By then every worker has noticed. If each ended at once, their intervals would differ.
+            // By then every worker has noticed. If each ended its window at once, their intervals would
+            // differ.
             let end = self.job.barrier.end(now.saturating_add(NOTICE_STOP));
             self.recorder.end_window(end);
         }
@@ -168,7 +169,7 @@ impl Worker {
 
     /// After the window: nothing is sent, and arrivals still waiting never will be.
     fn end_window<N: Net>(&mut self, net: &mut N, now: Nanos) {
-        // What fell due between the last wake-up and the end leaves now, if it can.
+        // Requests that fell due between the last wake-up and the end leave now, if they can.
         let last = self.recorder.window_end().saturating_sub(1);
         self.take_up(last, now);
         while self.serve_next(net, now) {}
@@ -299,7 +300,7 @@ fn spare(spares: &Receiver<IntervalBuffers>) -> IntervalBuffers {
 }
 
 fn hand_over(job: &Job, part: Option<WorkerInterval>) {
-    // The collector outlives the workers; if it is gone, nobody wants the figures.
+    // The collector outlives the workers; if it is gone, the run has been given up.
     let _ = job.intervals.send((job.worker, part));
 }
 
@@ -309,8 +310,8 @@ pub(crate) fn share_of(total: u64, worker: u32, workers: u32) -> u64 {
     total / workers + u64::from(worker < total % workers)
 }
 
-/// Connections of the workers before this one: its first route, so that routes are used as evenly by
-/// all workers together as by one.
+/// Connections of the workers before this one, which give its first route, so that all workers together
+/// use the routes as evenly as one would.
 fn connections_before(job: &Job) -> u64 {
     let total = u64::from(job.plan.connections);
     (0..job.worker).map(|worker| share_of(total, worker, job.workers)).sum()
@@ -333,7 +334,7 @@ fn recorder(plan: &Plan) -> Recorder {
     Recorder::new(matches!(plan.load(), Load::Open(_)), plan.warmup_ns, window_end)
 }
 
-/// Where the recorder is kept while the source is called, if that may never return.
+/// The slot of the recorder during calls of the source, if those may never return.
 fn recorder_slot(job: &Job) -> Option<Arc<RecorderSlot>> {
     job.source.may_never_return().then(|| {
         job.recorder_slot.prepare(Box::new(recorder(&job.plan)));
@@ -341,8 +342,8 @@ fn recorder_slot(job: &Job) -> Option<Arc<RecorderSlot>> {
     })
 }
 
-/// When a closed-loop user begins: spread over the ramp, or over one pace so that users do not march
-/// in step.
+/// When a closed-loop user begins: spread over the ramp, or over one pace so that users do not send in
+/// step.
 fn first_start(job: &Job, user: u32, pace_ns: Option<Nanos>) -> Nanos {
     let spread = if job.plan.ramp_ns > 0 { job.plan.ramp_ns } else { pace_ns.unwrap_or(0) };
     let index = u64::from(user) * u64::from(job.workers) + u64::from(job.worker);

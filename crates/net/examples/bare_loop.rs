@@ -1,6 +1,6 @@
 //! The floor under a closed loop: connections that send the same request again after whatever they
 //! receive, with no parsing, no timing and no counting. What `cargo xtask bench` compares a whole
-//! worker with, to tell what is the worker's own cost and what the kernel's.
+//! worker with, to separate the worker's own cost from the kernel's.
 //!
 //!     bare_loop uring|epoll CONNECTIONS SECONDS ADDRESS PATH
 //!

@@ -16,8 +16,8 @@ pub fn thread_cpu() -> u64 {
     nanos(clock_gettime(ClockId::ThreadCPUTime))
 }
 
-/// Time in nanoseconds that the calling thread was ready to run and waited for a processor; 0 where
-/// the kernel does not tell. Reads a file, which takes some microseconds: for once in a while.
+/// Time in nanoseconds that the calling thread was ready to run and waited for a processor; 0 where the
+/// kernel does not report it. Reads a file, which takes some microseconds: call it rarely.
 pub fn thread_queued() -> u64 {
     // "time on the processor, time waited for it, times it was given one", of `/proc/PID/schedstat`.
     let mut text = [0; 128];

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_id_meets_nothing() {
+    fn a_late_id_finds_no_connection() {
         let mut conns = Conns::with_capacity(2);
         let first = conns.insert('a');
         assert_eq!(conns.remove(first), Some('a'));

@@ -1,6 +1,6 @@
-//! The net on epoll: edge-triggered, reads and writes performed as soon as they can be, into one
-//! buffer per net. Two syscalls a request plus a share of the wait. Connections that merely have bytes
-//! are taken a few together (`batch`); `write` has the way out.
+//! The net on epoll: edge-triggered, reads and writes performed as soon as they can be, into one buffer
+//! per net. Two syscalls a request plus a share of the wait. Connections that merely have bytes are
+//! handled a few at a time (`batch`); `write` sends.
 
 mod batch;
 mod poll;
@@ -34,7 +34,8 @@ const BATCH: usize = 512;
 const ACCEPTS_A_TURN: usize = 256;
 /// Pause after a peer could not be accepted (no file left).
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
-/// Who was busy for less before a wait need not know whether something came meanwhile.
+/// If the handler was busy for less than this before a wait, it is not checked whether something came
+/// in that time.
 const SHORT_NS: u64 = 20_000;
 /// The listener's mark among the connections'.
 const LISTENER: u64 = u64::MAX;
@@ -46,7 +47,7 @@ pub struct Epoll {
     blobs: Vec<Box<[u8]>>,
     listener: Option<TcpListener>,
     accept_at: u64,
-    /// Connections with something to deliver that no event of the kernel will tell of.
+    /// Connections with something to deliver for which the kernel will send no event.
     ready: Vec<ConnId>,
     lingering: Lingering,
     batch: Batch,
@@ -55,8 +56,8 @@ pub struct Epoll {
     taken: Taken,
     /// What is being delivered came after this instant.
     since: u64,
-    /// When the kernel last told of events.
-    told: u64,
+    /// When the kernel last reported events.
+    reported: u64,
     handed: Handed,
 }
 
@@ -66,10 +67,10 @@ struct Conn {
     token: u32,
     state: ConnState,
     receiving: bool,
-    /// Bytes may be waiting in the kernel that no event will tell of.
+    /// Bytes may be waiting in the kernel for which no event will come.
     readable: bool,
     want_drained: bool,
-    /// The peer's end has been told.
+    /// The peer's end has been reported.
     eof: bool,
     failure: Option<Failure>,
     /// Bytes the kernel has not taken, from `written` on.
@@ -110,7 +111,7 @@ impl Epoll {
             events: Vec::with_capacity(BATCH),
             taken: Taken::default(),
             since: u64::MAX,
-            told: u64::MAX,
+            reported: u64::MAX,
             handed: Handed::default(),
         })
     }
@@ -258,7 +259,7 @@ impl Epoll {
         self.buffer = buffer;
     }
 
-    /// Delivers what a read brought; whether more may come.
+    /// Delivers what was read. Returns whether there may be more.
     fn deliver<P: Handler<Self>>(
         &mut self,
         id: ConnId,
@@ -303,7 +304,7 @@ impl Epoll {
             }
             self.receive(id, true, handler);
         }
-        // What handlers marked ready meanwhile was pushed to the emptied list.
+        // Connections that handlers marked ready in the meantime are in the emptied list.
         if self.ready.is_empty() {
             self.ready = ready;
         }
@@ -311,10 +312,10 @@ impl Epoll {
 }
 
 impl Epoll {
-    /// Tells of a failure that was met while sending or connecting, and ends the connection.
+    /// Reports a failure of sending or connecting, and ends the connection.
     fn deliver_failure<P: Handler<Self>>(&mut self, id: ConnId, failure: Failure, handler: &mut P) {
         if failure.during == Operation::Send {
-            // A peer that stops reading may have said why before it went.
+            // A peer that stopped reading may have sent its reason before it closed.
             self.receive(id, true, handler);
         }
         let Some(conn) = self.conns.remove(id) else { return };
@@ -384,7 +385,7 @@ impl Net for Epoll {
         }
     }
 
-    /// Small sends that wait for the end of their batch are not among it: 64 KiB at most.
+    /// Excludes small sends that wait for the end of their batch: 64 KiB at most.
     fn backlog(&self, conn: ConnId) -> usize {
         self.conns.get(conn).map_or(0, |conn| conn.out.len() - conn.written)
     }

@@ -6,8 +6,8 @@
 //! tests, which lives in `testkit`, so that a handler is tested in virtual time on the very code that
 //! runs for real.
 //!
-//! This crate knows nothing of HTTP or TLS, and decides nothing: what to send, when to give up and
-//! how often to try again is the handler's.
+//! This crate knows nothing of HTTP or TLS, and decides nothing: the handler decides what to send, when
+//! to give up and how often to try again.
 
 pub mod clock;
 mod conns;
@@ -31,7 +31,7 @@ pub use run::{Io, run, uring_works};
 pub struct ConnId {
     /// Index of the net's record of it, dense from 0; reused after the connection is gone.
     pub slot: u32,
-    /// Tells a connection from earlier ones in the same slot.
+    /// Distinguishes a connection from earlier ones in the same slot.
     pub generation: u32,
 }
 
@@ -51,7 +51,7 @@ pub struct Route {
 /// What happened to a connection.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The connection that was asked for stands.
+    /// The requested connection is established.
     Connected,
     /// Bytes came, lent until the handler returns. Never empty.
     Received(&'a [u8]),
@@ -163,7 +163,7 @@ pub trait Net {
 
     /// Sends a blob without copying and without reporting success. The caller promises that
     /// everything sent earlier on the connection has been taken by the kernel (say, because it has
-    /// been answered); otherwise bytes could overtake each other.
+    /// had its response); otherwise bytes could overtake each other.
     fn send_blob(&mut self, conn: ConnId, blob: BlobId);
 
     /// Sends bytes, in order; what the kernel does not take at once is copied and sent later. The

@@ -1,4 +1,4 @@
-//! What the operating system lets a process have: open files, local ports, processors.
+//! Limits of the operating system on a process: open files, local ports, processors.
 
 use std::fs;
 use std::io;

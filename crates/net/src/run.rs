@@ -21,7 +21,7 @@ pub fn uring_works() -> bool {
     Uring::new(Options { connections: 1, ..Options::default() }).is_ok()
 }
 
-/// Drives `handler` on a net of the kind asked for until it is done, on the calling thread.
+/// Drives `handler` on a net of this kind until it is done, on the calling thread.
 ///
 /// # Errors
 /// When the net cannot be made or the kernel interface fails.

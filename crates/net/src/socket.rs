@@ -1,4 +1,4 @@
-//! Making sockets: the options that both nets need on them.
+//! Creates sockets with the options that both nets need.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -10,11 +10,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::Route;
 
-/// The accept queue asked for; the kernel cuts it to `net.core.somaxconn`.
+/// The accept queue requested; the kernel limits it to `net.core.somaxconn`.
 const ACCEPT_QUEUE: i32 = 65_535;
 
-/// A listening socket that others may share the port with (`SO_REUSEPORT`), so that each thread has
-/// one of its own.
+/// A listening socket with `SO_REUSEPORT`, so that each thread has one of its own.
 ///
 /// # Errors
 /// When the address is not local, is taken, or may not be bound.
@@ -74,7 +73,7 @@ pub(crate) fn reset_on_close(fd: RawFd) {
 /// Ends sending (a FIN goes out); `both` ends receiving too.
 pub(crate) fn shutdown(fd: RawFd, both: bool) {
     let how = if both { std::net::Shutdown::Both } else { std::net::Shutdown::Write };
-    // Fails when the peer is gone already, which is what was wanted.
+    // Fails if the peer is gone already, which is as good.
     let _ = borrowed(fd).shutdown(how);
 }
 

@@ -50,13 +50,13 @@ pub struct Uring {
     accept_at: u64,
     /// Connections with output to submit.
     dirty: Vec<ConnId>,
-    /// Connections for which something happens once their backlog is empty, as it may be by now.
+    /// Connections with an action pending for when their backlog is empty, as it may be by now.
     ready: Vec<ConnId>,
     /// Number of the latest round of output that was submitted to be taken at once or refused.
     round: u64,
-    /// All refusals of rounds up to this one have been heard.
-    heard: u64,
-    /// Completions that were handled in one go the last time.
+    /// All refusals of rounds up to this one have been read.
+    settled: u64,
+    /// Completions that were handled in the last batch.
     taken: usize,
     /// Scratch: those of a batch.
     completions: Vec<cqueue::Entry>,
@@ -83,7 +83,7 @@ struct Conn {
     armed: bool,
     receiving: bool,
     want_drained: bool,
-    /// The peer's end has been told.
+    /// The peer's end has been reported.
     eof: bool,
     output: Option<Box<Output>>,
 }
@@ -130,7 +130,7 @@ impl Uring {
             dirty: Vec::new(),
             ready: Vec::new(),
             round: 0,
-            heard: 0,
+            settled: 0,
             taken: 0,
             completions: Vec::new(),
             batch: Taken::default(),
@@ -259,7 +259,7 @@ impl Uring {
         }
     }
 
-    /// Lets go of connections that nothing queued refers to any more.
+    /// Releases connections that nothing queued refers to any more.
     fn bury(&mut self) {
         if !self.gone.is_empty() && self.ring.submission().is_empty() {
             for (slot, conn) in self.gone.drain(..) {
@@ -408,7 +408,7 @@ impl Net for Uring {
     }
 
     fn backlog(&self, id: ConnId) -> usize {
-        self.conns.get(id).map_or(0, |conn| conn.backlog(self.heard))
+        self.conns.get(id).map_or(0, |conn| conn.backlog(self.settled))
     }
 
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {

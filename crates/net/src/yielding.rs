@@ -3,7 +3,7 @@
 //! A thread whose last batch had many events has many connections in use, so the next event will come soon.
 //! Where the peer has a core of its own, that event is there before the sleep has begun. Where the two share a
 //! core, sleeping costs both of them: the peer's first response wakes the sleeper, which takes the core, handles
-//! that one response and sleeps again. Yielding once instead lets the peer answer all requests first. A thread
+//! that one response and sleeps again. Yielding once instead lets the peer respond to all requests first. A thread
 //! with a core to itself pays two short system calls for many events.
 
 /// So many events in a batch are followed by more soon.
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_due_soon_or_has_few_events_does_not_yield() {
+    fn a_thread_due_soon_or_with_few_events_does_not_yield() {
         let now = 7_000_000;
         assert!(should_yield(MANY_EVENTS, now + 1_000_000_000, now));
         assert!(should_yield(MANY_EVENTS, u64::MAX, now));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mlua::{AnyUserData, Lua, MetaMethod, Table, UserData, UserDataMethods, Value};
 
 /// The longest that `wrk.connect` waits. Shorter than a hook may take, so that a script can try an
-/// address that does not answer.
+/// address that does not respond.
 const CONNECT_FOR: Duration = Duration::from_millis(500);
 /// Addresses of one name at most.
 const ADDRESSES: usize = 64;
@@ -23,7 +23,7 @@ impl UserData for Address {
     }
 }
 
-/// Adds `wrk.lookup` and `wrk.connect`.
+/// Adds `wrk.lookup` and `wrk.connect` to the table `wrk`.
 pub(crate) fn add_to(lua: &Lua, wrk: &Table) -> mlua::Result<()> {
     wrk.set("lookup", lua.create_function(lookup)?)?;
     wrk.set("connect", lua.create_function(connect)?)

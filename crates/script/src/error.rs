@@ -1,4 +1,4 @@
-//! What a script did wrong, in words that name file, line and hook.
+//! Errors of scripts, with file, line and hook.
 //!
 //! Owns the reading of Lua's messages: a message of LuaJIT begins with chunk and line where Lua knows
 //! them, and otherwise the traceback below it does.
@@ -24,7 +24,7 @@ impl ScriptError {
         Self(format!("-s {file}: {error}"))
     }
 
-    /// What Lua said.
+    /// An error that Lua reported.
     pub(crate) fn raised(file: &str, hook: Hook, error: &mlua::Error) -> Self {
         let text = words(error);
         let (message, traceback) = text.split_once("\nstack traceback:").unwrap_or((&text, ""));
@@ -102,7 +102,7 @@ fn place(text: &str, file: &str) -> Option<(u32, usize)> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> String {
+    fn message(text: &str) -> String {
         let error = mlua::Error::RuntimeError(text.into());
         ScriptError::raised("x.lua", Hook::Request, &error).to_string()
     }
@@ -110,21 +110,21 @@ mod tests {
     #[test]
     fn a_message_with_its_line_is_kept() {
         let text = "x.lua:3: attempt to call a nil value\nstack traceback:\n\tx.lua:3: in function";
-        assert_eq!(told(text), "x.lua:3: attempt to call a nil value (in request())");
+        assert_eq!(message(text), "x.lua:3: attempt to call a nil value (in request())");
     }
 
     #[test]
     fn a_message_without_a_line_takes_the_tracebacks() {
         let text =
             "bad argument\nstack traceback:\n\t[C]: in f\n\tx.lua:41: in function <x.lua:40>";
-        assert_eq!(told(text), "x.lua:41: bad argument (in request())");
+        assert_eq!(message(text), "x.lua:41: bad argument (in request())");
         let text = "wrk:7: bad\nstack traceback:\n\twrk:7: in function\n\tx.lua:2: in function";
-        assert_eq!(told(text), "x.lua:2: bad (in request())");
-        assert_eq!(told("no place"), "x.lua: no place (in request())");
+        assert_eq!(message(text), "x.lua:2: bad (in request())");
+        assert_eq!(message("no place"), "x.lua: no place (in request())");
     }
 
     #[test]
     fn a_file_named_in_passing_is_no_place() {
-        assert_eq!(told("cannot open x.lua"), "x.lua: cannot open x.lua (in request())");
+        assert_eq!(message("cannot open x.lua"), "x.lua: cannot open x.lua (in request())");
     }
 }

@@ -1,4 +1,4 @@
-//! A script as it is read: its text, and what it is given of the URL and the flags.
+//! A script as it is read: its text, and the values that it gets from the URL and the flags.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,7 +12,7 @@ const SCRIPT_LIMIT: u64 = 64 << 20;
 /// Longest name that LuaJIT puts into its messages whole.
 const CHUNK_NAME: usize = 55;
 
-/// What the table `wrk` says of the URL and the flags.
+/// The contents of the table `wrk` that come from the URL and the flags.
 #[derive(Debug, Clone, Default)]
 pub struct Site {
     /// `http` or `https`.
@@ -40,11 +40,11 @@ pub struct Site {
 pub enum Printed {
     /// To standard output, as under wrk.
     ToStdout,
-    /// To standard error: standard output belongs to a machine.
+    /// To standard error: a program reads standard output.
     ToStderr,
 }
 
-/// A script and what it is given.
+/// A script and the values that it gets.
 #[derive(Debug, Clone)]
 pub struct Script {
     pub(crate) file: Arc<str>,
@@ -62,7 +62,7 @@ impl Script {
         let shown = path.display().to_string();
         let unreadable = |error| ScriptError::unreadable(&shown, &error);
         let mut text = Vec::new();
-        // The bound holds for what has no length beforehand too, such as a device.
+        // The bound also holds for files without a length, such as devices.
         let file = File::open(path).map_err(unreadable)?;
         file.take(SCRIPT_LIMIT + 1).read_to_end(&mut text).map_err(unreadable)?;
         if text.len() as u64 > SCRIPT_LIMIT {
@@ -78,13 +78,13 @@ impl Script {
         Self { file: file.into(), text: without_shebang(text).into(), site, printed }
     }
 
-    /// Says where what it prints goes.
+    /// Sets where its output goes.
     pub fn print_to(&mut self, printed: Printed) {
         self.printed = printed;
     }
 }
 
-/// `text` with a first line that is for the shell left empty, as Lua's own loader does.
+/// `text` with a first line for the shell (`#!`) emptied, as Lua's own loader does.
 fn without_shebang(text: &[u8]) -> &[u8] {
     match text {
         [b'#', ..] => {

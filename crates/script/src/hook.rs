@@ -10,10 +10,10 @@ pub const HOOK_LIMIT: Duration = Duration::from_secs(1);
 /// The longest that a file's own statements may: they commonly read data.
 pub const LOAD_LIMIT: Duration = Duration::from_secs(10);
 
-/// Declares the hooks: each with its name, as a user calls it, and what it is.
+/// Declares the hooks: each with its name in messages and its documentation.
 macro_rules! hooks {
     ($($variant:ident $name:literal $is:literal)*) => {
-        /// What of a script runs: the file itself, or a function that it defines.
+        /// The part of a script that runs: the file itself, or a function that it defines.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Hook {
             $(#[doc = $is] $variant,)*
@@ -22,7 +22,7 @@ macro_rules! hooks {
         impl Hook {
             pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// As a user calls it.
+            /// Its name in messages.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }

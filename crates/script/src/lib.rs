@@ -3,10 +3,10 @@
 //! Owns wrk's Lua interface: one state a worker and one for `setup` and `done`, the hooks and the order
 //! in which they are called, what a script may do to the workers, and the watch over hooks that do not
 //! return. Does not own when a request leaves and what is counted (`engine`), nor where results go (the
-//! command): it is handed a [`Summary`] and [`Stats`] for `done`.
+//! command), which passes a [`Summary`] and [`Stats`] for `done`.
 //!
-//! [`Script`] is the file and what it is given; [`Script::begin`] makes a [`Session`] and a source for
-//! each worker; after the run [`Session::done`] closes it. A [`Watchdog`] stands beside all that.
+//! [`Script`] is the file and its inputs; [`Script::begin`] makes a [`Session`] and a source for each
+//! worker; after the run [`Session::done`] closes it. A [`Watchdog`] watches all of that.
 
 mod address;
 mod error;

@@ -1,7 +1,7 @@
 //! One LuaJIT state with wrk's interface in it.
 //!
-//! Owns how a state is made, how much memory it may hold, and calling into it under the watch. Which
-//! state is whose, and which hook is called when, is for `session` and `source`.
+//! Owns how a state is made, how much memory it may hold, and calling into it under the watch.
+//! `session` and `source` own the states and decide which hook is called when.
 
 use std::sync::Arc;
 
@@ -53,13 +53,13 @@ impl LuaState {
         result.map_err(|error| self.raised(hook, &error))
     }
 
-    /// What the script did wrong in `hook`.
+    /// The error that the script raised in `hook`.
     #[cold]
     pub(crate) fn raised(&self, hook: Hook, error: &mlua::Error) -> ScriptError {
         ScriptError::raised(&self.file, hook, error)
     }
 
-    /// What is wrong with what `hook` returned.
+    /// An error about the value that `hook` returned.
     #[cold]
     pub(crate) fn complain(&self, hook: Hook, message: impl std::fmt::Display) -> ScriptError {
         ScriptError::new(&self.file, hook, message)
@@ -70,7 +70,7 @@ impl LuaState {
         self.lua.globals().get::<Function>(name).is_ok()
     }
 
-    /// One of the prelude's ways into the hooks.
+    /// One of the prelude's functions that call hooks.
     pub(crate) fn hook(&self, hook: Hook, name: &str) -> Result<Function, ScriptError> {
         self.hooks.get(name).map_err(|error| self.raised(hook, &error))
     }

@@ -1,8 +1,8 @@
 //! Where each request ends in what `request()` returned.
 //!
 //! Owns as much of HTTP as that takes: empty lines, `Content-Length` and chunks. A script may send what
-//! a strict parser refuses (that is what some scripts are for), so this is no judge of requests: it
-//! wants a request line, and a head and body that end.
+//! a strict parser refuses (that is what some scripts are for), so this does not check requests: it
+//! needs a request line, and a head and body that end.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub(crate) struct Cut {
     pub(crate) head: bool,
 }
 
-/// Why the bytes are no requests, and where.
+/// Why the bytes are not requests, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flaw {
     what: &'static str,
@@ -29,8 +29,8 @@ pub(crate) struct Flaw {
 }
 
 impl Flaw {
-    /// In words, with line and column of `bytes`.
-    pub(crate) fn told(self, bytes: &[u8]) -> impl fmt::Display {
+    /// A message, with line and column of `bytes`.
+    pub(crate) fn describe(self, bytes: &[u8]) -> impl fmt::Display {
         let before = &bytes[..self.at.min(bytes.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
@@ -170,7 +170,7 @@ mod tests {
         let mut cuts = Vec::new();
         match cut(bytes.as_bytes(), &mut cuts) {
             Ok(()) => Ok(cuts.iter().map(|cut| (cut.end, cut.head)).collect()),
-            Err(flaw) => Err(flaw.told(bytes.as_bytes()).to_string()),
+            Err(flaw) => Err(flaw.describe(bytes.as_bytes()).to_string()),
         }
     }
 
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_in_a_row_are_told_apart() {
+    fn consecutive_requests_are_separated() {
         let (get, head) = ("GET / HTTP/1.1\r\n\r\n", "\r\nHEAD / HTTP/1.1\r\n\r\n");
         let activity = "POST / HTTP/1.1\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n";
         let chunked = "PUT / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n\
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_told_with_its_place() {
+    fn what_is_no_request_is_reported_with_its_place() {
         for (bytes, what) in [
             ("", "an incomplete request at 1:1"),
             ("GET / HTTP/1.1\r\nHost: a\r\n", "an incomplete request at 3:1"),
@@ -214,8 +214,8 @@ mod tests {
                 "a chunk longer than its size at 4:1",
             ),
         ] {
-            let told = ends(bytes).unwrap_err();
-            assert!(told.ends_with(what), "{bytes:?}: {told}");
+            let message = ends(bytes).unwrap_err();
+            assert!(message.ends_with(what), "{bytes:?}: {message}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Responses under way, kept until `response()` can be told of them whole.
+//! Responses under way, kept until `response()` can be called with each of them whole.
 //!
 //! A worker is commonly in the middle of one response at a time however many connections it has, so the
 //! buffers are shared: a user has one from head to end, and the next user takes it over.
@@ -12,7 +12,7 @@ const IDLE: usize = 256 << 10;
 /// The place of a user that has no buffer.
 const NONE: u32 = u32::MAX;
 
-/// A response as far as it has come.
+/// The received part of a response.
 #[derive(Debug, Default)]
 pub(crate) struct Response {
     /// Its status.
@@ -46,15 +46,15 @@ impl Responses {
             self.places.resize(user + 1, NONE);
         }
         self.places[user] = place;
-        let answer = &mut self.buffers[place as usize];
-        answer.status = head.status;
+        let response = &mut self.buffers[place as usize];
+        response.status = head.status;
         for (name, value) in head.headers {
-            answer.fields.extend_from_slice(name.as_bytes());
-            answer.fields.push(b'\n');
-            answer.fields.extend_from_slice(value);
-            answer.fields.push(b'\n');
+            response.fields.extend_from_slice(name.as_bytes());
+            response.fields.push(b'\n');
+            response.fields.extend_from_slice(value);
+            response.fields.push(b'\n');
         }
-        self.kept += answer.fields.len();
+        self.kept += response.fields.len();
     }
 
     /// Its body goes on; false when more would be kept than may be.
@@ -73,16 +73,16 @@ impl Responses {
         self.place(user).map(|place| &self.buffers[place as usize])
     }
 
-    /// `user` has no response under way any more.
+    /// Forgets the response of `user`.
     pub(crate) fn forget(&mut self, user: u32) {
         let Some(place) = self.place(user) else { return };
         self.places[user as usize] = NONE;
         self.free.push(place);
-        let answer = &mut self.buffers[place as usize];
-        self.kept -= answer.fields.len() + answer.body.len();
-        answer.fields.clear();
-        answer.body.clear();
-        answer.body.shrink_to(IDLE);
+        let response = &mut self.buffers[place as usize];
+        self.kept -= response.fields.len() + response.body.len();
+        response.fields.clear();
+        response.body.clear();
+        response.body.shrink_to(IDLE);
     }
 
     fn place(&self, user: u32) -> Option<u32> {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_several_users_are_kept_apart_and_buffers_used_again() {
+    fn responses_of_several_users_are_kept_apart_and_buffers_used_again() {
         let mut responses = Responses::default();
         begin(&mut responses, 7, "HTTP/1.1 201 Created\r\nA: b\r\nContent-Length: 4\r\n\r\n");
         begin(&mut responses, 2, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n");

@@ -25,7 +25,7 @@ impl Script {
     /// `addresses` are those of the URL's host that take connections.
     ///
     /// # Errors
-    /// What the script did wrong.
+    /// The error that the script raised.
     pub fn begin(
         &self,
         workers: u32,
@@ -86,7 +86,7 @@ fn arguments(lua: &Lua, site: &Site) -> mlua::Result<Table> {
     Ok(args)
 }
 
-/// What `done` is told of the run.
+/// The argument `summary` of `done`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Length of the window in microseconds.
@@ -104,7 +104,7 @@ pub struct Summary {
 pub struct SummaryErrors {
     /// Connections that could not be opened.
     pub connect: u64,
-    /// Failed reads, responses cut short and responses that are no HTTP.
+    /// Failed reads, responses cut short and responses that are not HTTP.
     pub read: u64,
     /// Failed writes.
     pub write: u64,
@@ -118,7 +118,7 @@ pub struct SummaryErrors {
 #[derive(Debug)]
 pub struct Session {
     main: LuaState,
-    /// The workers as scripts hold them. Their states live until `done` has asked them for values.
+    /// The workers as scripts hold them. Their states live until `done` has read values from them.
     threads: Vec<(Arc<Shared>, Lua)>,
 }
 
@@ -136,7 +136,7 @@ impl Session {
     /// Calls `done`, if the script defines it.
     ///
     /// # Errors
-    /// What the script did wrong.
+    /// The error that the script raised.
     pub fn done(
         &self,
         summary: &Summary,
@@ -149,20 +149,19 @@ impl Session {
         self.main.call(Hook::Done, &done, (summary, latency, requests))
     }
 
-    /// Writes out what scripts have printed so far and Lua still holds, so that it comes before what
-    /// is printed next.
+    /// Flushes what scripts have printed so far, so that it comes before what is printed next.
     pub fn flush(&self) {
-        // A full disk or a reader that has gone is told when the result is printed.
+        // A full disk or a closed pipe is reported when the result is printed.
         let _ = self.main.lua.load("io.stdout:flush()").set_name("=wrk").exec();
     }
 }
 
 fn table(lua: &Lua, summary: &Summary) -> mlua::Result<Table> {
     let Summary { duration_us, requests, bytes, errors } = *summary;
-    let told = lua.create_table()?;
-    told.set("duration", duration_us as f64)?;
-    told.set("requests", requests as f64)?;
-    told.set("bytes", bytes as f64)?;
+    let summary = lua.create_table()?;
+    summary.set("duration", duration_us as f64)?;
+    summary.set("requests", requests as f64)?;
+    summary.set("bytes", bytes as f64)?;
     let kinds = lua.create_table()?;
     for (name, count) in [
         ("connect", errors.connect),
@@ -173,6 +172,6 @@ fn table(lua: &Lua, summary: &Summary) -> mlua::Result<Table> {
     ] {
         kinds.set(name, count as f64)?;
     }
-    told.set("errors", kinds)?;
-    Ok(told)
+    summary.set("errors", kinds)?;
+    Ok(summary)
 }

@@ -1,8 +1,8 @@
 //! A worker's requests as its script makes them.
 //!
-//! Owns the calls of `delay`, `request` and `response` while the load runs. A script without `request`
-//! is asked once, before the run, and what it returned goes out as [`Fixed`] requests; otherwise what
-//! it returns is copied once, into the worker's buffer. Responses are asked for only where `response` is
+//! Owns the calls of `delay`, `request` and `response` while the load runs. Without a `request` of its
+//! own a script is called once, before the run, and its result is sent as [`Fixed`] requests; otherwise
+//! each result is copied once, into the worker's buffer. Responses are passed only if `response` is
 //! defined.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use mlua::{Function, Value};
 use model::units::MILLISECOND;
 use model::{ErrorClass, Nanos};
 use traffic::{
-    Answered, Fixed, Halt, Next, Part, Payload, Requests, Session, Skipped, Source, Turn, Wants,
+    Completed, Fixed, Halt, Next, Part, Payload, Requests, Session, Skipped, Source, Turn, Wants,
 };
 use wire::ResponseHead;
 
@@ -72,9 +72,9 @@ impl Scripted {
         })
     }
 
-    /// Asks for requests once; how many come together.
+    /// Calls `request` once, to see how many requests come together.
     pub(crate) fn verify(&mut self) -> Result<u16, ScriptError> {
-        self.ask(&mut Vec::new())?;
+        self.call_request(&mut Vec::new())?;
         match self.cuts.len() {
             many if many > MOST => {
                 let message = format!("it returned {many} requests at once; {MOST} are the most");
@@ -91,7 +91,7 @@ impl Scripted {
             return Ok(());
         }
         let mut bytes = Vec::new();
-        self.ask(&mut bytes)?;
+        self.call_request(&mut bytes)?;
         self.bounded()?;
         let mut start = 0;
         for (index, &Cut { end, head }) in self.cuts.iter().enumerate() {
@@ -102,10 +102,10 @@ impl Scripted {
         Ok(())
     }
 
-    /// Calls `request`: what it returned is appended to `out`, which is empty, and `cuts` says where
-    /// each request ends.
+    /// Calls `request`: its result is appended to `out`, which is empty, and `cuts` says where each
+    /// request ends.
     #[inline]
-    fn ask(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
+    fn call_request(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
         let value: Value = self.state.call(Hook::Request, &self.request, ())?;
         let Value::String(text) = &value else {
             let message = format!("it returned {}, not a string of requests", value.type_name());
@@ -113,12 +113,12 @@ impl Scripted {
         };
         let bytes = text.as_bytes();
         cut(&bytes, &mut self.cuts)
-            .map_err(|flaw| self.state.complain(Hook::Request, flaw.told(&bytes)))?;
+            .map_err(|flaw| self.state.complain(Hook::Request, flaw.describe(&bytes)))?;
         out.extend_from_slice(&bytes);
         Ok(())
     }
 
-    /// Refuses more requests than came together at first: the connections are laid out for so many.
+    /// Refuses more requests than came together at first: the connections are sized for that many.
     #[inline]
     fn bounded(&self) -> Result<(), ScriptError> {
         let (count, most) = (self.cuts.len(), usize::from(self.burst));
@@ -133,7 +133,7 @@ impl Scripted {
         Part { head, wants: self.wants, ..Part::alone(payload) }
     }
 
-    /// Until when the user has to wait, if it has to.
+    /// The instant until which the user has to wait, if any.
     fn hold(&mut self, turn: Turn) -> Result<Option<Nanos>, ScriptError> {
         let Some(delay) = &self.delay else { return Ok(None) };
         let user = turn.user as usize;
@@ -144,7 +144,7 @@ impl Scripted {
             let value: Value = self.state.call(Hook::Delay, delay, ())?;
             let number = self.state.lua.coerce_number(value);
             let number = number.map_err(|error| self.state.raised(Hook::Delay, &error))?;
-            // Whole milliseconds, as in wrk; what is not a number or below one is no delay.
+            // Whole milliseconds, as in wrk; a value that is not a number, or below 1, means no delay.
             let millis = number.unwrap_or(0.0).clamp(0.0, LONGEST_DELAY_MS) as u64;
             if millis == 0 {
                 return Ok(None);
@@ -158,7 +158,7 @@ impl Scripted {
         Ok(None)
     }
 
-    /// Puts the next requests of a user that need not wait.
+    /// Adds the next requests of a user that need not wait.
     #[inline]
     fn put(&mut self, out: &mut Requests) -> Result<(), ScriptError> {
         if !self.fixed.is_empty() {
@@ -167,7 +167,7 @@ impl Scripted {
             }
             return Ok(());
         }
-        self.ask(&mut out.bytes)?;
+        self.call_request(&mut out.bytes)?;
         self.bounded()?;
         for &Cut { end, head } in &self.cuts {
             out.written_to(end, self.part(head, Payload::Written { end }));
@@ -183,17 +183,17 @@ impl Scripted {
         Ok(Next::Send)
     }
 
-    /// Tells `response` of the user's response.
+    /// Calls `response` with the user's response.
     fn tell(&mut self, user: u32) -> Result<(), ScriptError> {
-        let (Some(response), Some(answer)) = (&self.response, self.responses.of(user)) else {
+        let (Some(hook), Some(response)) = (&self.response, self.responses.of(user)) else {
             return Ok(());
         };
         let state = &self.state;
         let string = |bytes: &[u8]| {
             state.lua.create_string(bytes).map_err(|error| state.raised(Hook::Response, &error))
         };
-        let told = (answer.status, string(&answer.fields)?, string(&answer.body)?);
-        state.call(Hook::Response, response, told)
+        let arguments = (response.status, string(&response.fields)?, string(&response.body)?);
+        state.call(Hook::Response, hook, arguments)
     }
 }
 
@@ -241,13 +241,13 @@ impl Source for Scripted {
         }
     }
 
-    fn answered(&mut self, user: u32, _: bool, _: Nanos) -> Answered {
-        let told = match self.failed.take() {
+    fn completed(&mut self, user: u32, _: bool, _: Nanos) -> Completed {
+        let result = match self.failed.take() {
             Some(halt) => Err(halt),
             None => self.tell(user).map_err(Halt::from),
         };
         self.responses.forget(user);
-        Answered { halt: told.err(), stop: self.shared.stopped(), ..Answered::default() }
+        Completed { halt: result.err(), stop: self.shared.stopped(), ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {

@@ -1,7 +1,7 @@
 //! `latency` and `requests`, as `done` has them.
 //!
-//! Owns wrk's reading of a distribution: `min`, `max`, `mean`, `stdev`, `:percentile(p)`, the number of
-//! distinct values (`#`) and the i-th of them with its count (`(i)`).
+//! Owns wrk's interface to a distribution: `min`, `max`, `mean`, `stdev`, `:percentile(p)`, the number
+//! of distinct values (`#`) and the i-th of them with its count (`(i)`).
 
 use mlua::{MetaMethod, UserData, UserDataFields, UserDataMethods};
 
@@ -46,7 +46,7 @@ impl Stats {
         }
     }
 
-    /// The same with its extremes known better than the values tell.
+    /// The same, with extremes that are more exact than the values.
     #[must_use]
     pub fn with_extremes(self, min: u64, max: u64) -> Self {
         if self.count == 0 { self } else { Self { min, max, ..self } }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lua_may_ask_for_is_answered() {
+    fn every_index_that_lua_may_use_has_a_value() {
         let stats = Stats::of([(1, 1)]);
         for index in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
             assert_eq!(stats.value_at(index), (0, 0));

@@ -15,7 +15,7 @@ use crate::address::Address;
 /// Tables inside tables at most: a table that holds itself is an error, not the end of the stack.
 const DEPTH: u32 = 64;
 
-/// A worker, as far as scripts can touch it.
+/// The part of a worker that scripts can change.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Where it connects to unless the script says otherwise.
@@ -40,7 +40,7 @@ impl Shared {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// What was stopped before the run is not: as in wrk, only a thread that runs can be.
+    /// A stop before the run has no effect: as in wrk, only a running thread can be stopped.
     pub(crate) fn start(&self) {
         self.stopped.store(false, Ordering::Relaxed);
     }
@@ -95,7 +95,7 @@ impl UserData for Thread {
     }
 }
 
-/// `value` made anew in another state.
+/// Copies `value` into another state.
 fn copied(value: Value, into: &Lua, depth: u32) -> mlua::Result<Value> {
     match value {
         Value::Nil | Value::Boolean(_) | Value::Integer(_) | Value::Number(_) => Ok(value),

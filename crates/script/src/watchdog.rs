@@ -1,9 +1,10 @@
-//! The watch over hooks that do not return.
+//! Watches for hooks that do not return.
 //!
 //! Loops that LuaJIT has compiled look at no debug hook, so nothing inside the state can stop them.
-//! Each state has a [`HookActivity`] that it marks when a hook begins and ends, without reading a clock; a
-//! thread beside them looks at the marks and tells when a mark has stood still for too long. What is
-//! done then is for whoever started it: a thread inside Lua cannot be ended, only the process can.
+//! Each state has a [`HookActivity`] that it marks when a hook begins and ends, without reading a
+//! clock; a separate thread checks the marks and reports a mark that has not changed for too long. The
+//! code that started it decides what to do then: a thread inside Lua cannot be ended, only the process
+//! can.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::hook::Hook;
 
-/// How often the marks are looked at.
+/// How often the marks are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Low bits of a mark: 0, or one more than the hook's place in [`Hook::ALL`].
 const HOOK_BITS: u64 = 0xf;
@@ -67,7 +68,7 @@ impl std::fmt::Display for Overrun {
     }
 }
 
-/// The states that are looked at, with the last mark seen and when it was first seen.
+/// The watched states, with the last mark seen and when it was first seen.
 #[derive(Debug, Default)]
 struct Activities(Mutex<Vec<Watched>>);
 
@@ -79,7 +80,7 @@ struct Watched {
     since: Instant,
 }
 
-/// A thread that looks at the scripts' states ten times a second until it is dropped.
+/// A thread that checks the scripts' states ten times a second until it is dropped.
 #[derive(Debug)]
 pub struct Watchdog {
     activities: Arc<Activities>,
@@ -109,7 +110,7 @@ impl Watchdog {
         Ok(Self { activities, over, thread: Some(thread) })
     }
 
-    /// A activity for a new state of the script `file`.
+    /// The activity of a new state of the script `file`.
     pub(crate) fn activity(&self, file: &str) -> Arc<HookActivity> {
         let activity = Arc::new(HookActivity::default());
         let watched = Watched {
@@ -128,15 +129,15 @@ impl Drop for Watchdog {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // When it panicked there is nothing left to end.
+            // If it panicked there is nothing left to end.
             let _ = thread.join();
         }
     }
 }
 
 impl Activities {
-    /// Looks at all states; the first that has stood still for too long. A state that nobody holds
-    /// any more is forgotten.
+    /// Checks all states and returns the first whose hook has run for too long. Dropped states are
+    /// forgotten.
     fn overrun(&self, now: Instant) -> Option<Overrun> {
         let mut activities = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         activities.retain(|watched| Arc::strong_count(&watched.activity) > 1);
@@ -167,18 +168,18 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_stands_is_told_after_its_limit() {
+    fn a_hook_that_does_not_return_is_reported_after_its_limit() {
         let (activity, activities, start) = watched();
         let _inside = activity.enter(Hook::Response);
         let at = |millis| start + Duration::from_millis(millis);
         assert_eq!(activities.overrun(at(100)), None);
         assert_eq!(activities.overrun(at(1100)), None);
-        let told = activities.overrun(at(1101)).unwrap();
-        assert_eq!(told.to_string(), "x.lua: response() had not returned after 1 s");
+        let overrun = activities.overrun(at(1101)).unwrap();
+        assert_eq!(overrun.to_string(), "x.lua: response() had not returned after 1 s");
     }
 
     #[test]
-    fn hooks_that_return_are_never_told_however_often_they_run() {
+    fn hooks_that_return_are_never_reported_however_often_they_run() {
         let (activity, activities, start) = watched();
         for second in 1..100 {
             drop(activity.enter(Hook::Request));
@@ -198,13 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_tells_once_and_ends() {
-        let (tell, told) = std::sync::mpsc::channel();
-        let watchdog = Watchdog::start(move |overrun| tell.send(overrun).unwrap()).unwrap();
+    fn the_thread_reports_once_and_ends() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let watchdog = Watchdog::start(move |overrun| sender.send(overrun).unwrap()).unwrap();
         let activity = watchdog.activity("x.lua");
         let _inside = activity.enter(Hook::Done);
-        let overrun = told.recv_timeout(Duration::from_secs(30)).unwrap();
+        let overrun = receiver.recv_timeout(Duration::from_secs(30)).unwrap();
         assert_eq!(overrun, Overrun { file: "x.lua".into(), hook: Hook::Done });
-        assert!(told.recv_timeout(Duration::from_secs(30)).is_err(), "the sender is gone");
+        assert!(receiver.recv_timeout(Duration::from_secs(30)).is_err(), "the sender is gone");
     }
 }

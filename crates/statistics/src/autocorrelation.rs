@@ -1,11 +1,11 @@
-//! How many independent blocks a row of blocks is worth.
+//! How many independent blocks a series of blocks is worth.
 
-/// The most that neighbours are taken to be alike; a row alike to this degree is worth a fortieth.
+/// The highest correlation that is assumed; a series with it is worth a fortieth of its length.
 const MOST: f64 = 0.95;
 
-/// The correlation of neighbours (lag 1) in a row whose mean is 0, corrected for the bias of short
-/// rows (M. G. Kendall 1954: about -(1 + 3 rho) / n) and never below 0: neighbours that alternate
-/// are not taken to be worth more than independent ones. 0 for fewer than four.
+/// The correlation of neighbours (lag 1) in a series whose mean is 0, corrected for the bias of short
+/// series (M. G. Kendall 1954: about -(1 + 3 rho) / n) and never below 0: neighbours that alternate are
+/// not taken to be worth more than independent ones. 0 for fewer than four.
 pub fn neighbours(deviations: &[f64]) -> f64 {
     let n = deviations.len() as f64;
     let square: f64 = deviations.iter().map(|d| d * d).sum();

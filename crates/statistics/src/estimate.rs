@@ -97,9 +97,9 @@ pub fn ratio(pairs: &[(f64, f64)], confidence: f64) -> Result<Estimate, NoInterv
     Ok(Estimate { value, low, high: value + half, confidence, effective_blocks })
 }
 
-/// A share of a count, from (part, whole) of each block. Where the part is the whole, the blocks cannot
-/// tell how the rest would bunch: it is then taken to come singly, and Student's reach for the blocks is
-/// still paid.
+/// A share of a count, from (part, whole) of each block. Where the part is the whole, the blocks do not
+/// show how failures would cluster: they are then assumed to come singly, and Student's reach for the
+/// blocks is still paid.
 ///
 /// # Errors
 /// See [`NoInterval`].

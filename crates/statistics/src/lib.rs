@@ -1,12 +1,12 @@
-//! How far figures can be off: numbers in, numbers out. Nothing here knows what was measured.
+//! How far figures can be off. Numbers in, numbers out: this crate knows nothing of HTTP.
 //!
-//! What follows on one another is not independent: a slow moment slows many requests. Within a run,
-//! figures are compared between blocks of time ([`estimate`]), and blocks that are like their
-//! neighbours count for less ([`autocorrelation`]). Between runs, each run is one sample: [`student`] is for
-//! means of rounds. [`proportion`] is for counts that are independent by design. [`trend`] is what a series
+//! Consecutive samples are not independent: a slow moment slows many requests. Within a run, figures
+//! are compared between blocks of time ([`estimate`]), and blocks that are like their neighbours count
+//! for less ([`autocorrelation`]). Between runs, each run is one sample: [`student`] is for means of
+//! rounds. [`proportion`] is for counts that are independent by design. [`trend`] is what a series
 //! would have been without its outliers, [`usl`] fits the Universal Scalability Law.
 //!
-//! Everything is deterministic. What an interval means is decided by who asked for it.
+//! Everything is deterministic. The caller decides what an interval means.
 
 pub mod autocorrelation;
 pub mod distribution;

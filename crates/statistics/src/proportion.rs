@@ -1,7 +1,7 @@
 //! The interval of a share, from successes among trials. It holds when nothing failed at all.
 //!
-//! Trials are taken as independent. What follows on one another is not: [`super::estimate`] hands in
-//! the number of independent trials that it is worth.
+//! Trials are taken as independent. Consecutive requests are not: [`super::estimate`] passes the number
+//! of independent trials that they are worth.
 
 use statrs::distribution::{Beta, ContinuousCDF as _};
 

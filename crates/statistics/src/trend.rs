@@ -1,4 +1,4 @@
-//! The trend of a series: what it would have been without whatever made it leave.
+//! The trend of a series: what it would have been without its outliers.
 //!
 //! Two robust steps on at most `BLOCKS` block medians, so that a run of any length costs the same:
 //! a line by Theil and Sen (the median of the slopes between all pairs of blocks), which takes out a

@@ -1,16 +1,16 @@
-//! What is kept for each connection.
+//! The state of one connection.
 
 use model::Nanos;
 use net::{ConnId, Net};
 use wire::{Limits, RequestParser};
 
 use crate::counters::Doing;
-use crate::response::Manner;
+use crate::response::ResponseMode;
 use crate::route::Route;
 use crate::timers::Timers;
 use crate::tls::TlsConn;
 
-/// Bytes of input kept for a connection that is busy answering; then it is no longer received from.
+/// Bytes of input kept for a connection that is busy with a response; beyond it, receiving stops.
 pub(crate) const HELD_BYTES: usize = 64 * 1024;
 
 /// The head of a request, and its lines. Larger ones are refused.
@@ -26,11 +26,11 @@ pub(crate) struct Conn {
     pub(crate) exchange: Option<Exchange>,
     /// The response that takes time.
     pub(crate) job: Option<Job>,
-    /// Input to be read once the response is given: plaintext.
+    /// Input to be read once the response has been made: plaintext.
     pub(crate) held: Vec<u8>,
     pub(crate) tls: Option<Box<TlsConn>>,
-    /// Responses given or begun.
-    pub(crate) answers: u64,
+    /// Responses made or begun.
+    pub(crate) responses: u64,
     /// Its instant among the timers; `u64::MAX` when it has none.
     due_ns: Nanos,
     pub(crate) doing: Doing,
@@ -42,12 +42,12 @@ pub(crate) struct Conn {
     pub(crate) paused: bool,
     /// Bytes that came during a pause of the server and wait for its end.
     pub(crate) stalled_bytes: usize,
-    /// Times that something of a response was sent or taken by the client.
+    /// How often part of a response was sent, or taken by the client.
     pub(crate) moves: u32,
-    /// What [`Conn::stamp`] was when it was last looked at, and for how many looks it has been so.
+    /// The value of [`Conn::stamp`] at the last check, and for how many checks it has been so.
     seen: u32,
     still: u8,
-    /// Heads that had ended when the timer was set which the next must not outlast.
+    /// The number of heads that had ended when the timer for the next one was set.
     pub(crate) overdue_after: u64,
 }
 
@@ -55,26 +55,26 @@ pub(crate) struct Conn {
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) route: Route,
-    pub(crate) manner: Manner,
+    pub(crate) mode: ResponseMode,
 }
 
-/// A response that takes time, and the manner in which it ends.
+/// A response that takes time, and its mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) task: Task,
-    pub(crate) manner: Manner,
+    pub(crate) mode: ResponseMode,
 }
 
 /// What is still to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     /// The usual response, when the timer fires.
-    Answer,
+    Respond,
     /// So many bytes of a body, as fast as they are taken.
     Stream { left: u64 },
     /// The usual response from this byte on, one byte at each timer.
     Drip { next: usize },
-    /// Header lines for ever, a block at each timer.
+    /// Header lines forever, a block at each timer.
     Endless { left: u64 },
     /// Nothing.
     Hang,
@@ -90,7 +90,7 @@ impl Conn {
             job: None,
             held: Vec::new(),
             tls,
-            answers: 0,
+            responses: 0,
             due_ns: u64::MAX,
             doing: Doing::Waiting,
             eof: false,
@@ -104,17 +104,17 @@ impl Conn {
         }
     }
 
-    /// Something of a response is on its way.
+    /// Part of a response is on its way.
     #[inline]
     pub(crate) fn moved(&mut self) {
         self.moves = self.moves.wrapping_add(1);
     }
 
-    /// Takes a look at whether a request has begun or something of a response has moved since the last look;
-    /// for how many looks nothing has. A response that is due at an instant is awaited.
+    /// Checks whether a request has begun or a response has made progress since the last check. Returns
+    /// for how many checks nothing has. A response that is due at an instant counts as progress.
     pub(crate) fn looks_still(&mut self) -> u8 {
-        let stamp = (self.answers as u32).wrapping_add(self.moves);
-        let awaited = self.job.is_some_and(|job| job.task == Task::Answer);
+        let stamp = (self.responses as u32).wrapping_add(self.moves);
+        let awaited = self.job.is_some_and(|job| job.task == Task::Respond);
         self.still = if stamp == self.seen && !awaited { self.still.saturating_add(1) } else { 0 };
         self.seen = stamp;
         self.still

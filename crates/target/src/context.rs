@@ -1,4 +1,4 @@
-//! What a thread of the server works with beside its connections, and what all threads have in common.
+//! The state of a server thread apart from its connections, and the state that all threads share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use crate::response::UsualResponse;
 use crate::timers::Timers;
 use crate::tls::Identity;
 
-/// What the threads of a server have in common. All of it is read only, but for the queues.
+/// The state that the threads of a server share. All of it is read-only, except for the queues.
 #[derive(Debug)]
 pub struct Shared {
     pub(crate) usual: UsualResponse,
@@ -20,7 +20,7 @@ pub struct Shared {
     pub(crate) counts: Box<[Counts]>,
     pub(crate) identity: Option<Identity>,
     pub(crate) stall: Option<Stall>,
-    pub(crate) answers_per_connection: u64,
+    pub(crate) responses_per_connection: u64,
     pub(crate) seed: u64,
     pub(crate) start_ns: Nanos,
     pub(crate) stop: AtomicBool,
@@ -30,7 +30,7 @@ impl Shared {
     /// For `threads` threads that start together at `start_ns` of the net's clock.
     ///
     /// # Errors
-    /// When an option is out of range or the certificate cannot be had.
+    /// When an option is out of range or the certificate cannot be made or read.
     pub fn new(options: &Options, threads: usize, start_ns: Nanos) -> Result<Self, StartError> {
         if threads == 0 {
             return Err(StartError::Option("--threads must be at least 1"));
@@ -47,7 +47,7 @@ impl Shared {
             counts: (0..threads).map(|_| Counts::default()).collect(),
             identity: options.tls.as_ref().map(Identity::new).transpose()?,
             stall: options.stall,
-            answers_per_connection: options.answers_per_connection(),
+            responses_per_connection: options.responses_per_connection(),
             seed: options.seed,
             start_ns,
             stop: AtomicBool::new(false),
@@ -72,7 +72,7 @@ pub(crate) struct Context {
     pub(crate) records: Vec<u8>,
     /// Input out of TLS records; empty between events.
     pub(crate) plain: Vec<u8>,
-    /// Connections that have had their turn and want another.
+    /// Connections that have had their turn and need another.
     pub(crate) again: Vec<u32>,
 }
 
@@ -96,9 +96,9 @@ impl Context {
     }
 }
 
-/// Whether the connection is still ours after something was done to it.
+/// Whether a connection still exists after an event or an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum ConnStatus {
     Open,
     Gone,
 }

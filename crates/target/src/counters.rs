@@ -1,5 +1,5 @@
 //! What was served: a set of counters for each thread, on cache lines of its own, written by that
-//! thread alone and read by whoever asks.
+//! thread alone and read by any thread.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -38,7 +38,7 @@ kinds! {
     Malformed "malformed"
 }
 
-/// The paths that exist, for those who ask for another.
+/// The paths that exist, for the response to an unknown one.
 pub(crate) const PATHS: &str = "/healthz, /, /stub_status, /bytes/{n}, /status/{code}, \
     /delay/{duration}, /cpu/{duration}, /echo, /queue?servers=1&mean=1ms&dist=exp|det&seed=1, \
     POST /login, /items?page=1, /items/{id}, /fault/{kind}";
@@ -101,8 +101,8 @@ impl Counts {
     }
 }
 
-/// The page of nginx's `stub_status`, over all threads. The request that asks is among those counted
-/// and among those being written.
+/// The page of nginx's `stub_status`, over all threads. The request for this page counts too, as a
+/// request and as one being written.
 pub(crate) fn stub_status(all: &[Counts]) -> String {
     let sum = |of: fn(&Counts) -> &AtomicU64| -> u64 {
         all.iter().map(|counts| of(counts).load(Relaxed)).sum()
@@ -131,7 +131,7 @@ pub struct Served {
     /// Times that a peer could not be accepted for want of files or memory. It waited, and was tried
     /// again after a pause; so this counts pauses, not peers.
     pub not_accepted: u64,
-    /// Requests whose head arrived, and messages that were none.
+    /// Requests whose head arrived, and messages that were not requests.
     pub requests: u64,
     /// The same by path; paths without requests are left out.
     pub paths: Vec<PathCount>,
@@ -139,7 +139,7 @@ pub struct Served {
     pub elapsed_ns: Nanos,
     /// The kernel interface in use.
     pub io: net::Io,
-    /// Threads that ended before they were told to, with the system's reason.
+    /// Threads that ended before they were stopped, with the system's reason.
     pub failures: Vec<String>,
 }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_names_what_was_asked_for() {
+    fn the_summary_names_requested_paths() {
         let all = [Counts::default()];
         all[0].accepted();
         (0..7).for_each(|_| all[0].request(Kind::Healthz));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_tells_of_peers_kept_waiting() {
+    fn the_summary_reports_peers_kept_waiting() {
         let all = [Counts::default()];
         let text = |all: &[Counts]| Served::of(all, 0, net::Io::Epoll).to_string();
         assert!(!text(&all).contains("accepted"));

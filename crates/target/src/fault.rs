@@ -47,7 +47,7 @@ impl Fault {
         Self::ALL.iter().copied().find(|fault| fault.name() == name)
     }
 
-    /// The names of all, for those who ask for another.
+    /// The names of all, for the response to an unknown one.
     pub(crate) fn names() -> String {
         Self::ALL.iter().map(|fault| fault.name()).collect::<Vec<_>>().join(", ")
     }
@@ -69,7 +69,7 @@ pub(crate) const NO_LENGTH: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
     {\"status\":\"ok\"}";
 
-/// Comes before the response of [`Fault::Interim`].
+/// Precedes the response of [`Fault::Interim`].
 pub(crate) const EARLY_HINTS: &[u8] =
     b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload; as=style\r\n\r\n";
 

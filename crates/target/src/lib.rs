@@ -5,7 +5,7 @@
 //! [`Worker`] driven by a net of its own. Bytes come from `net`, are parsed by `wire`, and responses
 //! go back to `net`; what was served is counted here and handed to the caller as [`Served`].
 //!
-//! * `options`, `server`: what is asked for, and the threads that do it.
+//! * `options`, `server`: the options, and the threads that serve.
 //! * `worker`, `exchange`, `slow_responses`: a connection's events, its requests and responses, and the responses
 //!   that take time. `conn`, `context`, `timers` and `stall` are their state.
 //! * `route`, `query`, `fault`: what a path means.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use model::Nanos;
 
-/// What [`crate::Server::start`] is asked for.
+/// The options of [`crate::Server::start`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Where to listen. Port 0 takes a free one.
@@ -19,7 +19,7 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// Pauses the whole server now and then.
     pub stall: Option<Stall>,
-    /// Answers after which a connection is closed; `None` for no limit. At least 1.
+    /// Responses after which a connection is closed; `None` for no limit. At least 1.
     pub requests_per_connection: Option<u64>,
     /// Closes each connection after its first response.
     pub close: bool,
@@ -50,8 +50,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Answers after which a connection is closed.
-    pub(crate) fn answers_per_connection(&self) -> u64 {
+    /// Responses after which a connection is closed.
+    pub(crate) fn responses_per_connection(&self) -> u64 {
         if self.close { 1 } else { self.requests_per_connection.unwrap_or(u64::MAX) }
     }
 }
@@ -59,7 +59,7 @@ impl Options {
 /// Where the certificate comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tls {
-    /// Made at start, for `localhost`, 127.0.0.1 and ::1.
+    /// Generated at start, for `localhost`, 127.0.0.1 and ::1.
     SelfSigned,
     /// Read at start.
     Files {
@@ -97,7 +97,7 @@ pub enum StartError {
         /// What was wrong, and with which file.
         reason: String,
     },
-    /// A thread or its kernel interface could not be had.
+    /// A thread or its kernel interface could not be created.
     Thread(io::Error),
 }
 

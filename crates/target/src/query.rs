@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A parameter that is not what its path takes. Answered with 400.
+/// A parameter that is not what its path takes. The response is 400.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wrong(pub(crate) String);
 

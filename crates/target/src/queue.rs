@@ -1,8 +1,8 @@
-//! A queue of known capacity: one line, first come first served, C servers.
+//! A queue of known capacity: FIFO, with C servers.
 //!
 //! Departures are computed when a request arrives (the recursion of Kiefer and Wolfowitz: a request
 //! is served by the server that is free first), so that a timer that fires late delays its own
-//! answer and none behind it. A request whose client goes away is served all the same.
+//! response and none behind it. A request whose client goes away is served all the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,7 +34,7 @@ impl Distribution {
     }
 }
 
-/// What a queue is made of. Requests with equal keys stand in one line.
+/// What a queue is made of. Requests with equal keys share one queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueKey {
     /// C. At least 1.
@@ -90,8 +90,8 @@ impl Queue {
     }
 }
 
-/// The queues of a process. They are one line over all threads, so a lock is held for the length of
-/// an arrival; no other path comes near it.
+/// The queues of a process. All threads share them, so a lock is held for the length of an arrival; no
+/// other path takes it.
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     known: Mutex<Vec<Queue>>,

@@ -1,8 +1,8 @@
-//! The bytes of responses. The usual one is encoded once; the rest are written when asked for.
+//! The bytes of responses. The usual one is encoded once; the others are written when needed.
 
 use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
 
-/// The body that everything well answers with.
+/// The body of every response that is not an error and has no body of its own.
 pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
 
 pub(crate) const JSON: &str = "application/json";
@@ -11,22 +11,22 @@ pub(crate) const JSON: &str = "application/json";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// It goes on, which HTTP/1.1 takes for granted.
-    Silent,
-    /// It goes on, which a client of HTTP/1.0 has to be told.
-    Said,
+    Implicit,
+    /// It goes on, which a client of HTTP/1.0 needs a header for.
+    Explicit,
     /// It ends.
     Close,
 }
 
-/// How one response is to be given.
+/// How to write one response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct ResponseMode {
     pub(crate) keep: Keep,
     /// The request was `HEAD`: the head as for `GET`, and no body.
     pub(crate) head_only: bool,
 }
 
-/// The usual response in every manner.
+/// The usual response in every mode.
 #[derive(Debug)]
 pub(crate) struct UsualResponse {
     whole: [Vec<u8>; 3],
@@ -36,16 +36,16 @@ impl UsualResponse {
     pub(crate) fn new() -> Self {
         let encode = |keep| {
             let mut out = Vec::new();
-            whole(&mut out, 200, JSON, OK_BODY, Manner { keep, head_only: false });
+            whole(&mut out, 200, JSON, OK_BODY, ResponseMode { keep, head_only: false });
             out
         };
-        Self { whole: [Keep::Silent, Keep::Said, Keep::Close].map(encode) }
+        Self { whole: [Keep::Implicit, Keep::Explicit, Keep::Close].map(encode) }
     }
 
     #[inline]
-    pub(crate) fn bytes(&self, manner: Manner) -> &[u8] {
-        let whole = &self.whole[manner.keep as usize];
-        if manner.head_only { &whole[..whole.len() - OK_BODY.len()] } else { whole }
+    pub(crate) fn bytes(&self, mode: ResponseMode) -> &[u8] {
+        let whole = &self.whole[mode.keep as usize];
+        if mode.head_only { &whole[..whole.len() - OK_BODY.len()] } else { whole }
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn head(
     keep: Keep,
 ) {
     let kept = [("Connection", "keep-alive")];
-    let said: &[_] = if keep == Keep::Said { &kept } else { &[] };
+    let said: &[_] = if keep == Keep::Explicit { &kept } else { &[] };
     let all: Vec<_> = headers.iter().chain(said).copied().collect();
     encode_response_head(out, status, &all, framing, keep != Keep::Close)
         .expect("responses of this crate are valid HTTP");
@@ -73,9 +73,9 @@ pub(crate) fn whole(
     status: u16,
     content_type: &str,
     body: &[u8],
-    manner: Manner,
+    mode: ResponseMode,
 ) {
-    whole_with(out, status, content_type, &[], body, manner);
+    whole_with(out, status, content_type, &[], body, mode);
 }
 
 /// Appends a response with a body and further header fields.
@@ -85,19 +85,19 @@ pub(crate) fn whole_with(
     content_type: &str,
     further: &[(&str, &str)],
     body: &[u8],
-    manner: Manner,
+    mode: ResponseMode,
 ) {
     let framing = Framing::Length(body.len() as u64);
     let fields = [&[("Content-Type", content_type)], further].concat();
-    head(out, status, &fields, framing, manner.keep);
-    if !manner.head_only {
+    head(out, status, &fields, framing, mode.keep);
+    if !mode.head_only {
         out.extend_from_slice(body);
     }
 }
 
-/// Appends a response that says in one line of JSON what was wrong.
-pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, manner: Manner) {
-    error_with(out, status, &[], message, manner);
+/// Appends a response with an error message in one line of JSON.
+pub(crate) fn error(out: &mut Vec<u8>, status: u16, message: &str, mode: ResponseMode) {
+    error_with(out, status, &[], message, mode);
 }
 
 /// The same with further header fields.
@@ -106,26 +106,26 @@ pub(crate) fn error_with(
     status: u16,
     further: &[(&str, &str)],
     message: &str,
-    manner: Manner,
+    mode: ResponseMode,
 ) {
     let body = format!("{{\"error\":{}}}\n", quoted(message));
-    whole_with(out, status, JSON, further, body.as_bytes(), manner);
+    whole_with(out, status, JSON, further, body.as_bytes(), mode);
 }
 
-/// Appends a response with the status asked for.
-pub(crate) fn status(out: &mut Vec<u8>, code: u16, manner: Manner) {
+/// Appends a response with the requested status.
+pub(crate) fn status(out: &mut Vec<u8>, code: u16, mode: ResponseMode) {
     if matches!(code, 204 | 304) {
-        head(out, code, &[], Framing::None, manner.keep);
+        head(out, code, &[], Framing::None, mode.keep);
     } else {
         let body = format!("{{\"status\":{code}}}");
-        whole(out, code, JSON, body.as_bytes(), manner);
+        whole(out, code, JSON, body.as_bytes(), mode);
     }
 }
 
 /// Appends the usual response in two chunks.
-pub(crate) fn chunked(out: &mut Vec<u8>, manner: Manner) {
-    head(out, 200, &[("Content-Type", JSON)], Framing::Chunked, manner.keep);
-    if !manner.head_only {
+pub(crate) fn chunked(out: &mut Vec<u8>, mode: ResponseMode) {
+    head(out, 200, &[("Content-Type", JSON)], Framing::Chunked, mode.keep);
+    if !mode.head_only {
         let (first, second) = OK_BODY.split_at(5);
         encode_chunk(out, first);
         encode_chunk(out, second);
@@ -138,17 +138,17 @@ const GZIP_BODY: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x0f\x00\
     {\"status\":\"ok\"}\xdd\xed\x13\x1d\x0f\x00\x00\x00";
 
 /// Appends the usual response in gzip coding.
-pub(crate) fn gzip(out: &mut Vec<u8>, manner: Manner) {
+pub(crate) fn gzip(out: &mut Vec<u8>, mode: ResponseMode) {
     let headers = [("Content-Type", JSON), ("Content-Encoding", "gzip")];
-    head(out, 200, &headers, Framing::Length(GZIP_BODY.len() as u64), manner.keep);
-    if !manner.head_only {
+    head(out, 200, &headers, Framing::Length(GZIP_BODY.len() as u64), mode.keep);
+    if !mode.head_only {
         out.extend_from_slice(GZIP_BODY);
     }
 }
 
-/// Appends that there is no such thing, and what there is.
-pub(crate) fn unknown(out: &mut Vec<u8>, what: &str, known: &str, manner: Manner) {
-    error(out, 404, &format!("no such {what}; there are {known}"), manner);
+/// Appends a 404 that lists what exists.
+pub(crate) fn unknown(out: &mut Vec<u8>, what: &str, known: &str, mode: ResponseMode) {
+    error(out, 404, &format!("no such {what}; there are {known}"), mode);
 }
 
 /// A string of JSON (RFC 8259 section 7).
@@ -171,15 +171,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_answer_is_minimal() {
+    fn the_usual_response_is_minimal() {
         let usual = UsualResponse::new();
-        let manner = Manner { keep: Keep::Silent, head_only: false };
+        let mode = ResponseMode { keep: Keep::Implicit, head_only: false };
         let expected = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\
             Content-Length: 15\r\n\r\n{\"status\":\"ok\"}";
-        assert_eq!(usual.bytes(manner), expected.as_bytes());
-        let head = usual.bytes(Manner { keep: Keep::Close, head_only: true });
+        assert_eq!(usual.bytes(mode), expected.as_bytes());
+        let head = usual.bytes(ResponseMode { keep: Keep::Close, head_only: true });
         assert!(head.ends_with(b"Content-Length: 15\r\nConnection: close\r\n\r\n"));
-        let said = usual.bytes(Manner { keep: Keep::Said, head_only: true });
+        let said = usual.bytes(ResponseMode { keep: Keep::Explicit, head_only: true });
         assert!(said.ends_with(b"Connection: keep-alive\r\nContent-Length: 15\r\n\r\n"));
     }
 

@@ -1,4 +1,4 @@
-//! What a path asks for.
+//! What a path means.
 
 use model::Nanos;
 use wire::{Framing, RequestHead};
@@ -9,11 +9,11 @@ use crate::query::{Wrong, duration, duration_up_to, pairs, shown, whole};
 use crate::queue::{Distribution, QueueKey};
 use crate::shop::{self, Visit};
 
-/// The most bytes that `/bytes/{n}` answers with.
+/// The most bytes that `/bytes/{n}` responds with.
 const MAX_BYTES: u64 = 10 << 30;
 /// The most bytes that `/echo` takes.
 pub(crate) const MAX_ECHO: usize = 1 << 20;
-/// The longest that `/cpu/{duration}` computes: its thread serves nobody else meanwhile.
+/// The longest that `/cpu/{duration}` computes: its thread serves no other request in that time.
 const MAX_CPU: Nanos = model::units::SECOND;
 /// Processors that a queue may have.
 const MAX_SERVERS: u64 = 100_000;
@@ -45,7 +45,7 @@ pub(crate) struct Echo {
 }
 
 impl Route {
-    /// What a head asks for; `seed` is that of tokens, and of queues which name none.
+    /// The route of a request head; `seed` is that of tokens, and of queues which name none.
     #[inline]
     pub(crate) fn of(head: &RequestHead<'_>, seed: u64) -> (Kind, Self) {
         match head.path {
@@ -77,7 +77,7 @@ impl Route {
     }
 
     /// Whether the response comes before the body has been read.
-    pub(crate) fn answered_early(&self) -> bool {
+    pub(crate) fn responds_early(&self) -> bool {
         matches!(self, Self::TooLarge | Self::Fault(Fault::Early))
     }
 }

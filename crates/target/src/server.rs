@@ -16,7 +16,7 @@ use crate::worker::Worker;
 
 /// Connections that the default number of threads has room for.
 const CONNECTIONS: u64 = 60_000;
-/// How often a thread looks whether it is to stop.
+/// How often a thread checks whether to stop.
 const PATIENCE_NS: u64 = 50 * model::units::MILLISECOND;
 /// Connections a net's tables are made for; they grow past it.
 const EXPECTED: u64 = 16_384;
@@ -46,8 +46,8 @@ impl Server {
     /// to the hard one.
     ///
     /// # Errors
-    /// When an option is out of range, the address cannot be listened on, a certificate cannot be
-    /// had, or a thread cannot be started. Nothing keeps running then.
+    /// When an option is out of range, the address cannot be listened on, a certificate cannot be made
+    /// or read, or a thread cannot be started. Nothing keeps running then.
     pub fn start(options: Options) -> Result<Self, StartError> {
         let room = limits::raise_file_limit().connections_per_table();
         let threads = options.threads.unwrap_or_else(|| default_threads(room));
@@ -57,7 +57,7 @@ impl Server {
             listen: claim(options.listen)?,
             io,
             own_files: threads > 1 && room < CONNECTIONS && !options.share_files,
-            long_lived: options.answers_per_connection() > 1,
+            long_lived: options.responses_per_connection() > 1,
             connections: room.min(EXPECTED) as usize,
         };
         let mut server = Self { shared, threads: Vec::new(), address: start.listen, io };
@@ -136,7 +136,7 @@ impl Drop for Server {
     }
 }
 
-/// The address with a port that nobody else listens on. A listener that shares its port would not
+/// The address with a port on which no other process listens. A listener that shares its port would not
 /// notice: the kernel would let it share with another server, and give each a part of the clients.
 fn claim(address: SocketAddr) -> Result<SocketAddr, StartError> {
     let alone = TcpListener::bind(address).and_then(|listener| listener.local_addr());
@@ -152,7 +152,7 @@ fn best_io() -> net::Io {
     if net::uring_works() { net::Io::Uring } else { net::Io::Epoll }
 }
 
-/// A thread's life.
+/// The body of a thread.
 fn serve(
     shared: Arc<Shared>,
     thread: usize,

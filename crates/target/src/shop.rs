@@ -1,15 +1,15 @@
 //! A small shop: an API with a login, a list and details, for loads that are sessions.
 //!
-//! Owns what its paths respond. Nothing is stored: the items are always the same, a token is worked
-//! out from the user's name, and what is ordered is confirmed and forgotten. So every thread gives
-//! the same responses, and a load of writes fills nothing.
+//! Owns the responses of its paths. Nothing is stored: the items are always the same, a token is worked
+//! out from the user's name, and what is ordered is confirmed and forgotten. So every thread gives the
+//! same responses, and a load of writes fills nothing.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use wire::{Framing, RequestHead};
 
 use crate::query::{pairs, whole};
-use crate::response::{self, JSON, Manner};
+use crate::response::{self, JSON, ResponseMode};
 
 /// Every user's password.
 const PASSWORD: &str = "secret";
@@ -27,13 +27,13 @@ const LONGEST_USER: usize = 64;
 /// A request to the shop.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Visit {
-    asks: Asks,
+    action: Action,
     body: Vec<u8>,
     too_long: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asks {
+enum Action {
     Login,
     List {
         page: u64,
@@ -44,18 +44,18 @@ enum Asks {
     Unknown,
     /// There is no such page or item.
     Nothing,
-    /// By a method that the path does not have; those it has.
+    /// Sent with a method that the path does not have; holds those it has.
     Otherwise(&'static str),
 }
 
-/// What a login's body holds.
+/// The members of a login's body.
 #[derive(Debug, Deserialize)]
 struct Credentials {
     user: String,
     password: String,
 }
 
-/// What an order's body holds; further members are let go.
+/// The members of an order's body; others are ignored.
 #[derive(Debug, Deserialize)]
 struct Order {
     item: u64,
@@ -69,29 +69,29 @@ fn one() -> u64 {
 
 /// A request for `/login`.
 pub(crate) fn login(head: &RequestHead<'_>) -> Visit {
-    let asks = if head.method == "POST" { Asks::Login } else { Asks::Otherwise("POST") };
-    Visit::new(asks, head)
+    let action = if head.method == "POST" { Action::Login } else { Action::Otherwise("POST") };
+    Visit::new(action, head)
 }
 
 /// A request for `/items` or `/items/{id}`; tokens are those that `seed` makes.
 pub(crate) fn items(head: &RequestHead<'_>, id: Option<&str>, seed: u64) -> Visit {
     let known = token_of(head).is_some_and(|token| is_ours(token, seed));
-    let asks = match (known, head.method, id) {
-        (false, ..) => Asks::Unknown,
+    let action = match (known, head.method, id) {
+        (false, ..) => Action::Unknown,
         (true, "GET" | "HEAD", None) => page(head.query),
         (true, "GET" | "HEAD", Some(id)) => {
-            whole("id", id, 1, ITEMS).map_or(Asks::Nothing, Asks::Detail)
+            whole("id", id, 1, ITEMS).map_or(Action::Nothing, Action::Detail)
         }
-        (true, "POST", None) => Asks::Order,
-        (true, _, None) => Asks::Otherwise("GET, HEAD, POST"),
-        (true, ..) => Asks::Otherwise("GET, HEAD"),
+        (true, "POST", None) => Action::Order,
+        (true, _, None) => Action::Otherwise("GET, HEAD, POST"),
+        (true, ..) => Action::Otherwise("GET, HEAD"),
     };
-    Visit::new(asks, head)
+    Visit::new(action, head)
 }
 
-fn page(query: Option<&str>) -> Asks {
+fn page(query: Option<&str>) -> Action {
     let given = pairs(query).find(|(name, _)| *name == "page").map_or("1", |(_, value)| value);
-    whole("page", given, 1, ITEMS / PAGE).map_or(Asks::Nothing, |page| Asks::List { page })
+    whole("page", given, 1, ITEMS / PAGE).map_or(Action::Nothing, |page| Action::List { page })
 }
 
 /// The token of a request: out of `Authorization`, else out of the cookie.
@@ -104,7 +104,7 @@ fn token_of<'a>(head: &'a RequestHead<'_>) -> Option<&'a str> {
     cookies.into_iter().find(|(name, _)| *name == COOKIE).map(|(_, token)| token)
 }
 
-/// `USER.MAC`: enough to tell a token that a login gave from one that none did. It guards nothing.
+/// `USER.MAC`: enough to recognise a token that a login made. It protects nothing.
 fn token(user: &str, seed: u64) -> String {
     let digest = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(user).finalize();
     let mac: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -122,12 +122,12 @@ fn is_name(user: &str) -> bool {
 }
 
 impl Visit {
-    fn new(asks: Asks, head: &RequestHead<'_>) -> Self {
+    fn new(action: Action, head: &RequestHead<'_>) -> Self {
         let too_long = matches!(head.framing, Framing::Length(bytes) if bytes > MAX_BODY as u64);
-        Self { asks, body: Vec::new(), too_long }
+        Self { action, body: Vec::new(), too_long }
     }
 
-    /// Takes a part of the body; what is too much of it is let go and told in the response.
+    /// Takes a part of the body; bytes beyond the limit are dropped, which the response reports.
     pub(crate) fn body(&mut self, bytes: &[u8]) {
         self.too_long |= self.body.len() + bytes.len() > MAX_BODY;
         if !self.too_long {
@@ -136,61 +136,61 @@ impl Visit {
     }
 
     /// Appends the response.
-    pub(crate) fn answer(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
+    pub(crate) fn respond(&self, out: &mut Vec<u8>, seed: u64, mode: ResponseMode) {
         if self.too_long {
             let message = format!("a body has up to {MAX_BODY} bytes here");
-            return response::error(out, 413, &message, manner);
+            return response::error(out, 413, &message, mode);
         }
-        match self.asks {
-            Asks::Login => self.log_in(out, seed, manner),
-            Asks::List { page } => response::whole(out, 200, JSON, list(page).as_bytes(), manner),
-            Asks::Detail(id) => response::whole(out, 200, JSON, detail(id).as_bytes(), manner),
-            Asks::Order => self.order(out, manner),
-            Asks::Unknown => {
+        match self.action {
+            Action::Login => self.log_in(out, seed, mode),
+            Action::List { page } => response::whole(out, 200, JSON, list(page).as_bytes(), mode),
+            Action::Detail(id) => response::whole(out, 200, JSON, detail(id).as_bytes(), mode),
+            Action::Order => self.order(out, mode),
+            Action::Unknown => {
                 let challenge = [("WWW-Authenticate", "Bearer")];
                 let message = "log in at POST /login and send its token as Authorization: Bearer";
-                response::error_with(out, 401, &challenge, message, manner);
+                response::error_with(out, 401, &challenge, message, mode);
             }
-            Asks::Nothing => {
+            Action::Nothing => {
                 let pages = ITEMS / PAGE;
                 let message = format!("there are items 1 to {ITEMS} on pages 1 to {pages}");
-                response::error(out, 404, &message, manner);
+                response::error(out, 404, &message, mode);
             }
-            Asks::Otherwise(allowed) => {
+            Action::Otherwise(allowed) => {
                 let message = format!("this path takes {allowed}");
-                response::error_with(out, 405, &[("Allow", allowed)], &message, manner);
+                response::error_with(out, 405, &[("Allow", allowed)], &message, mode);
             }
         }
     }
 
-    fn log_in(&self, out: &mut Vec<u8>, seed: u64, manner: Manner) {
+    fn log_in(&self, out: &mut Vec<u8>, seed: u64, mode: ResponseMode) {
         let Ok(Credentials { user, password }) = serde_json::from_slice(&self.body) else {
             let message = "a login is {\"user\":\"ada\",\"password\":\"secret\"}";
-            return response::error(out, 400, message, manner);
+            return response::error(out, 400, message, mode);
         };
         if password != PASSWORD || !is_name(&user) {
             let message = format!(
                 "any user of up to {LONGEST_USER} letters, digits and @._- has the password {PASSWORD}"
             );
-            return response::error(out, 401, &message, manner);
+            return response::error(out, 401, &message, mode);
         }
         let token = token(&user, seed);
         let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly");
         let body = format!("{{\"user\":\"{user}\",\"token\":\"{token}\"}}");
-        response::whole_with(out, 200, JSON, &[("Set-Cookie", &cookie)], body.as_bytes(), manner);
+        response::whole_with(out, 200, JSON, &[("Set-Cookie", &cookie)], body.as_bytes(), mode);
     }
 
-    fn order(&self, out: &mut Vec<u8>, manner: Manner) {
+    fn order(&self, out: &mut Vec<u8>, mode: ResponseMode) {
         match serde_json::from_slice(&self.body) {
             Ok(Order { item: item @ 1..=ITEMS, quantity }) => {
                 let body =
                     format!("{{\"item\":{item},\"quantity\":{quantity},\"status\":\"taken\"}}");
-                response::whole(out, 201, JSON, body.as_bytes(), manner);
+                response::whole(out, 201, JSON, body.as_bytes(), mode);
             }
             _ => {
                 let message =
                     format!("an order is {{\"item\":7,\"quantity\":2}}, items 1 to {ITEMS}");
-                response::error(out, 400, &message, manner);
+                response::error(out, 400, &message, mode);
             }
         }
     }
@@ -218,8 +218,8 @@ mod tests {
 
     const SEED: u64 = 5;
 
-    /// What a request is answered with, head and body.
-    fn ask(line: &str, fields: &str, body: &str) -> String {
+    /// The response to a request, head and body.
+    fn fetch(line: &str, fields: &str, body: &str) -> String {
         let length = body.len();
         let request =
             format!("{line} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n{fields}\r\n");
@@ -233,33 +233,33 @@ mod tests {
         };
         visit.body(body.as_bytes());
         let mut out = Vec::new();
-        visit.answer(&mut out, SEED, Manner { keep: Keep::Silent, head_only: false });
+        visit.respond(&mut out, SEED, ResponseMode { keep: Keep::Implicit, head_only: false });
         String::from_utf8(out).unwrap()
     }
 
     fn log_in(user: &str) -> String {
         let body = format!("{{\"user\":\"{user}\",\"password\":\"secret\"}}");
-        let answer = ask("POST /login", "", &body);
-        let token = answer.rsplit("\"token\":\"").next().unwrap().trim_end_matches("\"}");
-        assert!(answer.contains(&format!("Set-Cookie: session={token}; Path=/")), "{answer}");
+        let response = fetch("POST /login", "", &body);
+        let token = response.rsplit("\"token\":\"").next().unwrap().trim_end_matches("\"}");
+        assert!(response.contains(&format!("Set-Cookie: session={token}; Path=/")), "{response}");
         token.to_owned()
     }
 
     #[test]
     fn a_session_goes_from_login_over_list_to_detail() {
         let bearer = format!("Authorization: Bearer {}\r\n", log_in("ada"));
-        let first = ask("GET /items", &bearer, "");
+        let first = fetch("GET /items", &bearer, "");
         assert!(first.contains("{\"page\":1,\"next\":2,\"items\":[{\"id\":1,"), "{first}");
-        let last = ask("GET /items?page=100", &bearer, "");
+        let last = fetch("GET /items?page=100", &bearer, "");
         assert!(last.contains("\"next\":null") && last.contains("{\"id\":1000,"), "{last}");
         let cookie = format!("Cookie: a=b; session={}\r\n", log_in("bob"));
-        assert!(ask("GET /items/7", &cookie, "").contains("{\"id\":7,\"name\":\"item 7\""));
-        let order = ask("POST /items", &cookie, "{\"item\":7,\"quantity\":2,\"note\":1}");
+        assert!(fetch("GET /items/7", &cookie, "").contains("{\"id\":7,\"name\":\"item 7\""));
+        let order = fetch("POST /items", &cookie, "{\"item\":7,\"quantity\":2,\"note\":1}");
         assert!(order.starts_with("HTTP/1.1 201 ") && order.contains("\"quantity\":2"), "{order}");
     }
 
     #[test]
-    fn every_answer_is_json() {
+    fn every_response_is_json() {
         for body in [list(1), list(100), detail(1), detail(1000)] {
             serde_json::from_str::<serde_json::Value>(&body).unwrap();
         }
@@ -286,9 +286,9 @@ mod tests {
             ("POST /login", "", "{\"user\":\"a\\r\\nb\",\"password\":\"secret\"}", 401),
             ("POST /login", "", &*long, 413),
         ] {
-            let answer = ask(line, fields, body);
-            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {answer}");
-            let json = answer.split("\r\n\r\n").nth(1).unwrap();
+            let response = fetch(line, fields, body);
+            assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {response}");
+            let json = response.split("\r\n\r\n").nth(1).unwrap();
             assert!(serde_json::from_str::<serde_json::Value>(json).unwrap()["error"].is_string());
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::Nanos;
 
-/// Instants at which connections, by their tokens, want to be looked at.
+/// Instants at which connections, by their tokens, are due.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     due: BTreeSet<(Nanos, u32)>,

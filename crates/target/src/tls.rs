@@ -82,11 +82,10 @@ pub(crate) struct TlsConn {
 }
 
 impl TlsConn {
-    /// Takes bytes that came and appends what they say to `plain`.
+    /// Takes received bytes and appends their plaintext to `plain`.
     ///
     /// # Errors
-    /// When they are not TLS that we accept; what is to be told the client is then in
-    /// [`Self::outgoing`].
+    /// When they are not TLS that we accept; an alert for the client is then in [`Self::outgoing`].
     pub(crate) fn decrypt(&mut self, mut came: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
         while !came.is_empty() {
             if self.connection.read_tls(&mut came)? == 0 {
@@ -106,12 +105,12 @@ impl TlsConn {
         debug_assert!(written.is_ok());
     }
 
-    /// Says that nothing more will be sent.
+    /// Announces the end of sending (close_notify).
     pub(crate) fn close_notify(&mut self) {
         self.connection.send_close_notify();
     }
 
-    /// Moves what is to go out to the network into `out`.
+    /// Moves TLS records that are to be sent into `out`.
     pub(crate) fn outgoing(&mut self, out: &mut Vec<u8>) {
         while self.connection.wants_write() {
             match self.connection.write_tls(out) {

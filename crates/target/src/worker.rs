@@ -1,8 +1,8 @@
-//! One thread of the server, as a [`Handler`]: the table of its connections, their events, and what
-//! is due when.
+//! One thread of the server, as a [`Handler`]: the table of its connections, their events, and its
+//! timers.
 //!
-//! Owns which connection an event belongs to, timers, and the pauses of `--stall-every`. What an
-//! event means for its connection is `exchange`'s and `slow_responses`'s.
+//! Owns which connection an event belongs to, timers, and the pauses of `--stall-every`. `exchange` and
+//! `slow_responses` handle an event for its connection.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,7 +15,7 @@ use model::units::SECOND;
 use net::{Close, ConnId, Event, Handler, Net, Next};
 
 use crate::conn::{Conn, HELD_BYTES};
-use crate::context::{Context, Fate, Shared};
+use crate::context::{ConnStatus, Context, Shared};
 use crate::counters::Doing;
 
 /// Connections of one thread at most; further ones are closed as they come.
@@ -33,13 +33,13 @@ pub struct Worker {
     pub(crate) context: Context,
     table: Vec<Option<Conn>>,
     free: Vec<u32>,
-    /// What happened during a pause, in order.
+    /// The events during a pause, in order.
     stalled: VecDeque<Stalled>,
     patience_ns: Nanos,
     /// The part of the table that is looked at next, and when.
     look_step: usize,
     look_next_ns: Nanos,
-    /// Told once the net stands.
+    /// Signalled once the net is ready.
     started: Option<Sender<io::Result<()>>>,
 }
 
@@ -58,8 +58,8 @@ enum StalledEvent {
 }
 
 impl Worker {
-    /// The thread numbered `thread`, from 0. With `patience_ns` it looks that often whether it is
-    /// to stop; `u64::MAX` runs until its net ends.
+    /// The thread numbered `thread`, from 0. With `patience_ns` it checks that often whether to stop;
+    /// `u64::MAX` runs until its net ends.
     ///
     /// # Panics
     /// When `shared` is for fewer threads.
@@ -78,7 +78,7 @@ impl Worker {
         }
     }
 
-    /// Has `started` told when the worker is driven for the first time.
+    /// Signals `started` when the worker is driven for the first time.
     pub(crate) fn announcing(self, started: Sender<io::Result<()>>) -> Self {
         Self { started: Some(started), ..self }
     }
@@ -89,23 +89,23 @@ impl Worker {
             Event::Received(bytes) => context.received(net, conn, bytes),
             Event::Eof => context.eof(net, conn),
             Event::Drained => context.drained(net, conn),
-            Event::Failed(_) => Fate::Gone,
-            Event::Connected => Fate::Open,
+            Event::Failed(_) => ConnStatus::Gone,
+            Event::Connected => ConnStatus::Open,
         });
     }
 
-    /// Does something to a connection, and lets go of it if that was its end.
+    /// Applies `act` to a connection, and removes the connection if that ended it.
     #[inline]
     fn with<N: Net>(
         &mut self,
         net: &mut N,
         token: u32,
-        act: impl FnOnce(&mut Context, &mut N, &mut Conn) -> Fate,
+        act: impl FnOnce(&mut Context, &mut N, &mut Conn) -> ConnStatus,
     ) {
         let Some(Some(conn)) = self.table.get_mut(token as usize) else { return };
         match act(&mut self.context, net, conn) {
-            Fate::Open => self.context.note(net, conn),
-            Fate::Gone => {
+            ConnStatus::Open => self.context.note(net, conn),
+            ConnStatus::Gone => {
                 conn.clear_due(&mut self.context.timers);
                 self.context.counts().turned(conn.doing, Doing::Waiting);
                 self.context.counts().closed();
@@ -115,8 +115,8 @@ impl Worker {
         }
     }
 
-    /// Keeps an event for the end of the pause that we are in, if we are, or for its turn after
-    /// others that were kept. The end of a connection is taken note of at once.
+    /// Keeps an event for the end of the pause that we are in, if we are, or for its turn after others
+    /// that were kept. The end of a connection is handled at once.
     fn keep_for_later<N: Net>(&mut self, net: &mut N, token: u32, event: &Event<'_>) -> bool {
         let Some(stall) = self.context.shared.stall else { return false };
         let pausing = stall.until(self.context.shared.start_ns, net.now()).is_some();
@@ -140,7 +140,7 @@ impl Worker {
         true
     }
 
-    /// A pause is over: what was kept happens now, in order.
+    /// A pause is over: the kept events are handled now, in order.
     fn replay<N: Net>(&mut self, net: &mut N) {
         while let Some(Stalled { token, conn, what }) = self.stalled.pop_front() {
             match self.table.get_mut(token as usize) {
@@ -156,8 +156,8 @@ impl Worker {
         }
     }
 
-    /// Closes connections of the next part of the table on which nothing has happened for long: idle ones,
-    /// bodies and handshakes that trickle, responses that nobody reads.
+    /// Closes connections of the next part of the table on which nothing has happened for long: idle
+    /// ones, bodies and handshakes that trickle, responses that the client does not read.
     fn close_the_still<N: Net>(&mut self, net: &mut N, now: Nanos) {
         if now < self.look_next_ns {
             return;
@@ -169,10 +169,10 @@ impl Worker {
         for token in from..to {
             self.with(net, token as u32, |_, net, conn| {
                 if conn.looks_still() < LOOKS {
-                    return Fate::Open;
+                    return ConnStatus::Open;
                 }
                 net.close(conn.id, Close::Reset);
-                Fate::Gone
+                ConnStatus::Gone
             });
         }
     }

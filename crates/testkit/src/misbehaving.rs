@@ -2,7 +2,7 @@
 //! that are measured while something happens to them.
 //!
 //! A thread for each connection, which reads up to the end of a request's head, waits for the service
-//! time and responses. Requests have no bodies, and there is no code of what is tested in it.
+//! time and responds. Requests have no bodies, and it shares no code with what is tested.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-/// How often a waiting thread looks whether it is to end.
+/// How often a waiting thread checks whether it must end.
 const LOOK: Duration = Duration::from_millis(10);
 /// How long a slow error takes.
 const SLOW: Duration = Duration::from_millis(300);
@@ -27,15 +27,15 @@ const BAD_GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r
 /// What a server does while it misbehaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Each tenth connection is accepted and never answered; those accepted before stay well.
+    /// Each tenth connection is accepted and never gets a response; those accepted before stay well.
     Deaf,
-    /// Requests wait until it is over.
+    /// Requests wait until the fault is over.
     Stall,
-    /// Requests are answered by a reset, and so are those on new connections.
+    /// Requests are met by a reset, and so are those on new connections.
     Resets,
-    /// Requests are answered 503, after 300 ms.
+    /// Responses are 503, after 300 ms.
     Slow503s,
-    /// Requests are answered by a page of errors, with status 200.
+    /// Responses are an error page, with status 200.
     ErrorPage,
     /// One of two instances behind one address has been killed: its connections are reset, and a new one
     /// that is given to it as well.
@@ -43,15 +43,15 @@ pub enum Fault {
     /// One of two instances has lost its network: its connections are silent, and a new one that is given
     /// to it as well.
     HalfSilent,
-    /// One of two instances is gone behind a proxy that answers 502 in its place.
+    /// One of two instances is gone behind a proxy that responds 502 in its place.
     HalfBadGateway,
-    /// Requests are answered twice.
+    /// Each request gets two responses.
     Twice,
 }
 
-/// What is answered while all is well.
+/// The body of responses while all is well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answers {
+pub enum Bodies {
     /// The same 15 bytes of JSON.
     Same,
     /// JSON whose text and length, 20 to 2,000 bytes, differ from response to response.
@@ -65,8 +65,8 @@ pub enum Answers {
 pub struct Behaviour {
     /// How long a response takes.
     pub service: Duration,
-    /// What is answered.
-    pub answers: Answers,
+    /// The body of responses.
+    pub bodies: Bodies,
     /// What goes wrong.
     pub fault: Option<Fault>,
     /// From when to when, since the first connection.
@@ -76,7 +76,7 @@ pub struct Behaviour {
 impl Behaviour {
     /// A server that is well.
     pub fn well(service: Duration) -> Self {
-        Self { service, answers: Answers::Same, fault: None, during: Duration::ZERO..Duration::MAX }
+        Self { service, bodies: Bodies::Same, fault: None, during: Duration::ZERO..Duration::MAX }
     }
 
     /// Responses in 2 ms, and misbehaves from an instant on, forever.
@@ -99,7 +99,7 @@ struct ServerState {
     behaviour: Behaviour,
     over: AtomicBool,
     first: OnceLock<Instant>,
-    answers: AtomicU64,
+    responses: AtomicU64,
 }
 
 impl Misbehaving {
@@ -115,7 +115,7 @@ impl Misbehaving {
             behaviour,
             over: AtomicBool::new(false),
             first: OnceLock::new(),
-            answers: AtomicU64::new(0),
+            responses: AtomicU64::new(0),
         });
         let shared = Arc::clone(&state);
         let thread = thread::spawn(move || accept_all(&listener, &shared));
@@ -139,7 +139,7 @@ impl Drop for Misbehaving {
 }
 
 impl ServerState {
-    /// What is wrong now.
+    /// The fault that is active now.
     fn fault(&self) -> Option<Fault> {
         let since = self.first.get().map_or(Duration::ZERO, Instant::elapsed);
         self.behaviour.fault.filter(|_| self.behaviour.during.contains(&since))
@@ -155,14 +155,15 @@ impl ServerState {
         }
     }
 
-    fn answer(&self) -> Vec<u8> {
-        let body = match self.behaviour.answers {
-            Answers::Same => "{\"status\":\"ok\"}".to_owned(),
-            Answers::Dynamic => {
-                let n = self.answers.fetch_add(1, SeqCst).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8;
+    fn response(&self) -> Vec<u8> {
+        let body = match self.behaviour.bodies {
+            Bodies::Same => "{\"status\":\"ok\"}".to_owned(),
+            Bodies::Dynamic => {
+                let n =
+                    self.responses.fetch_add(1, SeqCst).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8;
                 format!("{{\"id\":{n},\"text\":\"{}\"}}", "x".repeat((n % 1_980) as usize))
             }
-            Answers::Long => format!("{{\"text\":\"{}\"}}", "x".repeat(200_000 - 11)),
+            Bodies::Long => format!("{{\"text\":\"{}\"}}", "x".repeat(200_000 - 11)),
         };
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json";
         format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
@@ -178,7 +179,7 @@ fn accept_all(listener: &TcpListener, state: &Arc<ServerState>) {
                 state.first.get_or_init(Instant::now);
                 accepted += 1;
                 let (nth, state) = (accepted, Arc::clone(state));
-                // An error is the client going away, which is for the test to notice on its side.
+                // An error means that the client has gone, which the test notices on its side.
                 conversations.push(thread::spawn(move || {
                     let _ = converse(stream, nth, &state);
                 }));
@@ -191,7 +192,7 @@ fn accept_all(listener: &TcpListener, state: &Arc<ServerState>) {
     }
 }
 
-/// Serves the n-th connection until either side closes it.
+/// Serves connection number n until either side closes it.
 fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
@@ -199,8 +200,8 @@ fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<
     if nth.is_multiple_of(10) && state.fault() == Some(Fault::Deaf) {
         state.wait_while(|| true);
     }
-    let mut heard = Vec::new();
-    while read_request(&mut stream, &mut heard, state)? {
+    let mut received = Vec::new();
+    while read_request(&mut stream, &mut received, state)? {
         if !state.behaviour.service.is_zero() {
             thread::sleep(state.behaviour.service);
         }
@@ -216,11 +217,13 @@ fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<
         let bytes = match here {
             Some(Fault::Slow503s) => UNAVAILABLE.to_vec(),
             Some(Fault::ErrorPage) => PAGE.to_vec(),
-            Some(Fault::HalfBadGateway) if state.answers.fetch_add(1, SeqCst).is_multiple_of(2) => {
+            Some(Fault::HalfBadGateway)
+                if state.responses.fetch_add(1, SeqCst).is_multiple_of(2) =>
+            {
                 BAD_GATEWAY.to_vec()
             }
-            Some(Fault::Twice) => state.answer().repeat(2),
-            _ => state.answer(),
+            Some(Fault::Twice) => state.response().repeat(2),
+            _ => state.response(),
         };
         stream.write_all(&bytes)?;
     }
@@ -234,18 +237,18 @@ fn reset(stream: &TcpStream) -> io::Result<()> {
 /// Reads up to the end of a head. Whether there was one.
 fn read_request(
     stream: &mut TcpStream,
-    heard: &mut Vec<u8>,
+    received: &mut Vec<u8>,
     state: &ServerState,
 ) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
-        if let Some(at) = heard.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-            heard.drain(..at + 4);
+        if let Some(at) = received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+            received.drain(..at + 4);
             return Ok(true);
         }
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(false),
-            Ok(count) => heard.extend_from_slice(&buffer[..count]),
+            Ok(count) => received.extend_from_slice(&buffer[..count]),
             Err(error) if waiting(&error) && !state.is_over() => {}
             Err(error) => return Err(error),
         }
@@ -272,8 +275,8 @@ mod tests {
         let mut client = RawClient::connect(server.addr());
         for _ in 0..3 {
             client.send(REQUEST);
-            let answer = client.receive_until(b"{\"status\":\"ok\"}");
-            assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"));
+            let response = client.receive_until(b"{\"status\":\"ok\"}");
+            assert!(response.starts_with(b"HTTP/1.1 200 OK\r\n"));
         }
         thread::sleep(Duration::from_millis(400));
         assert_eq!(RawClient::exchange(server.addr(), REQUEST), (Vec::new(), End::Reset));
@@ -282,18 +285,18 @@ mod tests {
     }
 
     #[test]
-    fn the_tenth_is_not_heard() {
+    fn the_tenth_connection_gets_no_response() {
         let server = Misbehaving::start(Behaviour::faulty(Fault::Deaf, Duration::ZERO));
         let mut clients: Vec<RawClient> =
             (0..10).map(|_| RawClient::connect(server.addr())).collect();
         for client in &mut clients {
             client.send(REQUEST);
         }
-        let mut answered = clients.iter_mut().map(|client| {
+        let mut served = clients.iter_mut().map(|client| {
             let (bytes, end) = client.receive_all(Duration::from_millis(200));
             assert_eq!(end, End::Open);
             !bytes.is_empty()
         });
-        assert_eq!(answered.by_ref().filter(|&answered| answered).count(), 9);
+        assert_eq!(served.by_ref().filter(|&served| served).count(), 9);
     }
 }

@@ -1,15 +1,15 @@
-//! Third-party programs that tests need. Where one is missing the test is left out and says so; where
-//! everything was to run, that is a failure.
+//! Third-party programs that tests need. Where one is missing the test is skipped and says so; where
+//! every test must run, that is a failure.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::{env, io, thread};
 
-/// Set to anything, it says that no test may be left out. `cargo xtask test` sets it.
+/// If set, no test may be skipped. `cargo xtask test` sets it.
 pub const ALL: &str = "PLIMSOLL_TEST_ALL";
 
-/// Whether a program is there. Where it is not, standard error is told which test is left out, past what
-/// captures a test's own output: the test is to return then.
+/// Whether a program is there. If not, prints to standard error (past the capture of a test's output)
+/// which test is skipped; the test then has to return.
 ///
 /// # Panics
 /// Where the program is missing and [`ALL`] is set.
@@ -24,7 +24,7 @@ pub fn has(program: &str) -> bool {
     found
 }
 
-/// Where a program is: some lie in folders that are not on every user's path.
+/// Finds a program: some lie in folders that are not on every user's path.
 pub fn path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)

@@ -1,7 +1,7 @@
-//! Scripted peers on real loopback sockets. They write the bytes they are told to and look for the
-//! bytes they are told to, and know nothing else: no HTTP, and no code of what they test.
+//! Scripted peers on real loopback sockets. They write and expect the bytes of their script and know
+//! nothing else: no HTTP, and no code of what they test.
 //!
-//! [`Peer`] is the listening side, for trying clients; [`RawClient`] the calling side, for trying
+//! [`Peer`] is the listening side, for testing clients; [`RawClient`] the connecting side, for testing
 //! servers.
 
 mod client;
@@ -17,9 +17,9 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 pub use client::{End, RawClient};
 
-/// How often a waiting thread looks whether it is to end.
+/// How often a waiting thread checks whether it must end.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long a client waits for something before it takes it that nothing will come.
+/// How long a client waits before it assumes that nothing will come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One step of a connection's script.
@@ -151,7 +151,7 @@ fn accept_all(listener: &TcpListener, scripts: &[Vec<Step>], state: &Arc<PeerSta
 
 fn converse(stream: TcpStream, script: &[Step], state: &PeerState) {
     let mut conversation = Conversation { stream, heard: Vec::new(), state };
-    // An error here is the client going away, which is for the test to notice on its side.
+    // An error here means that the client has gone, which the test notices on its side.
     let _ = conversation.ready().and_then(|()| conversation.follow(script));
 }
 
@@ -212,7 +212,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Reads something, or finds that the client has closed, or that the peer is to end.
+    /// Reads bytes, or finds that the client has closed, or that the peer must end.
     fn read(&mut self) -> io::Result<usize> {
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -242,7 +242,7 @@ impl Conversation<'_> {
     }
 }
 
-/// Nothing came in time, or a read with a timeout was interrupted, as happens when a machine is
+/// Whether nothing came in time, or a read with a timeout was interrupted, as happens when a machine is
 /// suspended.
 fn waiting(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)

@@ -1,8 +1,8 @@
 //! Mean response times of FIFO queues under Poisson arrivals, by theory.
 //!
-//! Written from the formulas, and sharing nothing with the server whose queues are held against them.
+//! Written from the formulas, and sharing nothing with the server whose queues are compared with them.
 
-/// How long a request is in service.
+/// The distribution of service times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// Drawn from an exponential distribution: M/M/c.
@@ -29,9 +29,9 @@ fn share_that_waits(servers: u32, busy: f64) -> f64 {
     b / (1.0 - busy * (1.0 - b))
 }
 
-/// The mean number in M/D/c. Whoever is in service now is gone a service time later, and none who
-/// begin meanwhile: so n become max(n - c, 0) and the arrivals of a service time (Crommelin 1932).
-/// The distribution that this leaves as it is, is iterated to.
+/// The mean number in M/D/c. A request in service now is gone a service time later, and none that
+/// begins in that time: so n become max(n - c, 0) and the arrivals of a service time (Crommelin 1932).
+/// The stationary distribution is found by iteration.
 fn in_system(servers: u32, busy: f64) -> f64 {
     const STATES: usize = 400;
     let (c, offered) = (servers as usize, busy * f64::from(servers));

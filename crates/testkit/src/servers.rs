@@ -1,4 +1,4 @@
-//! Third-party servers: they count what they were sent, and share no code with this project.
+//! Third-party servers: they count their requests, and share no code with this project.
 //!
 //! Each runs in a temporary folder on free ports of the loopback interface and ends on drop.
 
@@ -44,10 +44,10 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Starts it and waits until it answers.
+    /// Starts it and waits until it responds.
     ///
     /// # Errors
-    /// What is missing or went wrong, with the server's own words: it may not be installed.
+    /// What is missing or went wrong, with the server's own message: it may not be installed.
     pub fn start(options: &NginxOptions) -> Result<Self, String> {
         let program = needs::path("nginx")
             .ok_or("nginx is not installed (Debian: apt-get install nginx-light)")?;
@@ -187,9 +187,9 @@ fn get(address: SocketAddr) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
+    let mut response = String::new();
+    stream.read_to_string(&mut response)?;
+    Ok(response)
 }
 
 #[cfg(test)]
@@ -197,15 +197,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nginx_answers_and_counts() {
+    fn nginx_responds_and_counts() {
         if !needs::has("nginx") {
             return;
         }
         let mut nginx = Nginx::start(&NginxOptions::default()).expect("nginx runs");
         assert_eq!(nginx.requests(), Ok(0));
         for _ in 0..3 {
-            let answer = get(nginx.addr()).expect("it answers");
-            assert!(answer.ends_with("{\"status\":\"ok\"}"), "{answer}");
+            let response = get(nginx.addr()).expect("it responds");
+            assert!(response.ends_with("{\"status\":\"ok\"}"), "{response}");
         }
         assert_eq!(nginx.requests(), Ok(3));
         assert_eq!(nginx.requests(), Ok(3));

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use model::{Draw, Workload};
 use serde_json::{Value, json};
-use traffic::{Inputs, Next, Requests, Seat, Turn, compile};
+use traffic::{Inputs, Next, Requests, Turn, WorkerPlace, compile};
 
 const REQUESTS: u32 = 200_000;
 const ROUNDS: u32 = 7;
@@ -54,7 +54,7 @@ fn cost(workload: Value) -> f64 {
         reads_only: false,
     };
     let compiled = compile(&workload, &inputs).expect("it compiles");
-    let mut source = compiled.supply(0).source(Seat { worker: 0, workers: 1 });
+    let mut source = compiled.supply(0).source(WorkerPlace { worker: 0, workers: 1 });
     let mut out = Requests::new();
     let mut best = f64::MAX;
     for round in 0..ROUNDS {

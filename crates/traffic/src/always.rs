@@ -1,7 +1,7 @@
 //! The same request again and again.
 
 use crate::source::{
-    Fixed, Next, Part, Payload, Requests, Seat, Skipped, Source, Supply, Turn, Wants,
+    Fixed, Next, Part, Payload, Requests, Skipped, Source, Supply, Turn, Wants, WorkerPlace,
 };
 
 /// A source of one fixed request.
@@ -18,7 +18,7 @@ impl Always {
         Self { request: [Fixed { bytes: request.into() }], head }
     }
 
-    /// Puts the request, of whose response so much is shown.
+    /// Adds the request to `out`; `wants` says how much of its response is shown.
     #[inline]
     pub(crate) fn put(&self, wants: Wants, out: &mut Requests) {
         out.fixed(0, Part { head: self.head, wants, ..Part::alone(Payload::Fixed(0)) });
@@ -42,7 +42,7 @@ impl Source for Always {
 }
 
 impl Supply for Always {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         Box::new(self.clone())
     }
 }

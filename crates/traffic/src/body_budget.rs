@@ -3,8 +3,8 @@
 
 /// Bytes of one response's body kept for its checks at most: 1 MiB.
 pub(crate) const MOST_BODY: usize = 1 << 20;
-/// Memory for bodies that one worker holds at most, all users together: 256 MiB, as for responses that scripts
-/// look at. A response beyond it fails its checks.
+/// Memory for bodies that one worker holds at most, all users together: 256 MiB, as for responses that
+/// scripts look at. A response that would exceed it fails its checks.
 pub(crate) const MOST_HELD: usize = 256 << 20;
 
 /// Makes room for `more` bytes behind those of a body; false where the budget does not allow it.

@@ -24,27 +24,27 @@ pub(crate) enum Check {
     Regex(Box<Regex>),
 }
 
-/// What something must be.
+/// The value that is expected.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     /// The same for every request.
     Text(Box<[u8]>),
     /// A JSON value other than text.
     Json(serde_json::Value),
-    /// What the request's value of this number came to.
-    Asked(u16),
+    /// The value computed for the request, by its number.
+    Computed(u16),
 }
 
 impl Wanted {
-    fn text<'a>(&'a self, asked: &'a Texts) -> &'a [u8] {
+    fn text<'a>(&'a self, computed: &'a Texts) -> &'a [u8] {
         match self {
             Self::Text(text) => text,
-            Self::Asked(index) => asked.of(*index).0,
+            Self::Computed(index) => computed.of(*index).0,
             Self::Json(_) => &[],
         }
     }
 
-    fn is(&self, found: &Found<'_>, asked: &Texts) -> bool {
+    fn is(&self, found: &Found<'_>, computed: &Texts) -> bool {
         match self {
             Self::Json(value) => {
                 found.json
@@ -52,7 +52,7 @@ impl Wanted {
                         .is_ok_and(|f: serde_json::Value| same(&f, value))
             }
             Self::Text(text) => !found.json && **text == *found.bytes,
-            Self::Asked(index) => *asked.of(*index).0 == *found.bytes,
+            Self::Computed(index) => *computed.of(*index).0 == *found.bytes,
         }
     }
 }
@@ -76,28 +76,33 @@ impl Check {
         matches!(self, Self::Json { .. } | Self::Contains(_) | Self::Regex(_))
     }
 
-    /// Whether the head holds; what needs the body is left open.
-    pub(crate) fn holds_in_head(&self, head: &ResponseHead<'_>, asked: &Texts) -> bool {
+    /// Whether the head passes; a check of the body passes here.
+    pub(crate) fn holds_in_head(&self, head: &ResponseHead<'_>, computed: &Texts) -> bool {
         match self {
             Self::Status(ranges) => ranges.contains(head.status),
             Self::Header { name, equals } => match (head.headers.get(name), equals) {
                 (None, _) => false,
                 (Some(_), None) => true,
-                (Some(value), Some(wanted)) => value == wanted.text(asked),
+                (Some(value), Some(wanted)) => value == wanted.text(computed),
             },
             _ => true,
         }
     }
 
-    /// Whether the body holds; what needs the head alone is left open. `scratch` is kept.
-    pub(crate) fn holds_in_body(&self, body: &[u8], asked: &Texts, scratch: &mut Vec<u8>) -> bool {
+    /// Whether the body passes; a check of the head alone passes here. `scratch` is kept.
+    pub(crate) fn holds_in_body(
+        &self,
+        body: &[u8],
+        computed: &Texts,
+        scratch: &mut Vec<u8>,
+    ) -> bool {
         match self {
             Self::Json { pointer, equals } => match (pointer.find(body, scratch), equals) {
                 (None, _) => false,
                 (Some(_), None) => true,
-                (Some(found), Some(wanted)) => wanted.is(&found, asked),
+                (Some(found), Some(wanted)) => wanted.is(&found, computed),
             },
-            Self::Contains(wanted) => memchr::memmem::find(body, wanted.text(asked)).is_some(),
+            Self::Contains(wanted) => memchr::memmem::find(body, wanted.text(computed)).is_some(),
             Self::Regex(regex) => regex.is_match(body),
             Self::Status(_) | Self::Header { .. } => true,
         }

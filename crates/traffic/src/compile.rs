@@ -1,8 +1,8 @@
-//! A workload to a [`Program`]: every name looked up, every template cut, what never changes written
-//! out.
+//! Compiles a workload to a [`Program`]: names are resolved, templates parsed, and parts that never
+//! change are written out.
 //!
-//! Owns what a workload means. Files and the environment come in through [`Inputs`]; everything that
-//! is wrong is collected with its path into the workload, so that a user mends it in one go.
+//! Owns what a workload means. Files and the environment come in through [`Inputs`]; all errors are
+//! collected with their paths into the workload, so that a user can correct them in one go.
 
 mod body;
 mod checks;
@@ -31,7 +31,7 @@ use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
 use crate::pool::{Indexing, Pool, PoolFile, RowIndex};
 use crate::program::{Form, Program, Split, What};
-use crate::source::{Seat, Supply};
+use crate::source::{Supply, WorkerPlace};
 
 use load::{Unit, Wanted};
 pub use pools::Pools;
@@ -41,13 +41,14 @@ use resolver::Resolver;
 pub struct Inputs<'a> {
     /// An environment variable.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// A file's bytes, by the name written in the workload, or in words why there are none.
+    /// A file's bytes, by the name written in the workload, or a message that says why it cannot be
+    /// read.
     pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// A pool's file, in the same way.
     pub rows: &'a dyn Fn(&str) -> Result<PoolFile, String>,
-    /// The index of a large one of those: one that is there, or a new one.
+    /// The index of a large pool file, either an existing one or a new one.
     pub index: &'a dyn Fn(&str, &Indexing<'_>) -> Result<RowIndex, String>,
-    /// The pools of an earlier compilation of the same workload, to be gone on with.
+    /// The pools of an earlier compilation of the same workload, to continue with.
     pub pools: Option<&'a Pools>,
     /// Seed of every draw.
     pub seed: u64,
@@ -57,7 +58,7 @@ pub struct Inputs<'a> {
     pub keepalive: bool,
     /// Rates and users are multiplied with this; above 0.
     pub scale: f64,
-    /// Leave out what changes anything on the server.
+    /// Leave out requests that change anything on the server.
     pub reads_only: bool,
 }
 
@@ -98,8 +99,7 @@ pub struct Sample {
 /// Compiles a workload.
 ///
 /// # Errors
-/// All that is wrong with what the workload says; what is wrong with its form is found before, by
-/// whoever reads it.
+/// All that is wrong with what the workload says; its form is checked before, when it is read.
 pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, CompileError> {
     let findings = Findings::default();
     let wanted = Wanted::of(workload, inputs, &findings);
@@ -165,7 +165,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
 }
 
 impl Compiled {
-    /// The server's URL, without what goes before every path.
+    /// The server's URL, without the prefix of all paths.
     pub fn target(&self) -> &str {
         &self.target
     }
@@ -176,8 +176,8 @@ impl Compiled {
     }
 
     /// The load: as written, with the rate or the users of all endpoints together, multiplied by the
-    /// scale. Of stages and traces, with their length, and their mean rate or most users. An open loop's
-    /// stages belong into its plan; in a closed loop the sources keep to them.
+    /// scale. For stages and traces: their length, and their mean rate or highest number of users. An
+    /// open loop's stages go into its plan; in a closed loop the sources follow them.
     pub const fn load(&self) -> &LoadSpec {
         &self.load
     }
@@ -192,19 +192,19 @@ impl Compiled {
         self.write_share
     }
 
-    /// The pools, where they are.
+    /// The pools, with their cursors.
     pub const fn pools(&self) -> &Pools {
         &self.pools
     }
 
-    /// Names of what was left out because it changes something on the server.
+    /// Names of endpoints and flows left out because they change something on the server.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
 
     /// What the workers send. `unix_ns` are nanoseconds since 1970 at the run's start, for placeholders
-    /// that tell the time. Sources of one `Compiled` share where they are in pools whose order counts,
-    /// and go on where those of earlier runs stopped.
+    /// of time. Sources of one `Compiled` share the cursors of ordered pools, and continue where those
+    /// of earlier runs stopped.
     pub fn supply(&self, unix_ns: i64) -> Arc<dyn Supply> {
         Arc::new(Players { program: Arc::clone(&self.program), unix_ns })
     }
@@ -218,7 +218,7 @@ impl Compiled {
         let mut samples = Vec::new();
         for at in 0..count {
             let lane = match &self.program.split {
-                // One user of each part, rather than the first users, who all send the same.
+                // One user of each item, since the first users all send the same.
                 Split::Users(ends) => {
                     let all = ends.last().copied().unwrap_or(1);
                     (u64::from(at) * all / u64::from(count)) as u32
@@ -245,8 +245,8 @@ impl Compiled {
         samples
     }
 
-    /// Writes one request of each endpoint, to find what is only seen in the bytes: a request that is
-    /// no HTTP, a body that is no JSON.
+    /// Writes one request of each endpoint, to find errors that show only in the bytes: a request that
+    /// is not HTTP, a body that is not JSON.
     fn try_out(&self, units: &[Unit]) -> Result<(), CompileError> {
         let findings = Findings::default();
         let mut player = rehearsal(&self.program, 1_700_000_000_000_000_000);
@@ -255,7 +255,7 @@ impl Compiled {
                 Unit::Endpoint(index) => format!("endpoints/{index}"),
                 Unit::Flow(index) => format!("flows/{index}"),
             };
-            // A number, which is JSON wherever it stands.
+            // A number, which is valid JSON in any place.
             let found = |_: &str| ("0".to_owned(), true);
             let requests = match player.rehearse(Draw::default(), *item, &found) {
                 Ok(requests) => requests,
@@ -277,7 +277,8 @@ impl Compiled {
     }
 }
 
-/// A sample with `<name>` where it was escaped: it stands for a value, whose own bytes may need none.
+/// A sample in which an escaped `<name>` is restored: it stands for a value whose own bytes may need no
+/// escape.
 fn readable(sample: Vec<u8>, names: &[String]) -> Vec<u8> {
     names.iter().fold(sample, |sample, name| {
         let escaped = format!("%3C{name}%3E");
@@ -295,9 +296,9 @@ fn readable(sample: Vec<u8>, names: &[String]) -> Vec<u8> {
     })
 }
 
-/// A player that uses up no rows of the program's.
+/// A player that uses up no rows of the program's pools.
 fn rehearsal(program: &Program, unix_ns: i64) -> Player {
-    Player::new(Arc::new(program.rewound()), Seat { worker: 0, workers: 1 }, unix_ns)
+    Player::new(Arc::new(program.rewound()), WorkerPlace { worker: 0, workers: 1 }, unix_ns)
 }
 
 impl Program {

@@ -1,5 +1,5 @@
-//! Bodies that come compressed: `gzip` and `deflate`, decoded where a check or an extraction looks into
-//! them, with a bound on what comes out. Other codings are named and left as they are.
+//! Compressed bodies: `gzip` and `deflate` are decoded for checks and extractions, with a bound on the
+//! output. Other codings are named and left as they are.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use wire::ResponseHead;
@@ -23,14 +23,14 @@ pub(crate) enum Coding {
 pub(crate) enum Undecoded {
     /// It is coded in another way than gzip or deflate.
     Unknown,
-    /// It is not what its coding says, or ends too early.
+    /// It does not match its coding, or ends too early.
     Damaged,
-    /// It is longer than is kept.
+    /// It is longer than the limit.
     TooLong,
 }
 
 impl Undecoded {
-    /// In words, behind "the body".
+    /// Completes a sentence that begins with "the body".
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Unknown => {
@@ -66,7 +66,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// The body as it was before it was coded, of at most `most` bytes.
+    /// The decoded body, at most `most` bytes.
     pub(crate) fn decode<'a>(
         &'a mut self,
         coding: Coding,
@@ -107,7 +107,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends what `body` begins with; how many bytes of it that was.
+    /// Appends one decoded member from the start of `body`. Returns its length in `body`.
     fn inflate(&mut self, body: &[u8], zlib: bool, most: usize) -> Result<usize, Undecoded> {
         let inflate = self.inflate.get_or_insert_with(|| Box::new(Decompress::new(zlib)));
         inflate.reset(zlib);
@@ -143,7 +143,7 @@ fn has_zlib_header(body: &[u8]) -> bool {
         .is_some_and(|&head| head[0] & 0x0f == 8 && u16::from_be_bytes(head).is_multiple_of(31))
 }
 
-/// What follows a gzip header (RFC 1952 section 2.3); none where there is no whole one.
+/// What follows a gzip header (RFC 1952 section 2.3); `None` if the header is incomplete.
 fn gzip_header(body: &[u8]) -> Option<&[u8]> {
     const CRC: u8 = 2;
     const EXTRA: u8 = 4;
@@ -231,7 +231,7 @@ mod tests {
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 0x55;
-            // Only the header's time, flags for the file and the like may differ.
+            // Only the header's time, flags and the like may differ.
             let same = decoder.decode(Coding::Gzip, &bad, MOST) == Ok(b"{\"status\":\"ok\"}");
             assert!(!same || (4..10).contains(&at) || at >= good.len() - 4, "{at}");
         }

@@ -1,7 +1,7 @@
 //! Random draws that depend on nothing but a seed and a place in the schedule.
 //!
-//! Owns the generator and what is drawn with it: choices by weight, permutations, Zipf's law. Which
-//! seed and place is the caller's.
+//! Owns the generator and the draws made with it: choices by weight, permutations, Zipf's law. The
+//! caller gives seed and place.
 
 mod choice;
 mod permutation;
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn is_splitmix64() {
         let mut draws = Draws { state: 1_234_567 };
-        let told: Vec<u64> = (0..5).map(|_| draws.next()).collect();
+        let drawn: Vec<u64> = (0..5).map(|_| draws.next()).collect();
         let expected = [
             6_457_827_717_110_365_317,
             3_203_168_211_198_807_973,
@@ -96,7 +96,7 @@ mod tests {
             4_593_380_528_125_082_431,
             16_408_922_859_458_223_821,
         ];
-        assert_eq!(told, expected);
+        assert_eq!(drawn, expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How a value is written so that it stays in its place.
+//! Escapes a value for its place in a request.
 
 /// A place in a request, by what has to be escaped there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Escape {
 
 const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
 
-/// A control character where none may stand.
+/// A control character where none is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Control(pub(crate) u8);
 

@@ -1,4 +1,4 @@
-//! The same request again and again, whose responses must hold something.
+//! The same request again and again, whose responses must match an expectation.
 
 use std::fmt;
 
@@ -10,7 +10,9 @@ use crate::body_budget::{MOST_BODY, MOST_HELD, drop_buffer, make_room};
 use crate::check::{Check, Wanted};
 use crate::compile::regex;
 use crate::content_coding::{Coding, Decoder, Undecoded};
-use crate::source::{Answered, Fixed, Next, Requests, Seat, Skipped, Source, Supply, Turn, Wants};
+use crate::source::{
+    Completed, Fixed, Next, Requests, Skipped, Source, Supply, Turn, Wants, WorkerPlace,
+};
 use crate::value::Texts;
 
 /// A body's buffer that has grown beyond this is given back.
@@ -47,23 +49,23 @@ pub struct Expecting {
     always: Always,
     like: BodyLike,
     users: Vec<Kept>,
-    /// Memory of all that is kept of bodies.
+    /// Memory of all kept bodies.
     held: usize,
-    asked: Texts,
+    computed: Texts,
     scratch: Vec<u8>,
     decoder: Decoder,
     /// The last response that failed.
     failure: Option<String>,
 }
 
-/// What is kept of the response that a user is being sent.
+/// The kept part of the response that a user is receiving.
 #[derive(Debug, Default)]
 struct Kept {
     status: u16,
     coding: Coding,
     body: Vec<u8>,
     bytes: usize,
-    /// Nothing more is kept of it: other users' responses take all memory there is for them.
+    /// Nothing more of it is kept: the memory budget is used up by other users' responses.
     crowded: bool,
 }
 
@@ -75,7 +77,7 @@ impl Expecting {
             like,
             users: Vec::new(),
             held: 0,
-            asked: Texts::default(),
+            computed: Texts::default(),
             scratch: Vec::new(),
             decoder: Decoder::default(),
             failure: None,
@@ -100,15 +102,15 @@ impl Expecting {
         }
     }
 
-    /// Whether what is kept is as it should be, and if not, why.
+    /// Whether the kept response matches; if not, why.
     fn judge(&mut self, user: u32) -> Result<bool, Undecoded> {
-        let Self { users, like, asked, scratch, decoder, .. } = self;
+        let Self { users, like, computed, scratch, decoder, .. } = self;
         let Some(kept) = users.get(user as usize) else { return Ok(false) };
         if kept.bytes > kept.body.len() {
             return Err(Undecoded::TooLong);
         }
         let body = decoder.decode(kept.coding, &kept.body, MOST_BODY)?;
-        Ok(like.0.holds_in_body(body, asked, scratch))
+        Ok(like.0.holds_in_body(body, computed, scratch))
     }
 
     #[cold]
@@ -165,7 +167,7 @@ impl Source for Expecting {
         self.held = held;
     }
 
-    fn answered(&mut self, user: u32, success: bool, _: Nanos) -> Answered {
+    fn completed(&mut self, user: u32, success: bool, _: Nanos) -> Completed {
         let failed = match success.then(|| self.judge(user)) {
             None | Some(Ok(true)) => None,
             Some(Ok(false)) => Some(None),
@@ -175,7 +177,7 @@ impl Source for Expecting {
             self.remember(user, why);
         }
         self.clear(user);
-        Answered { failed_check: failed.map(|_| 0), ..Answered::default() }
+        Completed { failed_check: failed.map(|_| 0), ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<crate::source::Session> {
@@ -198,7 +200,7 @@ pub struct Expect {
 }
 
 impl Supply for Expect {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         Box::new(Expecting::new(self.always.clone(), self.like.clone()))
     }
 }
@@ -219,13 +221,13 @@ mod tests {
 
     use super::*;
 
-    fn failed(source: &mut Expecting, answer: &[u8]) -> bool {
+    fn failed(source: &mut Expecting, response: &[u8]) -> bool {
         let mut out = Requests::new();
         source.next(Turn { user: 2, draw: None, now: 0 }, &mut out);
         assert_eq!(out.parts()[0].wants, Wants::Whole);
         let mut parser = ResponseParser::new(Limits::default());
         parser.begin(ResponseTo::Other);
-        let mut input = answer;
+        let mut input = response;
         while let Some(event) = parser.next(&mut input).unwrap() {
             match event {
                 ResponseEvent::Head(head) => source.head(2, &head),
@@ -233,10 +235,10 @@ mod tests {
                 ResponseEvent::End { .. } => break,
             }
         }
-        source.answered(2, true, 0).failed_check.is_some()
+        source.completed(2, true, 0).failed_check.is_some()
     }
 
-    fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
+    fn response(coding: &str, body: &[u8]) -> Vec<u8> {
         let head = format!("HTTP/1.1 200 OK\r\n{coding}Content-Length: {}\r\n\r\n", body.len());
         [head.as_bytes(), body].concat()
     }
@@ -249,8 +251,8 @@ mod tests {
         let users = (MOST_HELD / MOST_BODY) as u32 + 2;
         (0..users).for_each(|user| source.body(user, &part));
         assert_eq!(source.held, MOST_HELD);
-        assert!(source.answered(0, true, 0).failed_check.is_none());
-        assert!(source.answered(users - 1, true, 0).failed_check.is_some());
+        assert!(source.completed(0, true, 0).failed_check.is_none());
+        assert!(source.completed(users - 1, true, 0).failed_check.is_some());
         assert!(source.complaint(users - 1).contains("256 MiB"), "{}", source.complaint(0));
         (1..users).for_each(|user| _ = source.lost(user, ErrorClass::Timeout));
         assert_eq!(source.held, 0);
@@ -267,11 +269,11 @@ mod tests {
             ("/", b"a/b", false),
         ] {
             let mut source = Expecting::new(request(), BodyLike::parse(like).unwrap());
-            assert_eq!(failed(&mut source, &answer("", body)), fails, "{like}");
-            assert_eq!(failed(&mut source, &answer("", body)), fails, "{like} again");
+            assert_eq!(failed(&mut source, &response("", body)), fails, "{like}");
+            assert_eq!(failed(&mut source, &response("", body)), fails, "{like} again");
         }
         let mut source = Expecting::new(request(), BodyLike::parse("ok").unwrap());
-        assert!(failed(&mut source, &answer("Content-Encoding: br\r\n", b"ok")));
+        assert!(failed(&mut source, &response("Content-Encoding: br\r\n", b"ok")));
         assert!(source.complaint(2).contains("only gzip and deflate"), "{}", source.complaint(2));
     }
 

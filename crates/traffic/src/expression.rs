@@ -1,7 +1,7 @@
-//! What stands inside of a placeholder: `name`, `pool.column`, `env.NAME`, `call(argument, ...)`,
-//! `'text'` or a number.
+//! The content of a placeholder: `name`, `pool.column`, `env.NAME`, `call(argument, ...)`, `'text'` or
+//! a number.
 //!
-//! Owns the syntax. What names and calls mean is `compile::resolver`'s.
+//! Owns the syntax. `compile::resolver` decides what names and calls mean.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(crate) enum Expression {
     Call { name: String, at: Range<usize>, arguments: Vec<Expression> },
 }
 
-/// What is wrong with an expression, and where.
+/// An error in an expression, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BadExpression {
     pub(crate) at: Range<usize>,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_are_reported_with_their_place() {
         for (hole, at, needle) in [
             ("${}", 0..3, "empty"),
             ("${a b}", 4..5, "unexpected text"),

@@ -1,13 +1,13 @@
-//! What is wrong with a workload, and where in it.
+//! Errors in a workload, with their places.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 
-/// Findings told of one workload at most.
+/// The most findings reported for one workload.
 const MOST: usize = 100;
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The value it is about: names and positions from 0, such as `endpoints/2/path`; `~1` stands for
@@ -15,7 +15,7 @@ pub struct Finding {
     pub path: String,
     /// The bytes of that value's text, if it is about a part of it.
     pub part: Option<Range<usize>>,
-    /// What, and what to do.
+    /// What is wrong, and what to do.
     pub what: String,
 }
 
@@ -25,10 +25,10 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Why a workload cannot be run: the user's to mend. At least one finding.
+/// Why a workload cannot be run: errors of the user's input. At least one finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileError {
-    /// All that was found, in the order in which it was looked at.
+    /// All findings, in the order in which they were made.
     pub findings: Vec<Finding>,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// Findings as they come, from wherever a workload is looked at.
+/// Collects findings from all parts of the compiler.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(RefCell<Vec<Finding>>);
 

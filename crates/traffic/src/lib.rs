@@ -1,4 +1,4 @@
-//! What is sent, request by request.
+//! Makes requests: workloads compiled and played.
 //!
 //! Owns the trait [`Source`] that the engine takes its requests from, what workloads mean ([`compile()`])
 //! and playing them. Does not own when a request leaves, connections, or counting (`engine`), the form
@@ -26,9 +26,10 @@ pub use compile::{Compiled, Inputs, Pools, Sample, compile};
 pub use expect::{BodyLike, Expect, Expecting};
 pub use finding::{CompileError, Finding};
 pub use pool::{
-    Damaged, IndexHead, Indexing, Keep, Lot, Lots, Place, PoolFile, RECORD_BYTES, RowFile, RowIndex,
+    Damaged, IndexHead, Indexing, KeptRanges, Place, PoolFile, RECORD_BYTES, RangeStore, RowFile,
+    RowIndex, RowRange,
 };
 pub use source::{
-    Answered, Fixed, Halt, LONGEST_REQUEST, NOBODY, Next, Part, Payload, Requests, Seat, Session,
-    Skipped, Source, Supply, Turn, Wants,
+    Completed, Fixed, Halt, LONGEST_REQUEST, NO_USER, Next, Part, Payload, Requests, Session,
+    Skipped, Source, Supply, Turn, Wants, WorkerPlace,
 };

@@ -1,7 +1,7 @@
-//! Playing a compiled workload: the [`Source`] that a worker asks.
+//! Plays a compiled workload: a worker's [`Source`].
 //!
-//! Owns what is remembered of users between their requests. Which bytes are written is `write`'s, what
-//! becomes of responses `responses`'s, a user's way through a flow `session`'s.
+//! Owns the state of users between their requests. `write` writes the bytes, `responses` handles
+//! responses, `session` a user's progress through a flow.
 
 mod cookies;
 mod responses;
@@ -14,11 +14,11 @@ use model::{Draw, ErrorClass, Nanos};
 use wire::ResponseHead;
 
 use crate::draw::{Draws, Purpose};
-use crate::pool::{Asker, Drawn, Pool, Taker};
+use crate::pool::{Drawn, Pool, RowRequest, Taker};
 use crate::program::{Form, Item, Program, Request, What};
 use crate::source::{
-    Answered, Fixed, Halt, Next, Part, Payload, Requests, Seat, Session, Skipped, Source, Supply,
-    Turn,
+    Completed, Fixed, Halt, Next, Part, Payload, Requests, Session, Skipped, Source, Supply, Turn,
+    WorkerPlace,
 };
 
 use crate::value::Texts;
@@ -36,8 +36,8 @@ pub(crate) struct Players {
 }
 
 impl Supply for Players {
-    fn source(&self, seat: Seat) -> Box<dyn Source> {
-        Box::new(Player::new(Arc::clone(&self.program), seat, self.unix_ns))
+    fn source(&self, worker_place: WorkerPlace) -> Box<dyn Source> {
+        Box::new(Player::new(Arc::clone(&self.program), worker_place, self.unix_ns))
     }
 }
 
@@ -45,8 +45,8 @@ impl Supply for Players {
 #[derive(Debug)]
 pub(crate) struct Player {
     program: Arc<Program>,
-    seat: Seat,
-    /// Nanoseconds since 1970 at the run's start, for placeholders that tell the time.
+    worker_place: WorkerPlace,
+    /// Nanoseconds since 1970 at the run's start, for placeholders of time.
     unix_ns: i64,
     users: Vec<User>,
     /// By pool.
@@ -58,33 +58,33 @@ pub(crate) struct Player {
     responses: Responses,
 }
 
-/// What is remembered of a user.
+/// The state of a user.
 #[derive(Debug, Default)]
 struct User {
-    /// What it has begun in a closed loop.
+    /// The number of items it has begun, in a closed loop.
     begun: u64,
     /// When its next beginning is due, if it has a pace.
     due: Nanos,
-    /// It begins nothing before: it thinks after its last session.
+    /// It begins nothing before this instant: it thinks after its last session.
     rest: Nanos,
-    /// Whether arrivals are given to it: it begins nothing without one then.
+    /// Whether it takes arrivals: it then begins nothing without one.
     arrived: bool,
     session: Option<Box<Way>>,
 }
 
-/// How often a user that awaits a response is asked again, where a plan pipelines: a session's next
-/// request depends on the response to the last.
+/// How often a user that awaits a response is tried again if a plan pipelines: a session's next request
+/// depends on the response to the last.
 const ASK_AGAIN: Nanos = 1_000_000;
 
 /// Later than any run lasts, and no overflow when a clock is added to it.
 const NEVER: Nanos = Nanos::MAX / 4;
 
 impl Player {
-    pub(crate) fn new(program: Arc<Program>, seat: Seat, unix_ns: i64) -> Self {
+    pub(crate) fn new(program: Arc<Program>, worker_place: WorkerPlace, unix_ns: i64) -> Self {
         let takers = program.pools.iter().map(Pool::taker).collect();
         let (users, responses, scratch) = (Vec::new(), Responses::default(), Scratch::default());
         let (drawn, common) = (Drawn::default(), Common::of(&program));
-        Self { program, seat, unix_ns, users, takers, drawn, scratch, common, responses }
+        Self { program, worker_place, unix_ns, users, takers, drawn, scratch, common, responses }
     }
 
     fn user(&mut self, user: u32) -> &mut User {
@@ -104,7 +104,7 @@ impl Player {
     /// The place in the schedule that a turn has: its arrival's, or the user's next.
     fn place(&mut self, turn: Turn) -> Draw {
         turn.draw.unwrap_or_else(|| {
-            let lane = turn.user * self.seat.workers + self.seat.worker;
+            let lane = turn.user * self.worker_place.workers + self.worker_place.worker;
             Draw { lane, k: self.user(turn.user).begun }
         })
     }
@@ -115,7 +115,7 @@ impl Player {
             return None;
         }
         if let Some(stages) = &self.program.users {
-            // The user of a number is there while more users than that are wanted.
+            // User n is active while more than n users are wanted.
             let due = stages.above(f64::from(place.lane), turn.now).unwrap_or(NEVER);
             if due > turn.now {
                 return Some(due);
@@ -128,8 +128,8 @@ impl Player {
             return Some(due);
         }
         user.begun += 1;
-        // A user that is late by more than a step begins anew from here: what it missed is not sent
-        // in a burst.
+        // A user that is late by more than a step restarts its steps here: missed ones are not sent in
+        // a burst.
         if let Some(pace) = item.pace_ns {
             let next = due.saturating_add(pace);
             user.due = if next < turn.now { turn.now.saturating_add(pace) } else { next };
@@ -139,9 +139,9 @@ impl Player {
 
     /// Writes the request of an endpoint.
     fn single(&mut self, turn: Turn, place: Draw, request: u32, out: &mut Requests) -> Next {
-        let Self { program, takers, drawn, scratch, responses, seat, unix_ns, .. } = self;
+        let Self { program, takers, drawn, scratch, responses, worker_place, unix_ns, .. } = self;
         let kind = &program.requests[request as usize];
-        if let Err(halt) = draw_rows(program, &kind.pools, place, *seat, takers, drawn) {
+        if let Err(halt) = draw_rows(program, &kind.pools, place, *worker_place, takers, drawn) {
             return Next::Halt(halt);
         }
         let mut setting = Setting {
@@ -164,9 +164,9 @@ impl Player {
     /// Begins a session: its first step is next.
     fn open(&mut self, user: u32, place: Draw, flow: u32) -> Result<(), Halt> {
         let mut session = self.user(user).session.take().unwrap_or_default();
-        let Self { program, takers, drawn, seat, common, .. } = self;
+        let Self { program, takers, drawn, worker_place, common, .. } = self;
         let of = &program.flows[flow as usize];
-        draw_rows(program, &of.pools, place, *seat, takers, drawn)?;
+        draw_rows(program, &of.pools, place, *worker_place, takers, drawn)?;
         session.begin(flow, of, place, drawn, common);
         self.user(user).session = Some(session);
         Ok(())
@@ -262,20 +262,20 @@ fn draw_rows(
     program: &Program,
     pools: &[u16],
     place: Draw,
-    seat: Seat,
+    worker_place: WorkerPlace,
     takers: &mut [Taker],
     drawn: &mut Drawn,
 ) -> Result<(), Halt> {
     drawn.clear(program.pools.len());
     for &pool in pools {
         let index = usize::from(pool);
-        let asker = Asker { pool, seed: program.seed, place, seat };
-        program.pools[index].draw(asker, &mut takers[index], drawn)?;
+        let request = RowRequest { pool, seed: program.seed, place, worker_place };
+        program.pools[index].draw(request, &mut takers[index], drawn)?;
     }
     Ok(())
 }
 
-/// Writes a request and remembers that its response is looked at.
+/// Writes a request and records that its response is checked.
 fn put(
     scratch: &mut Scratch,
     responses: &mut Responses,
@@ -295,7 +295,7 @@ fn put(
         return Next::Halt(Halt(what.into()));
     }
     if let Some(flight) = responses.await_one(user, part.endpoint, kind) {
-        scratch.ask(setting, kind, flight);
+        scratch.compute_wanted(setting, kind, flight);
     }
     match fixed {
         Some(index) => out.fixed(index, part),
@@ -304,8 +304,8 @@ fn put(
     Next::Send
 }
 
-/// The first instant of a paced user: the users of an item spread over one step, so that they do not
-/// march in step.
+/// The first instant of a paced user: the users of an item are spread over one step, so that they do
+/// not send in step.
 fn first_due(program: &Program, place: Draw, item: Item) -> Nanos {
     let pace = item.pace_ns.unwrap_or(0);
     let crate::program::Split::Users(ends) = &program.split else { return 0 };
@@ -317,11 +317,11 @@ fn first_due(program: &Program, place: Draw, item: Item) -> Nanos {
     (u128::from(pace) * u128::from(lane - from) / u128::from(users)) as Nanos
 }
 
-/// What it has not used is there for others.
+/// Other workers may take what it has not used.
 impl Drop for Player {
     fn drop(&mut self) {
         for (pool, taker) in self.program.pools.iter().zip(&self.takers) {
-            pool.give_back(self.seat, taker);
+            pool.give_back(self.worker_place, taker);
         }
     }
 }
@@ -394,17 +394,17 @@ impl Source for Player {
         self.responses.body(user, bytes);
     }
 
-    fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
+    fn completed(&mut self, user: u32, success: bool, now: Nanos) -> Completed {
         let Self { program, users, responses, common, unix_ns, .. } = self;
         let unix_ns = unix_ns.saturating_add_unsigned(now);
         let mut of = users.get_mut(user as usize);
         let mut session = of.as_mut().and_then(|user| user.session.as_deref_mut());
         session = session.filter(|session| session.active);
-        let failed_check = responses.answered(program, user, success, |body| {
+        let failed_check = responses.completed(program, user, success, |body| {
             session.as_mut().and_then(|session| session.body(program, body, common))
         });
         let Some(session) = session else {
-            return Answered { failed_check, ..Answered::default() };
+            return Completed { failed_check, ..Completed::default() };
         };
         let flow = session.flow;
         let session = if !success || failed_check.is_some() {
@@ -416,7 +416,7 @@ impl Source for Player {
             self.user(user).rest = rest;
             Some(Session { flow, failed_at: None })
         };
-        Answered { failed_check, session, ..Answered::default() }
+        Completed { failed_check, session, ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {

@@ -1,9 +1,9 @@
-//! Pools: rows of values that placeholders take their values from.
+//! Pools: rows from which placeholders take their values.
 //!
-//! Owns rows, wherever they lie: in memory ([`Table`]), in a file that is read by windows ([`Stream`]), or
-//! in one with an index ([`Indexed`]); which row comes next ([`Numbers`]), and that no worker is given
-//! another's ([`Cursor`]).
-//! Does not own files: what they hold comes in through `Inputs`. Rows go to `play` as [`Drawn`].
+//! Owns rows, wherever they lie: in memory ([`Table`]), in a file that is read by windows ([`Stream`]),
+//! or in one with an index ([`Indexed`]); which row comes next ([`Numbers`]), and that no two workers
+//! get the same one ([`Cursor`]). Does not own files: what they hold comes in through `Inputs`. Rows go
+//! to `play` as [`Drawn`].
 
 mod bad_row;
 mod cursor;
@@ -19,13 +19,13 @@ mod window;
 use std::sync::Arc;
 
 pub(crate) use bad_row::BadRow;
-pub use cursor::{Damaged, Keep, Lot, Lots, Place, RECORD_BYTES};
+pub use cursor::{Damaged, KeptRanges, Place, RECORD_BYTES, RangeStore, RowRange};
 pub(crate) use drawn::Drawn;
 pub(crate) use file::{CsvFile, LONGEST_ROW};
 pub use file::{PoolFile, RowFile};
 pub use index::{IndexHead, Indexing, RowIndex};
 pub(crate) use index::{Indexed, weight_of};
-pub(crate) use numbers::{Asker, Numbers};
+pub(crate) use numbers::{Numbers, RowRequest};
 pub(crate) use read::{json_bytes, read_csv, read_json_lines, read_values};
 pub(crate) use table::Table;
 pub(crate) use window::{Stream, WINDOW};
@@ -49,7 +49,7 @@ enum Stock {
     Indexed(Arc<Indexed>, Numbers),
 }
 
-/// What a worker was given of a pool and has not used.
+/// The part of a pool that a worker has taken and not yet used.
 #[derive(Debug)]
 pub(crate) enum Taker {
     Number(numbers::Taker),
@@ -73,7 +73,7 @@ impl Pool {
         Self { name: name.to_owned(), stock: Stock::Indexed(Arc::new(indexed), numbers) }
     }
 
-    /// The same, with no row used, and nothing kept of where it is.
+    /// The same pool with no row used, and without saved ranges.
     pub(crate) fn rewound(&self) -> Self {
         let stock = match &self.stock {
             Stock::Table(table, numbers) => Stock::Table(Arc::clone(table), numbers.rewound()),
@@ -107,7 +107,7 @@ impl Pool {
         }
     }
 
-    /// Where it has got to, if no row of it comes twice; and whether places count bytes.
+    /// Its cursor, if it is `unique`; and whether places count bytes.
     pub(crate) fn unique(&self) -> Option<(&Cursor, bool)> {
         match &self.stock {
             Stock::Table(_, numbers) => numbers.is_unique().then_some((&numbers.cursor, false)),
@@ -116,21 +116,22 @@ impl Pool {
         }
     }
 
-    /// Whether kept lots can be this pool's.
-    pub(crate) fn fits(&self, lots: &Lots) -> bool {
+    /// Whether saved ranges are possible for this pool.
+    pub(crate) fn fits(&self, ranges: &KeptRanges) -> bool {
         match &self.stock {
-            Stock::Table(_, numbers) => lots.fit(0, numbers.rows(), u64::MAX),
+            Stock::Table(_, numbers) => ranges.fit(0, numbers.rows(), u64::MAX),
             Stock::Stream(stream) => {
                 let csv = stream.csv();
-                let begins = lots.next.into_iter().chain(lots.left.iter().map(|lot| lot.from));
-                lots.fit(csv.start.at, csv.file.size(), LONGEST_ROW as u64)
+                let begins =
+                    ranges.next.into_iter().chain(ranges.left.iter().map(|range| range.from));
+                ranges.fit(csv.start.at, csv.file.size(), LONGEST_ROW as u64)
                     && begins.into_iter().all(|place| csv.begins_a_line(place.at))
             }
             Stock::Indexed(..) => false,
         }
     }
 
-    /// What a worker begins with.
+    /// The initial state of a worker.
     pub(crate) fn taker(&self) -> Taker {
         match &self.stock {
             Stock::Table(..) => Taker::Number(numbers::Taker::default()),
@@ -144,29 +145,29 @@ impl Pool {
     /// Draws a row.
     ///
     /// # Errors
-    /// When no row may come twice and all have come, or the file that they are in cannot be read.
+    /// When all rows of a `unique` pool are used, or the file cannot be read.
     #[inline]
     pub(crate) fn draw(
         &self,
-        asker: Asker,
+        request: RowRequest,
         taker: &mut Taker,
         drawn: &mut Drawn,
     ) -> Result<(), Halt> {
-        let at = &mut drawn.at[usize::from(asker.pool)];
+        let at = &mut drawn.at[usize::from(request.pool)];
         let found = match (&self.stock, taker) {
             (Stock::Table(_, numbers), Taker::Number(taker)) => {
-                numbers.next(asker, taker).map(|row| row.map(|row| *at = row).is_some())
+                numbers.next(request, taker).map(|row| row.map(|row| *at = row).is_some())
             }
             (Stock::Stream(stream), Taker::Window(window)) => {
                 *at = drawn.cells.len() as u64;
-                stream.next(asker.seat, window, &mut drawn.cells)
+                stream.next(request.worker_place, window, &mut drawn.cells)
             }
             (Stock::Indexed(indexed, numbers), Taker::Block(taker, block)) => {
                 *at = drawn.cells.len() as u64;
-                match numbers.next(asker, taker) {
+                match numbers.next(request, taker) {
                     Ok(Some(row)) => indexed.row(row, block, &mut drawn.cells).map(|()| true),
                     Ok(None) => indexed
-                        .weighted(asker.draw().next(), block, &mut drawn.cells)
+                        .weighted(request.draw().next(), block, &mut drawn.cells)
                         .map(|()| true),
                     Err(what) => Err(what),
                 }
@@ -193,11 +194,11 @@ impl Pool {
     }
 
     /// Takes back what a worker has not used.
-    pub(crate) fn give_back(&self, seat: crate::source::Seat, taker: &Taker) {
-        let (cursor, lot, has_taken) = match (&self.stock, taker) {
+    pub(crate) fn give_back(&self, worker_place: crate::source::WorkerPlace, taker: &Taker) {
+        let (cursor, range, has_taken) = match (&self.stock, taker) {
             (Stock::Table(_, numbers), Taker::Number(taker))
             | (Stock::Indexed(_, numbers), Taker::Block(taker, _)) => {
-                (&numbers.cursor, taker.lot, taker.has_taken)
+                (&numbers.cursor, taker.range, taker.has_taken)
             }
             (Stock::Stream(stream), Taker::Window(window)) => {
                 (&stream.cursor, window.rest(), window.has_taken)
@@ -205,8 +206,8 @@ impl Pool {
             _ => unreachable!("a taker is its pool's"),
         };
         if has_taken {
-            // What cannot be kept counts as used, or as maybe used: never as unused.
-            let _ = cursor.give_back(seat.worker, lot);
+            // Rows whose record cannot be saved count as used, or as possibly used: never as unused.
+            let _ = cursor.give_back(worker_place.worker, range);
         }
     }
 

@@ -1,4 +1,4 @@
-//! A workload compiled: everything that playing it needs, and nothing that still has to be looked up.
+//! A compiled workload: everything that playing it needs, with all names resolved.
 //!
 //! Owns the types. `compile` makes them of a workload, `play` sends what they say.
 
@@ -34,7 +34,7 @@ pub(crate) struct Program {
     pub(crate) users: Option<Arc<Stages>>,
 }
 
-/// What an arrival may begin.
+/// The items that an arrival may begin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
     pub(crate) what: What,
@@ -78,7 +78,7 @@ pub(crate) struct Extract {
     pub(crate) from: From,
 }
 
-/// Where in a response a value is.
+/// The place of a value in a response.
 #[derive(Debug, Clone)]
 pub(crate) enum From {
     Json(Pointer),
@@ -120,11 +120,11 @@ pub(crate) struct Request {
     /// Variables that it needs.
     pub(crate) variables: Vec<u16>,
     pub(crate) checks: Vec<Check>,
-    /// What checks compare with that changes from request to request.
+    /// Values that checks compare with and that change from request to request.
     pub(crate) wanted: Vec<Value>,
 }
 
-/// How a request's bytes come about.
+/// How a request's bytes are made.
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
     /// They never change: an index into [`Program::fixed`].

@@ -6,25 +6,26 @@
 //!
 //! # Users
 //! A worker numbers its connections from 0; connection j is user j. In a closed loop a user lives as
-//! long as the run: whenever it is free the worker asks for its [`next`](Source::next) requests, with
+//! long as the run: whenever it is free the worker calls [`next`](Source::next) for its requests, with
 //! no [`draw`](Turn::draw). In an open loop each arrival brings a draw and is given to whatever user is
-//! free; a user in the middle of a session is not, and is asked again, without a draw, until its session
-//! is over. What the source keeps for a user (cookies, extracted values, a place in a flow) it keeps
-//! itself, under its number. The connection may break and be opened anew meanwhile.
+//! free; a user in the middle of a session is not: the worker calls `next` for it again, without a
+//! draw, until its session is over. What the source keeps for a user (cookies, extracted values, a
+//! place in a flow) it keeps itself, under its number. The connection may break and be opened anew in
+//! between.
 //!
 //! # Order of the calls for one user
-//! `next` puts one or more requests; for each of them in order then follows either `head`, `body`
-//! (any number) and `answered`, or `lost`. Those of the response are left out for a request that
+//! `next` adds one or more requests; for each of them in order then follows either `head`, `body` (any
+//! number) and `completed`, or `lost`. Those of the response are left out for a request that
 //! [wants](Wants) nothing of it, and then `lost` is too. Where plan and burst allow several requests
-//! under way on a connection, `next` may be called again before the earlier ones are answered.
-//! `skip` stands in for `next` when its request can not be sent at all. A run that ends tells nothing of
-//! what is still open then.
+//! under way on a connection, `next` may be called again before the responses to the earlier ones.
+//! `skip` stands in for `next` when its request can not be sent at all. When a run ends, requests that
+//! are still open are not reported.
 //!
 //! # Cost
 //! Nothing here allocates once warm: requests are appended to a buffer that the worker lends and
-//! empties before each call, and responses are lent in pieces as they come off the connection. A request
-//! whose bytes never change is best a [`Fixed`] one: the worker lends it to the kernel once and never
-//! copies it. Responses are only shown to sources that ask.
+//! empties before each call, and responses are lent in pieces as they come off the connection. A
+//! request whose bytes never change is best a [`Fixed`] one: the worker lends it to the kernel once and
+//! never copies it. Responses are only passed to sources that want them.
 
 use std::fmt;
 
@@ -33,20 +34,20 @@ use wire::ResponseHead;
 
 /// What a worker sends, one request after another. The order of the calls is above.
 pub trait Source: fmt::Debug + Send {
-    /// Requests whose bytes never change, by the number that [`Payload::Fixed`] gives. Asked once,
+    /// Requests whose bytes never change, by the number that [`Payload::Fixed`] gives. Called once,
     /// before the first `next`.
     fn fixed(&self) -> &[Fixed] {
         &[]
     }
 
-    /// The most requests that one `next` puts: they leave together, pipelined. At least 1.
+    /// The most requests that one `next` adds: they leave together, pipelined. At least 1.
     fn burst(&self) -> u16 {
         1
     }
 
-    /// Whether a call of [`next`](Source::next) or [`answered`](Source::answered) may never return, since
-    /// it runs somebody else's program. The worker's counts are then kept where they can be had without
-    /// it, which costs a few nanoseconds a call.
+    /// Whether a call of [`next`](Source::next) or [`completed`](Source::completed) may never return,
+    /// since it runs the user's own program. The worker's counts are then kept where they can be
+    /// recovered without it, which costs a few nanoseconds a call.
     fn may_never_return(&self) -> bool {
         false
     }
@@ -55,9 +56,9 @@ pub trait Source: fmt::Debug + Send {
     /// [`Next::Send`].
     fn next(&mut self, turn: Turn, out: &mut Requests) -> Next;
 
-    /// The request that `next` would have put now is lost before it was made: no connection could be
+    /// The request that `next` would have added now is lost before it was made: no connection could be
     /// opened for it, or it had waited too long. With a draw it is an arrival that no user has begun
-    /// (the turn's user is [`NOBODY`]); without one, the user's session is over.
+    /// (the turn's user is [`NO_USER`]); without one, the user's session is over.
     fn skip(&mut self, turn: Turn) -> Skipped;
 
     /// The head of a response to the user's oldest request, if that wants [`Wants::Head`] or more.
@@ -71,22 +72,22 @@ pub trait Source: fmt::Debug + Send {
         let _ = (user, bytes);
     }
 
-    /// The response is whole. `success` says whether its status counts as one; what else the source
-    /// checks comes back.
-    fn answered(&mut self, user: u32, success: bool, now: Nanos) -> Answered {
+    /// The response is whole. `success` says whether its status counts as one; the result has what the
+    /// source itself checked.
+    fn completed(&mut self, user: u32, success: bool, now: Nanos) -> Completed {
         let _ = (user, success, now);
-        Answered::default()
+        Completed::default()
     }
 
-    /// The user's oldest request has failed without a whole response; of it, `head` and `body` may have
-    /// been told. The session it belongs to is over; the session's place is told.
+    /// The user's oldest request has failed without a whole response; `head` and `body` may have been
+    /// called for it. The session it belongs to is over; the result says where it ended.
     fn lost(&mut self, user: u32, class: ErrorClass) -> Option<Session> {
         let _ = (user, class);
         None
     }
 
-    /// What was wrong with the last response to `user` that failed a check, in words, with as much of the
-    /// body as is worth showing. Asked for the first failure of a check only.
+    /// A message about the last response to `user` that failed a check, with as much of the body as is
+    /// worth showing. Called for the first failure of a check only.
     fn complaint(&self, user: u32) -> String {
         let _ = user;
         String::new()
@@ -94,17 +95,17 @@ pub trait Source: fmt::Debug + Send {
 }
 
 /// The user of a turn that is no user's: an arrival lost before one took it up.
-pub const NOBODY: u32 = u32::MAX;
+pub const NO_USER: u32 = u32::MAX;
 
 /// What makes the sources of a run's workers.
 pub trait Supply: fmt::Debug + Send + Sync {
     /// The source of one worker. Called once for each, on the worker's thread.
-    fn source(&self, seat: Seat) -> Box<dyn Source>;
+    fn source(&self, worker_place: WorkerPlace) -> Box<dyn Source>;
 }
 
 /// A worker's place among the workers of a run. User j of worker w of n is the run's user j n + w.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seat {
+pub struct WorkerPlace {
     /// The worker, from 0 on.
     pub worker: u32,
     /// Workers in all.
@@ -114,7 +115,7 @@ pub struct Seat {
 /// Whose turn it is, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// The worker's number for the user: its connection; [`NOBODY`] for a lost arrival.
+    /// The worker's number for the user: its connection; [`NO_USER`] for a lost arrival.
     pub user: u32,
     /// The arrival that begins, in an open loop.
     pub draw: Option<Draw>,
@@ -122,16 +123,16 @@ pub struct Turn {
     pub now: Nanos,
 }
 
-/// What becomes of a user's turn.
+/// The result of a user's turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Requests were put: one at least.
+    /// At least one request was added.
     Send,
-    /// Not yet: the user is to be asked again at this instant (nanoseconds since the run's start), with
-    /// no draw. Think times, paces and scripts' delays.
+    /// Not yet: `next` is to be called for the user again at this instant (nanoseconds since the run's
+    /// start), with no draw. Think times, paces and scripts' delays.
     At(Nanos),
-    /// The user's session is over and had nothing more to send: it is free. In a closed loop it is
-    /// asked again at once; a source must not return this twice in a row.
+    /// The user's session is over and had nothing more to send: it is free. In a closed loop `next` is
+    /// called again at once; a source must not return this twice in a row.
     Free,
     /// The source sends nothing more through this worker; what is under way is awaited.
     Stop,
@@ -160,13 +161,13 @@ pub struct Fixed {
     pub bytes: Box<[u8]>,
 }
 
-/// How much of a response its request's source is shown.
+/// How much of a response is passed to the source of its request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wants {
     /// Nothing: it is counted only.
     #[default]
     Nothing,
-    /// That it is whole, and whether its status counts as success; and being told when it is lost.
+    /// That it is whole, and whether its status counts as success; and `lost` if it fails.
     Outcome,
     /// Its head as well.
     Head,
@@ -174,14 +175,14 @@ pub enum Wants {
     Whole,
 }
 
-/// One request among those put.
+/// One of the requests of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// The endpoint it counts for: an index into the plan's endpoints; 0 where it has none.
     pub endpoint: u32,
     /// Whether its method is HEAD: its response has no body then.
     pub head: bool,
-    /// What is shown of its response.
+    /// How much of its response is passed to the source.
     pub wants: Wants,
     /// Whether it begins a session: the session's time counts from when it was due.
     pub opens: bool,
@@ -252,7 +253,7 @@ impl Requests {
         self.parts.push(Part { payload: Payload::Fixed(index), ..part });
     }
 
-    /// What was put, in order.
+    /// The requests, in order.
     #[inline]
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -266,9 +267,9 @@ impl Requests {
     }
 }
 
-/// What a source made of a whole response.
+/// The result of a whole response, from its source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answered {
+pub struct Completed {
     /// The check that failed: an index into the endpoint's checks. A response that fails more than one
     /// counts for the first; one whose status is a failure is not checked.
     pub failed_check: Option<u16>,

@@ -1,8 +1,8 @@
-//! What placeholders come to.
+//! The values of placeholders.
 //!
-//! Owns values, worked out for one request: [`Value`] is what a placeholder was compiled to, a [`Scene`]
-//! what it is worked out in. Results go onto a stack of bytes that is kept from request to request, so
-//! that nothing is allocated once it has grown. Where the result is written is `play::write`'s.
+//! Owns the computation of values for one request: [`Value`] is a compiled placeholder, [`Scene`] its
+//! inputs. Results go onto a stack of bytes that is kept from request to request, so that nothing is
+//! allocated once it has grown. `play::write` writes the result.
 
 mod function;
 mod time;
@@ -22,7 +22,7 @@ pub(crate) enum Value {
     Cell { pool: u16, column: u16 },
     /// A variable, worked out before.
     Variable(u16),
-    /// What a step of the session took from its response.
+    /// A value that a step of the session extracted from its response.
     Extracted(u16),
     /// A whole number.
     Int { low: i64, count: u64 },
@@ -40,7 +40,7 @@ pub(crate) enum Value {
     Joined(Vec<Value>),
 }
 
-/// What values are worked out in.
+/// The inputs of values.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
     pub(crate) pools: &'a [Pool],
@@ -62,7 +62,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Empties it and makes room for so many.
+    /// Empties it and makes room for this many.
     pub(crate) fn clear(&mut self, count: usize) {
         self.bytes.clear();
         self.places.clear();
@@ -92,7 +92,7 @@ impl Texts {
         self.bytes.capacity()
     }
 
-    /// Gives memory back where there is more of it.
+    /// Gives memory beyond that back.
     pub(crate) fn shrink_to(&mut self, bytes: usize) {
         self.bytes.shrink_to(bytes);
     }
@@ -109,7 +109,7 @@ impl Value {
         matches!(self, Self::Call(function, _) if function.is_digest())
     }
 
-    /// What never changes, if it is that.
+    /// Its bytes, if it never changes.
     pub(crate) fn constant(&self) -> Option<&[u8]> {
         match self {
             Self::Const { bytes, .. } => Some(bytes),
@@ -130,7 +130,7 @@ impl Value {
         }
     }
 
-    /// Calls `each` for this and every value inside of it, variables' values not among them.
+    /// Calls `each` for this and every value inside it, except variables' values.
     pub(crate) fn walk(&self, each: &mut impl FnMut(&Self)) {
         each(self);
         if let Self::Call(_, of) | Self::Joined(of) = self {
@@ -138,7 +138,8 @@ impl Value {
         }
     }
 
-    /// Works it out and puts the result on the stack; says whether it is a JSON value other than text.
+    /// Computes it and puts the result on the stack. Returns whether it is a JSON value other than
+    /// text.
     pub(crate) fn push(&self, scene: &mut Scene<'_>, stack: &mut Vec<u8>) -> bool {
         match self {
             Self::Const { bytes, .. } => stack.extend_from_slice(bytes),

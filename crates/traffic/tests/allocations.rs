@@ -1,10 +1,9 @@
-//! The way of a request allocates nothing once it is warm: counted, for a workload that has a bit of
-//! everything.
+//! A request allocates nothing once its worker is warm: counted for a workload that uses every feature.
 
 use allocation_counter::measure;
 use model::{Draw, Workload};
 use serde_json::{Value, json};
-use traffic::{Inputs, Next, Requests, Seat, Source, Turn, Wants, compile};
+use traffic::{Inputs, Next, Requests, Source, Turn, Wants, WorkerPlace, compile};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 const USERS: u32 = 50;
@@ -12,13 +11,13 @@ const USERS: u32 = 50;
 const WARM: u64 = 400;
 const COUNTED: u64 = 400;
 
-/// A workload's requests, answered one by one.
+/// A workload's requests, each followed by its response.
 struct Played {
     source: Box<dyn Source>,
     parser: ResponseParser,
     out: Requests,
-    answer: Vec<u8>,
-    /// Requests sent, answers shown.
+    response: Vec<u8>,
+    /// Requests sent, responses shown.
     sent: u64,
     shown: u64,
 }
@@ -41,17 +40,17 @@ impl Played {
         let compiled = compile(&workload, &inputs).unwrap_or_else(|error| panic!("{error}"));
         let source = compiled.supply(1_700_000_000_000_000_000);
         Self {
-            source: source.source(Seat { worker: 0, workers: 1 }),
+            source: source.source(WorkerPlace { worker: 0, workers: 1 }),
             parser: ResponseParser::new(Limits::default()),
             out: Requests::new(),
-            answer: Vec::new(),
+            response: Vec::new(),
             sent: 0,
             shown: 0,
         }
     }
 
     /// A turn of each user: by arrivals or, in the middle of a session, without.
-    fn round(&mut self, k: u64, open: bool, answer: &[u8]) {
+    fn round(&mut self, k: u64, open: bool, response: &[u8]) {
         for user in 0..USERS {
             let draw = open.then_some(Draw { lane: user, k });
             let now = k * 1_000_000_000;
@@ -66,8 +65,8 @@ impl Played {
                 self.sent += 1;
                 let part = self.out.parts()[0];
                 if part.wants > Wants::Nothing {
-                    self.answer.clear();
-                    self.answer.extend_from_slice(answer);
+                    self.response.clear();
+                    self.response.extend_from_slice(response);
                     self.tell(user, now);
                 }
                 if !part.goes_on {
@@ -80,7 +79,7 @@ impl Played {
 
     fn tell(&mut self, user: u32, now: u64) {
         self.parser.begin(ResponseTo::Other);
-        let mut bytes = &self.answer[..];
+        let mut bytes = &self.response[..];
         while let Some(event) = self.parser.next(&mut bytes).expect("good HTTP") {
             match event {
                 ResponseEvent::Head(head) => self.source.head(user, &head),
@@ -88,23 +87,23 @@ impl Played {
                 ResponseEvent::End { .. } => break,
             }
         }
-        let told = self.source.answered(user, true, now);
-        assert_eq!((told.failed_check, told.halt), (None, None));
+        let result = self.source.completed(user, true, now);
+        assert_eq!((result.failed_check, result.halt), (None, None));
         self.shown += 1;
     }
 }
 
-/// Plays a workload warm, and then counts what a further stretch of it allocates.
+/// Plays a workload warm, and then counts what further rounds of it allocate.
 #[track_caller]
-fn allocates_nothing(workload: Value, open: bool, answer: &str) -> (u64, u64) {
+fn allocates_nothing(workload: Value, open: bool, response: &str) -> (u64, u64) {
     let mut played = Played::new(workload);
-    (0..WARM).for_each(|k| played.round(k, open, answer.as_bytes()));
+    (0..WARM).for_each(|k| played.round(k, open, response.as_bytes()));
     let before = (played.sent, played.shown);
     let counted = measure(|| {
-        (WARM..WARM + COUNTED).for_each(|k| played.round(k, open, answer.as_bytes()));
+        (WARM..WARM + COUNTED).for_each(|k| played.round(k, open, response.as_bytes()));
     });
     let (sent, shown) = (played.sent - before.0, played.shown - before.1);
-    assert_eq!(counted.count_total, 0, "{counted:?} for {sent} requests, {shown} answers");
+    assert_eq!(counted.count_total, 0, "{counted:?} for {sent} requests, {shown} responses");
     (sent, shown)
 }
 
@@ -148,12 +147,12 @@ fn endpoints_with_pools_and_functions() {
         ],
     });
     for open in [true, false] {
-        let (sent, shown) = allocates_nothing(workload.clone(), open, ANSWER);
+        let (sent, shown) = allocates_nothing(workload.clone(), open, RESPONSE);
         assert!(sent == COUNTED * u64::from(USERS) && shown > sent / 10, "{sent} {shown}");
     }
 }
 
-const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 64\r\nX-A: yes\r\n\
+const RESPONSE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 64\r\nX-A: yes\r\n\
     Set-Cookie: sid=s1; Path=/; Expires=Thu, 01-Jan-2099 00:00:00 GMT\r\n\
     Set-Cookie: old=; Max-Age=0\r\n\r\n\
     {\"ok\": true, \"token\": \"t\\/\", \"items\": [{\"id\": 14}, {\"id\": 15}] }";
@@ -179,7 +178,7 @@ fn sessions_with_extraction_checks_and_cookies() {
         ]}],
     });
     for open in [true, false] {
-        let (sent, shown) = allocates_nothing(workload.clone(), open, ANSWER);
+        let (sent, shown) = allocates_nothing(workload.clone(), open, RESPONSE);
         assert!(sent > 4 * COUNTED * u64::from(USERS) && shown > sent / 2, "{sent} {shown}");
     }
 }

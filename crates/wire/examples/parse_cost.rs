@@ -1,8 +1,8 @@
 //! What reading and writing one small message costs, in nanoseconds.
 //!
-//! `cargo run --release -p wire --example parse_cost`. Every figure is the fastest of several
-//! rounds on one core: the work itself, without what the machine does beside it. The lines marked
-//! `httparse` read the same head with that crate and conclude nothing from it, for scale.
+//! `cargo run --release -p wire --example parse_cost`. Every figure is the fastest of several rounds on
+//! one core: the work itself, without other load on the machine. For comparison, the lines marked
+//! `httparse` read the same head with that crate, without interpreting it.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a harness times and prints")]
 
@@ -18,7 +18,7 @@ use wire::{
 const ROUNDS: usize = 15;
 const MESSAGES: u32 = 200_000;
 
-const ANSWERS: [(&str, &[u8]); 4] = [
+const RESPONSES: [(&str, &[u8]); 4] = [
     (
         "nginx, 15 bytes",
         b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 06:35:00 GMT\r\n\
@@ -56,17 +56,22 @@ const REQUESTS: [(&str, &[u8]); 2] = [
 ];
 
 fn main() {
-    for (name, bytes) in ANSWERS {
-        report(name, "read", bytes.len(), read_answers(&[bytes], false));
-        report(name, "read again", bytes.len(), read_answers(&[bytes], true));
-        report(name, "httparse", bytes.len(), time(|| httparse_answer(black_box(bytes))));
+    for (name, bytes) in RESPONSES {
+        report(name, "read", bytes.len(), read_responses(&[bytes], false));
+        report(name, "read again", bytes.len(), read_responses(&[bytes], true));
+        report(name, "httparse", bytes.len(), time(|| httparse_response(black_box(bytes))));
     }
-    // Each head puts the other one out of mind: what remembering costs where it is of no use.
-    let turns = [ANSWERS[0].1, ANSWERS[2].1];
-    report("nginx and Go by turns", "read", ANSWERS[0].1.len(), read_answers(&turns, false));
-    report("nginx and Go by turns", "read again", ANSWERS[0].1.len(), read_answers(&turns, true));
-    let pieces = time_split(ANSWERS[0].1);
-    report("nginx, split in its head", "read", ANSWERS[0].1.len(), pieces);
+    // Each head replaces the other: the cost of remembering heads where it does not help.
+    let turns = [RESPONSES[0].1, RESPONSES[2].1];
+    report("nginx and Go by turns", "read", RESPONSES[0].1.len(), read_responses(&turns, false));
+    report(
+        "nginx and Go by turns",
+        "read again",
+        RESPONSES[0].1.len(),
+        read_responses(&turns, true),
+    );
+    let pieces = time_split(RESPONSES[0].1);
+    report("nginx, split in its head", "read", RESPONSES[0].1.len(), pieces);
     for (name, bytes) in REQUESTS {
         report(name, "read", bytes.len(), read_requests(bytes));
         report(name, "httparse", bytes.len(), time(|| httparse_request(black_box(bytes))));
@@ -74,10 +79,10 @@ fn main() {
     let mut out = Vec::with_capacity(1024);
     let cost = time(|| write_request(&mut out));
     report("GET with one header", "write", out.len(), cost);
-    let cost = time(|| write_answer_head(&mut out));
-    report("answer's head", "write", out.len(), cost);
+    let cost = time(|| write_response_head(&mut out));
+    report("response's head", "write", out.len(), cost);
     println!(
-        "parser bytes: answers {}, requests {}",
+        "parser bytes: responses {}, requests {}",
         size_of::<ResponseParser>(),
         size_of::<RequestParser>()
     );
@@ -99,24 +104,24 @@ fn time(mut one: impl FnMut()) -> Duration {
     (0..ROUNDS).map(round).min().expect("there are rounds")
 }
 
-/// Of `answers` by turns, knowing the last head again or not.
-fn read_answers(answers: &[&[u8]], remember: bool) -> Duration {
+/// Reads `responses` in turn, recognising the last head or not.
+fn read_responses(responses: &[&[u8]], remember: bool) -> Duration {
     let mut parser = ResponseParser::new(Limits::default());
     let mut seen = remember.then(LastHead::new);
-    let mut turns = answers.iter().cycle();
+    let mut turns = responses.iter().cycle();
     time(|| {
-        let answer: &[u8] = turns.next().expect("an endless cycle");
-        read_answer(&mut parser, seen.as_mut(), &[black_box(answer)]);
+        let response: &[u8] = turns.next().expect("an endless cycle");
+        read_response(&mut parser, seen.as_mut(), &[black_box(response)]);
     })
 }
 
 fn time_split(bytes: &[u8]) -> Duration {
     let mut parser = ResponseParser::new(Limits::default());
     let (head, rest) = bytes.split_at(60);
-    time(|| read_answer(&mut parser, None, &[black_box(head), black_box(rest)]))
+    time(|| read_response(&mut parser, None, &[black_box(head), black_box(rest)]))
 }
 
-fn read_answer(parser: &mut ResponseParser, mut seen: Option<&mut LastHead>, pieces: &[&[u8]]) {
+fn read_response(parser: &mut ResponseParser, mut seen: Option<&mut LastHead>, pieces: &[&[u8]]) {
     parser.begin(ResponseTo::Other);
     for piece in pieces {
         let mut input = *piece;
@@ -125,7 +130,7 @@ fn read_answer(parser: &mut ResponseParser, mut seen: Option<&mut LastHead>, pie
                 Some(seen) => parser.next_seen(&mut input, seen),
                 None => parser.next(&mut input),
             };
-            let Some(event) = next.expect("the answer is well formed") else { break };
+            let Some(event) = next.expect("the response is well formed") else { break };
             match event {
                 ResponseEvent::Head(head) => _ = black_box((head.status, head.keep_alive)),
                 ResponseEvent::Body(bytes) => _ = black_box(bytes.len()),
@@ -133,7 +138,7 @@ fn read_answer(parser: &mut ResponseParser, mut seen: Option<&mut LastHead>, pie
             }
         }
     }
-    unreachable!("the answer is complete");
+    unreachable!("the response is complete");
 }
 
 fn read_requests(bytes: &[u8]) -> Duration {
@@ -150,16 +155,16 @@ fn read_requests(bytes: &[u8]) -> Duration {
     })
 }
 
-fn httparse_answer(bytes: &[u8]) {
+fn httparse_response(bytes: &[u8]) {
     let mut headers = [MaybeUninit::uninit(); 128];
-    let mut answer = httparse::Response::new(&mut []);
+    let mut response = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
-        &mut answer,
+        &mut response,
         bytes,
         &mut headers,
     );
     black_box(parsed.is_ok_and(|status| status.is_complete()));
-    black_box(answer.headers.len());
+    black_box(response.headers.len());
 }
 
 fn httparse_request(bytes: &[u8]) {
@@ -183,7 +188,7 @@ fn write_request(out: &mut Vec<u8>) {
     encode_request(out, &parts).expect("the request can be written");
 }
 
-fn write_answer_head(out: &mut Vec<u8>) {
+fn write_response_head(out: &mut Vec<u8>) {
     out.clear();
     let headers = [("Content-Type", "application/json")];
     encode_response_head(out, black_box(200), &headers, Framing::Length(15), true)

@@ -1,7 +1,7 @@
 //! Bodies: how much of the input belongs to the message, and when it has ended.
 //!
-//! Owns the counting for all framings, the same for responses and requests. Data is lent from the
-//! input; nothing is copied.
+//! Owns the counting for all framings, for responses and requests alike. Data is lent from the input;
+//! nothing is copied.
 
 use crate::chunked::{Chunked, Part};
 use crate::error::WireError;
@@ -30,9 +30,9 @@ impl From<Framing> for Body {
 }
 
 impl Body {
-    /// Takes the next part from `input`. `None`: all of it is consumed, and more is to come.
+    /// Takes the next part from `input`. `None`: all of it is consumed, and more is expected.
     ///
-    /// A head in `held` is let go of; a trailer section may take its place.
+    /// Releases a head in `held`; a trailer section may take its place.
     #[inline]
     pub(crate) fn next<'i>(
         &mut self,

@@ -1,7 +1,7 @@
 //! The chunked coding (RFC 9112 section 7.1), decoded in place.
 //!
-//! Owns the way from one chunk's data to the next; the trailer section at the end is read by `head`
-//! and put aside: nothing here needs a trailer, and none may change how its message is read.
+//! Owns what stands between the data of one chunk and the next. `head` reads the trailer section at the
+//! end and drops it: nothing here needs a trailer, and none may change how its message is read.
 
 use crate::error::WireError;
 use crate::framing::Section;
@@ -89,7 +89,7 @@ impl Chunked {
         data
     }
 
-    /// Takes one byte of what stands between two chunks' data.
+    /// Takes one byte between two chunks' data.
     #[inline]
     fn step(&mut self, byte: u8) -> Result<(), WireError> {
         self.state = match (self.state, byte) {
@@ -136,8 +136,8 @@ impl Chunked {
         Ok(())
     }
 
-    /// Extensions mean nothing to us and are passed over, but neither without end nor over a byte
-    /// that some other recipient takes for the end of the line.
+    /// Extensions are skipped, but only up to a limit, and never past a byte that another recipient
+    /// could take for the end of the line.
     fn extension(&mut self, byte: u8) -> Result<(), WireError> {
         self.state = match (self.state, byte) {
             (ChunkState::Blank, b' ' | b'\t') => ChunkState::Blank,

@@ -1,8 +1,8 @@
-//! Messages to bytes: what a caller asks for, or an error, and never anything in between.
+//! Writes messages as bytes: exactly what the caller specified, or an error.
 //!
 //! Owns the guarantee that no byte a user typed can end a line, a head or a body early, whatever it
-//! came from; what was written is read back equal by the parsers of this crate. When bytes go out,
-//! and over what, is for `engine` and `target`.
+//! came from; what was written is read back equal by the parsers of this crate. `engine` and `target`
+//! send the bytes.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub struct RequestParts<'a, N, V> {
     pub keep_alive: bool,
 }
 
-/// Why a message cannot be written: what the caller, and commonly the user, asked for is no HTTP.
+/// Why a message cannot be written: what the caller (usually the user) specified is not valid HTTP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -115,9 +115,9 @@ impl std::error::Error for EncodeError {}
 
 /// Appends a whole request to `out`, head and body.
 ///
-/// `Host` comes first unless the user gave one, then the user's headers in order, then
-/// `Content-Length` when there is a body (or the method is POST, PUT or PATCH) and
-/// `Connection: close` when the connection is not kept. No other header is made up.
+/// `Host` comes first unless the user gave one, then the user's headers in order, then `Content-Length`
+/// when there is a body (or the method is POST, PUT or PATCH) and `Connection: close` when the
+/// connection is not kept. No other header is added.
 ///
 /// # Errors
 ///
@@ -183,8 +183,8 @@ fn check_request<N: AsRef<str>, V: AsRef<[u8]>>(
 
 /// Appends the head of a response in HTTP/1.1 to `out`.
 ///
-/// `headers` come first, then what `framing` asks for, then `Connection: close` if `keep_alive` is
-/// false or the body lasts until the close. [`Framing::None`] writes no framing header: it is for
+/// `headers` come first, then the header that `framing` needs, then `Connection: close` if `keep_alive`
+/// is false or the body lasts until the close. [`Framing::None`] writes no framing header: it is for
 /// 1xx, 204 and 304. A response to `HEAD` carries the headers of the response to `GET` and no body. A
 /// client of HTTP/1.0 keeps its connection only if `headers` holds `Connection: keep-alive`.
 ///

@@ -1,8 +1,8 @@
 //! What a peer can get wrong on the wire, one variant for each cause.
 //!
-//! Owns the names, codes and words of the errors; where each is raised is for the parsers. An error
-//! shows bytes of the message only where these are bounded and no secret can be among them: never a
-//! header's value other than those that frame a message, never a query.
+//! Owns the names, codes and words of the errors; the parsers raise them. An error shows bytes of the
+//! message only where these are bounded and no secret can be among them: never a header's value other
+//! than those that frame a message, never a query.
 
 use std::fmt;
 
@@ -140,7 +140,7 @@ pub enum WireError {
     TrailerForbidden(Excerpt),
     /// More than 32 interim (1xx) responses to one request.
     TooManyInterim,
-    /// A parser was asked to go on after it had failed: the caller's mistake, not the peer's.
+    /// A parser was called again after it had failed: a bug of the caller, not the peer.
     AfterError,
 }
 

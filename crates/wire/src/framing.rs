@@ -1,4 +1,4 @@
-//! What the header fields say of where a message ends and what becomes of its connection.
+//! What the header fields say about the end of a message and about its connection.
 //!
 //! Owns the rules of RFC 9112 sections 6 and 9.3 and RFC 9110 section 7.2 as far as single fields
 //! and their combinations go; `head` feeds it line by line, `response` and `request` conclude the
@@ -20,7 +20,7 @@ pub enum Framing {
     UntilClose,
 }
 
-/// What kind of lines a walk goes over.
+/// The kind of lines that a walk goes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     /// A status line and headers.
@@ -47,7 +47,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Takes one field in. `value` may still have white space around it.
     ///
-    /// Names are told apart by length first: four of five fields of a usual head end here.
+    /// Names are distinguished by length first: four of five fields of a usual head end here.
     #[inline]
     pub(crate) fn field(
         &mut self,
@@ -154,7 +154,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Judges the fields together, once the head is complete.
+    /// Checks the fields together, once the head is complete.
     pub(crate) fn conclude(&self, section: Section, version_minor: u8) -> Result<(), WireError> {
         if self.chunked && self.length.is_some() {
             return Err(WireError::LengthAndChunked);

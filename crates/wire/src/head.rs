@@ -1,7 +1,7 @@
-//! Heads as they arrive: whole, in parts, or known again.
+//! Heads as they arrive: whole, in parts, or recognised as the last one.
 //!
-//! Owns what is kept of a head that has not arrived whole. Reading its lines is `walk`'s; a head that was
-//! read before is known again by `last_head`.
+//! Owns the buffer for a head that has not arrived whole. `walk` reads its lines; `last_head`
+//! recognises a head that was read before.
 
 use crate::error::WireError;
 use crate::framing::Section;
@@ -43,7 +43,7 @@ impl Held {
         self.0.as_ref().map_or(&[], |partial| &partial.bytes)
     }
 
-    /// Lets go of what is held.
+    /// Releases what is held.
     #[inline]
     pub(crate) fn release(&mut self) {
         if self.0.is_some() {

@@ -1,7 +1,7 @@
 //! The header fields of a head, read where they lie.
 //!
-//! Owns looking fields up in bytes that `head` has found well formed. Nothing is stored for it: most
-//! responses of a load are never asked for a header, so a table of them would be built in vain.
+//! Owns looking fields up in bytes that `head` has found well formed. Nothing is stored for it: headers
+//! of most responses in a load are never looked up, so a table of them would be wasted work.
 
 use std::fmt;
 

@@ -1,9 +1,10 @@
-//! A head that came before, known again by its bytes.
+//! Recognises a head that came before, by its bytes.
 //!
-//! Servers answer most requests with the same head to the byte, or with one that changes once a second. A response whose
-//! head is compared is read in three to five tenths of the time that walking over it takes; where heads change with
-//! every response, remembering the last one costs a twentieth (`parse_cost`). Bytes decide all that a head means, so what
-//! was learnt of the same bytes under the same limits is learnt again; nothing is guessed.
+//! Servers send most responses with the same head to the byte, or with one that changes once a second.
+//! A response whose head is compared is read in three to five tenths of the time that walking over it
+//! takes; where heads change with every response, remembering the last one costs a twentieth
+//! (`parse_cost`). The bytes decide everything that a head means, so the same bytes under the same
+//! limits have the same result; nothing is guessed.
 
 use crate::framing::Section;
 use crate::walk::{Bounds, Head};
@@ -24,7 +25,7 @@ impl LastHead {
         Self { bytes: Vec::with_capacity(LONGEST), learnt: None }
     }
 
-    /// What is known of the head that `input` begins with, if it is the one that was seen.
+    /// The result for the head that `input` begins with, if it is the one that was seen last.
     #[inline]
     pub(crate) fn known(&self, section: Section, bounds: Bounds, input: &[u8]) -> Option<Head> {
         let (seen, under, head) = self.learnt.as_ref()?;

@@ -12,12 +12,12 @@
 //! # Strictness
 //!
 //! The rules are those of RFC 9112 sections 2 to 7 and 11; where the RFC lets a recipient choose
-//! between repairing a message and refusing it, it is refused. Two parties that repair a message
-//! differently can be made to disagree on where it ends, which is what request smuggling is; and a
-//! load generator that repairs would count as a success what the next client refuses. The few
-//! tolerated deviations, none of which touches the framing, are named where they are implemented:
-//! a status line without the space after the code, identical repeated `Content-Length` in a response,
-//! and one empty line before a request line.
+//! between repairing a message and refusing it, it is refused. Two recipients that repair a message
+//! differently can be made to disagree on where it ends, which is what request smuggling is; and a load
+//! generator that repairs would count as a success what the next client refuses. The few tolerated
+//! deviations, none of which touches the framing, are named where they are implemented: a status line
+//! without the space after the code, identical repeated `Content-Length` in a response, and one empty
+//! line before a request line.
 //!
 //! # Splitting
 //!

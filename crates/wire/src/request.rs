@@ -1,4 +1,4 @@
-//! Requests, as the built-in server and the gateway read them.
+//! Parses requests, for the built-in server and the gateway.
 //!
 //! Owns the order of a request's events and the empty line that may come before it. Syntax is read
 //! by `start_line`, `head` and `body`.
@@ -110,7 +110,7 @@ impl RequestParser {
     ///
     /// # Errors
     ///
-    /// What the client did wrong: answer 400 and close.
+    /// What the client did wrong: respond 400 and close.
     #[inline]
     pub fn next<'a, 'i: 'a>(
         &'a mut self,
@@ -196,8 +196,8 @@ impl RequestParser {
         error
     }
 
-    /// What it means that the client has closed its side: [`Eof::Idle`] between two requests,
-    /// otherwise [`Eof::Truncated`]. To be called once [`next`](Self::next) has returned `None`.
+    /// What it means if the client closes its side now: [`Eof::Idle`] between two requests, otherwise
+    /// [`Eof::Truncated`]. To be called once [`next`](Self::next) has returned `None`.
     pub fn eof(&self) -> Eof {
         let between = self.phase == Phase::Head && self.blank != Blank::Cr && self.held.is_empty();
         if between { Eof::Idle } else { Eof::Truncated }

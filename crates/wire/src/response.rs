@@ -1,4 +1,4 @@
-//! Responses, as the generator reads them.
+//! Parses responses, for the generator.
 //!
 //! Owns the order of a response's events, the skipping of interim responses, and what the end of the
 //! connection means for a response under way. Syntax is read by `head` and `body`.
@@ -12,10 +12,10 @@ use crate::headers::Headers;
 use crate::last_head::LastHead;
 use crate::walk::{Bounds, Head, Limits};
 
-/// Interim responses to one request; no server has a reason to send half as many.
-const INTERIM_ANSWERS: u8 = 32;
+/// The most interim responses to one request; no server has a reason to send half as many.
+const INTERIM_RESPONSES: u8 = 32;
 
-/// What the awaited response answers to: it decides whether a body follows the head.
+/// The kind of request that the awaited response is to: it decides whether a body follows the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseTo {
     /// A `HEAD` request, whose response has no body whatever its headers say.
@@ -108,7 +108,7 @@ pub enum Eof {
     /// The body that lasts until the close is complete.
     Complete,
     /// A response was awaited and not a byte of it has come: the request may not have been read.
-    NoAnswer,
+    NoResponse,
     /// The message is cut short.
     Truncated,
 }
@@ -158,7 +158,7 @@ impl ResponseParser {
         self.event(input, None)
     }
 
-    /// As [`next`](Self::next), knowing the head that it or another parser has read last if it comes again.
+    /// As [`next`](Self::next), but recognises the head that this or another parser has read last.
     ///
     /// # Errors
     ///
@@ -172,8 +172,8 @@ impl ResponseParser {
         self.event(input, Some(seen))
     }
 
-    /// Takes a response in one step that is all there and whose head is the one that was seen last: most
-    /// are. `None`: read it by [`next_seen`](Self::next_seen); nothing is consumed.
+    /// Takes in one step a response that is complete and whose head is the one seen last, as most are.
+    /// `None`: nothing is consumed; read it with [`next_seen`](Self::next_seen).
     #[inline]
     pub fn whole<'i>(
         &mut self,
@@ -198,7 +198,7 @@ impl ResponseParser {
         Some((self.described(&head, framing, bytes), body))
     }
 
-    /// A head that begins `bytes`, for who reads the response.
+    /// The head at the start of `bytes`, for the caller.
     #[inline]
     fn described<'b>(&self, head: &Head, framing: Framing, bytes: &'b [u8]) -> ResponseHead<'b> {
         ResponseHead {
@@ -266,7 +266,7 @@ impl ResponseParser {
                 return Ok(Some((head, place)));
             }
             self.held.release();
-            if self.interim == INTERIM_ANSWERS {
+            if self.interim == INTERIM_RESPONSES {
                 return Err(WireError::TooManyInterim);
             }
             self.interim += 1;
@@ -310,13 +310,13 @@ impl ResponseParser {
         error
     }
 
-    /// Tells the parser that the peer has closed; to be called once [`next`](Self::next) has
+    /// Reports to the parser that the peer has closed; to be called once [`next`](Self::next) has
     /// returned `None`. It is unarmed afterwards.
     pub fn eof(&mut self) -> Eof {
         let untouched = self.held.is_empty() && self.interim == 0;
         let eof = match (self.phase, self.body) {
             (Phase::Idle, _) => Eof::Idle,
-            (Phase::Head, _) if untouched => Eof::NoAnswer,
+            (Phase::Head, _) if untouched => Eof::NoResponse,
             (Phase::Body, Body::UntilClose | Body::Length(0)) => Eof::Complete,
             (Phase::Head | Phase::Body | Phase::Failed, _) => Eof::Truncated,
         };

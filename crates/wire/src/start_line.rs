@@ -1,7 +1,7 @@
 //! Start lines: `HTTP/1.1 200 OK` and `GET / HTTP/1.1` (RFC 9112 sections 3 and 4).
 //!
 //! Owns their syntax and the four forms of a request target, which the encoder checks by the same
-//! rules. Finding where the line ends is for `head`.
+//! rules. `head` finds where the line ends.
 
 use crate::bytes::{is_authority, is_target, token_run};
 use crate::error::{Excerpt, WireError};

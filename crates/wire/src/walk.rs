@@ -1,8 +1,8 @@
 //! Heads and trailer sections: finding their end, checking every byte, once.
 //!
-//! Owns the limits and the walk over the lines. A walk can be left at any byte and taken up again, so the
-//! price of a dripped head is linear. What a line says is for `start_line` and `framing`; what a head means
-//! is for `response` and `request`; bytes that arrived in parts are kept by `head`.
+//! Owns the limits and the walk over the lines. A walk can be left at any byte and taken up again, so
+//! the cost of a dripped head is linear. `start_line` and `framing` interpret lines, `response` and
+//! `request` heads; `head` keeps bytes that arrived in parts.
 
 use crate::bytes::{text_run, token_run};
 use crate::error::{Excerpt, WireError};
@@ -41,7 +41,7 @@ impl From<Limits> for Bounds {
     }
 }
 
-/// A walk over a head: where it stands and what it has learnt.
+/// A walk over a head: its position and what it has found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     section: Section,

@@ -48,7 +48,7 @@ impl<'s> Client<'s> {
         Client::of_another("ab".into(), words(&options), server)
     }
 
-    /// What a closed loop costs without parsing, timing and counting.
+    /// The cost of a closed loop without parsing, timing and counting.
     pub fn bare_loop(program: &Path, io: &str, connections: u32, server: &'s Server) -> Self {
         let address = server.url.trim_start_matches("http://").trim_end_matches("/healthz");
         let mut command = vec![program.into()];
@@ -56,10 +56,10 @@ impl<'s> Client<'s> {
         Client::of_another(format!("bare loop -c{connections} --io {io}"), command, server)
     }
 
-    /// k6 with the script in `file`, which it is told the URL as `URL`.
+    /// k6 with the script in `file`, which gets the URL as `URL`.
     pub fn k6(program: &Path, file: &Path, users: u32, server: &'s Server) -> Self {
         let mut command = vec![program.into()];
-        // Of itself it would serve a page on a port of its own, and tell its makers of the run.
+        // By default it would serve a page on a port of its own, and report the run to its developers.
         command.extend(words(&format!(
             "run --quiet --no-summary --no-usage-report --address= --vus {users} --duration {SECONDS}s -e URL={}",
             server.url
@@ -115,7 +115,7 @@ impl<'s> Client<'s> {
         self.outcome(before, finished.with_context(|| self.name.clone())?)
     }
 
-    /// What it runs for so many seconds.
+    /// The command that runs it for this many seconds.
     pub fn command(&self, seconds: u32) -> Command {
         let mut words = self.command.iter().map(|word| match word.to_str() {
             Some(text) => text.replace(SECONDS, &seconds.to_string()).into(),
@@ -126,21 +126,21 @@ impl<'s> Client<'s> {
         command
     }
 
-    /// Requests that its server has answered so far, this question included.
+    /// Requests that its server has served so far, this one included.
     pub fn served(&self) -> Result<u64> {
         self.server.served()
     }
 
-    /// What a run gave that began when the server had answered `before` requests.
+    /// The result of a run that began when the server had served `before` requests.
     pub fn outcome(&self, before: u64, finished: Finished) -> Result<Outcome> {
-        // The page that is asked for counts itself.
+        // The request for the page counts itself.
         let requests = self.server.served()? - before - 1;
-        let told = || format!("{}\n{}\n{}", self.name, finished.stderr, finished.stdout);
-        // 98: plimsoll itself says that its result may not be believed; then so does the round's line.
+        let shown = || format!("{}\n{}\n{}", self.name, finished.stderr, finished.stdout);
+        // 98: plimsoll itself reports its result as invalid; then so does the round's line.
         let done =
             finished.status.success() || (self.reports && finished.status.code() == Some(98));
-        ensure!(done, "{} ({})", told(), finished.status);
-        ensure!(requests >= 100, "{}: only {requests} requests", told());
+        ensure!(done, "{} ({})", shown(), finished.status);
+        ensure!(requests >= 100, "{}: only {requests} requests", shown());
         let report = if self.reports { Some(Report::read(&finished.stdout)?) } else { None };
         if let Some(report) = &report {
             report.agrees_with(requests)?;
@@ -168,7 +168,7 @@ pub struct Outcome {
     user: Duration,
     awake: Duration,
     pub peak_bytes: u64,
-    /// Whether the client itself stands by its result.
+    /// Whether the client itself reports its result as valid.
     pub believed: bool,
     report: Option<Report>,
 }
@@ -213,19 +213,19 @@ impl Report {
         value.with_context(|| format!("plimsoll's run has no number at {pointer}"))
     }
 
-    /// Every answer that the client counted was given by the server; the server may have given some more, to requests
+    /// Every response that the client counted was sent by the server; the server may have sent some more, to requests
     /// that the client gave up on.
     fn agrees_with(&self, served: u64) -> Result<()> {
-        let answers = self.number("/totals/requests")?;
+        let responses = self.number("/totals/requests")?;
         let unfinished = self.number("/totals/unfinished")?;
         let errors = self.0.pointer("/totals/errors").and_then(Value::as_object);
         let failed: f64 =
             errors.into_iter().flat_map(|all| all.values()).filter_map(Value::as_f64).sum();
         let served = served as f64;
         // One either way: the status page may be counted before or after it is written.
-        if answers > served + 1.0 || answers + unfinished + failed < served - 1.0 {
+        if responses > served + 1.0 || responses + unfinished + failed < served - 1.0 {
             bail!(
-                "plimsoll counts {answers} answers, {unfinished} unfinished and {failed} errors; \
+                "plimsoll counts {responses} responses, {unfinished} unfinished and {failed} errors; \
                  the server counts {served} requests"
             );
         }
@@ -249,8 +249,8 @@ mod tests {
     fn a_client_is_not_believed_about_itself() {
         report(1000, 0, 0).agrees_with(1000).unwrap();
         report(1000, 3, 2).agrees_with(1005).unwrap();
-        assert!(report(1000, 0, 0).agrees_with(998).is_err(), "more answers than were given");
-        assert!(report(1000, 0, 0).agrees_with(1002).is_err(), "answers that were not counted");
+        assert!(report(1000, 0, 0).agrees_with(998).is_err(), "more responses than were given");
+        assert!(report(1000, 0, 0).agrees_with(1002).is_err(), "responses that were not counted");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: what the program costs, against what it promises and against other clients side by side.
+//! `cargo xtask bench`: the program's costs, compared with its promises and with other clients side by
+//! side.
 //!
 //! Owns the order of things and the result's files. `process` runs and counts, `server` and `client` say what,
 //! `rounds` interleaves, `cases` turns rounds into rows.
@@ -242,7 +243,7 @@ fn tell(rows: &[Row], bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// What a figure cannot be compared without. What the machine does not tell is null.
+/// The conditions without which a figure cannot be compared. What the machine does not report is null.
 fn environment() -> Value {
     let first_line = |path: &str| {
         fs::read_to_string(path).ok().and_then(|text| text.lines().next().map(str::to_owned))

@@ -1,7 +1,7 @@
 //! Processes on chosen cores: servers in the background, and clients whose resources are counted.
 //!
-//! Whatever happens to this process, those it started end: on drop, or by the kernel's word to them if this process
-//! is killed.
+//! Whatever happens to this process, the processes that it started end: on drop, or by the parent-death
+//! signal if this process is killed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -77,7 +77,7 @@ impl Drop for Background {
 }
 
 fn signal(child: &Child, signal: Signal) {
-    // Fails only if it has just ended, which is what is wanted.
+    // Fails only if it has just ended, which is as good.
     kill_process(Pid::from_child(child), signal).ok();
 }
 
@@ -132,7 +132,7 @@ impl Running {
         })
     }
 
-    /// Lets it run for `most`, or until it ends, or until we are told to end, which kills it.
+    /// Lets it run for `most`, or until it ends, or until this process is interrupted, which kills it.
     ///
     /// # Errors
     /// When it has outlived `expected` by far.
@@ -179,7 +179,7 @@ impl Running {
     /// Waits until it ends, which it means to do after `expected`.
     ///
     /// # Errors
-    /// When it hangs, or when we are told to end; it is dead then.
+    /// When it hangs, or when this process is interrupted; it is dead then.
     pub fn wait_for_end(mut self, expected: Duration) -> Result<Finished> {
         while !self.ended() {
             self.watch(expected, expected)?;
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resources_and_output_are_told() {
+    fn resources_and_output_are_reported() {
         let mut command = pinned("0", "sh");
         command
             .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exit 3"]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ends_by_itself_is_told() {
+    fn a_server_that_ends_by_itself_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut background =
             Background::start(pinned("0", "false"), &folder.path().join("log")).unwrap();

@@ -1,4 +1,4 @@
-//! Several clients beside one another, again and again, so that what changes on a shared machine hits all alike.
+//! Runs several clients interleaved, in rounds, so that changes on a shared machine affect all alike.
 //!
 //! Closed loops take turns of a few hundredths of a second, each with a server of its own: a shared machine is half as
 //! fast for a second here and there. What keeps a schedule cannot be paused, and is run one after another: A B C, C B A.
@@ -14,7 +14,7 @@ use super::process::by_turns;
 /// millisecond in which a processor's caches are filled anew.
 const TURN: Duration = Duration::from_millis(50);
 
-/// What a client's rounds gave, in the order of the rounds.
+/// The results of a client, in the order of the rounds.
 pub struct Series(pub Vec<Outcome>);
 
 impl Series {
@@ -48,8 +48,9 @@ pub fn interleave<const N: usize>(
     Ok(series.map(Series))
 }
 
-/// As [`interleave`], of clients that take turns all through each round. No two may have the same server, which
-/// answers what it was asked before its client was paused. That plimsoll does not believe its paused runs is right.
+/// As [`interleave`], of clients that take turns all through each round. No two may have the same
+/// server, which responds to what it was sent before its client was paused. That plimsoll reports its
+/// paused runs as invalid is right.
 pub fn take_turns<const N: usize>(
     clients: &[Client; N],
     seconds: u32,

@@ -34,7 +34,7 @@ impl Unit {
 pub enum Reach {
     AtMost(f64),
     AtLeast(f64),
-    /// Told for orientation; nothing is promised.
+    /// Shown for orientation; nothing is promised.
     Nothing,
 }
 

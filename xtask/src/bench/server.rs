@@ -1,5 +1,5 @@
-//! The servers that clients are measured against. They count what they answered, so that no client is believed about
-//! itself.
+//! The servers that clients are measured against. They count what they served, so that a client's own
+//! count is never relied on.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use crate::repo;
 /// A running server with its page of counts; ended, and its files removed, when dropped.
 pub struct Server {
     process: Background,
-    /// What clients are pointed at: answers `{"status":"ok"}`.
+    /// What clients are pointed at: responds `{"status":"ok"}`.
     pub url: String,
     status: SocketAddr,
     _folder: TempDir,
@@ -98,7 +98,7 @@ http {{
         Ok(server)
     }
 
-    /// How many requests it has answered so far, this one included.
+    /// How many requests it has served so far, this one included.
     pub fn served(&self) -> Result<u64> {
         let wait = Duration::from_secs(30);
         let mut stream = TcpStream::connect_timeout(&self.status, wait)?;
@@ -108,13 +108,13 @@ http {{
             "GET /stub_status HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
             self.status
         )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        requests(&answer).with_context(|| format!("not a status page: {answer}"))
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        requests(&response).with_context(|| format!("not a status page: {response}"))
     }
 }
 
-/// As many servers as are asked for, all alike.
+/// N servers, all alike.
 pub fn each<const N: usize>(start: impl Fn() -> Result<Server>) -> Result<[Server; N]> {
     let servers: Vec<Server> = (0..N).map(|_| start()).collect::<Result<_>>()?;
     Ok(servers.try_into().ok().expect("as many as were started"))
@@ -127,7 +127,8 @@ fn requests(page: &str) -> Option<u64> {
     lines.nth(1)?.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// An address that nobody listens on now; somebody may before we do, which then fails with the server's words.
+/// An address on which nothing listens now. Another process may take it before the server does, which
+/// then fails with the server's message.
 fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

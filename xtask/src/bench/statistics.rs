@@ -1,4 +1,4 @@
-//! What is said of a handful of repeated measurements: the median, and how far they lay apart.
+//! Summarises a few repeated measurements: the median, and the spread.
 
 /// Median, lowest and highest of repeats of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]

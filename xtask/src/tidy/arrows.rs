@@ -122,9 +122,9 @@ mod tests {
                 {"name": "rustls", "kind": null}]},
             {"name": "novel", "dependencies": []}]});
         let complaints = judge(&packages(&metadata).unwrap());
-        let told: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+        let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            lines,
             [
                 "engine: arrows: may not depend on report",
                 "novel: arrows: has no place in xtask/src/tidy/arrows.rs and docs/ARCHITECTURE.md"

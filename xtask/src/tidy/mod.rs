@@ -1,6 +1,7 @@
 //! The style rules that a program can check, each with its reason.
 //!
-//! Reads every file that git tracks or would track; changes none. What rustfmt and clippy check is left to them.
+//! Reads every file that git tracks or would track; changes none. It repeats nothing that rustfmt and
+//! clippy check.
 
 mod arrows;
 mod mask;

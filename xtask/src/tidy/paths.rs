@@ -1,4 +1,4 @@
-//! Rules about any tracked file: no folder of somebody's machine, no large fuzz seed.
+//! Rules about any tracked file: no private folder of a machine, no large fuzz seed.
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use super::mask::code_only;
 const FILE_LINES: usize = 500;
 /// Sockets, and the one line that makes a LuaJIT state with all its libraries.
 const MAY_BE_UNSAFE: [&str; 2] = ["crates/net", "crates/script/src/lua_state.rs"];
-/// Where what is printed goes through.
+/// The module through which everything is printed.
 const SCREEN: &str = "crates/plimsoll/src/terminal/screen.rs";
 /// Crates whose output is read by developers alone.
 const MAY_PRINT: [&str; 2] = ["crates/testkit", "xtask"];
@@ -35,7 +35,7 @@ struct File<'a> {
     path: &'a Path,
     /// The file with comments and literals blanked.
     code: String,
-    /// Where the items under `#[cfg(test)]` lie.
+    /// Ranges of the items under `#[cfg(test)]`.
     tests: Vec<Range<usize>>,
 }
 
@@ -184,9 +184,12 @@ mod tests {
     fn one_module_alone_prints() {
         let text = "//! Doc.\nfn f() { println!(); std::eprintln!(); io::stdout().lock(); self.print(); }\n\
                     #[cfg(test)]\nmod tests { fn f() { println!() } }\n";
-        let told = rules("crates/plimsoll/src/a.rs", text);
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told[0].starts_with("crates/plimsoll/src/a.rs:2: printing: println: "), "{told:?}");
+        let complaints = rules("crates/plimsoll/src/a.rs", text);
+        assert_eq!(complaints.len(), 3, "{complaints:?}");
+        assert!(
+            complaints[0].starts_with("crates/plimsoll/src/a.rs:2: printing: println: "),
+            "{complaints:?}"
+        );
         assert!(rules(SCREEN, text).is_empty() && rules("xtask/src/a.rs", text).is_empty());
         let ours = "//! Doc.\nfn f() { eprintln!(\"a\"); }\n";
         assert!(rules("crates/plimsoll/src/a.rs", ours).is_empty());

@@ -1,4 +1,5 @@
-//! A claim: what is promised, what was found. Tests print claims as lines that [`read`] finds among their output:
+//! A claim: the promise and the result. Tests print claims as lines that [`read`] finds among their
+//! output:
 //!
 //! ```text
 //! truth | claim | reach | got | yes
@@ -17,7 +18,8 @@ pub struct Claim {
     pub met: Option<bool>,
 }
 
-/// The claims among a program's output. A line that begins like one and is none is a claim not met.
+/// The claims among a program's output. A line that begins like a claim and is malformed counts as a
+/// claim not met.
 pub fn read(output: &str) -> Vec<Claim> {
     output
         .lines()

@@ -1,7 +1,9 @@
-//! `cargo xtask truth`: what the program claims about its own judgement, claim by claim: what is promised, what was found.
+//! `cargo xtask truth`: what the program claims about its own judgement, claim by claim: the promise
+//! and the result.
 //!
-//! Owns the table and its sections. Whatever is found out is found out by tests of the crates, or by oracles: a section runs
-//! them and reads the claims they print (see [`claim`]). To add a section, add an entry to [`SECTIONS`].
+//! Owns the table and its sections. Tests of the crates and oracles find the results: a section runs
+//! them and reads the claims they print (see [`claim`]). To add a section, add an entry to
+//! [`SECTIONS`].
 
 mod claim;
 
@@ -22,8 +24,8 @@ struct Section {
     filter: &'static str,
 }
 
-// Of few dependencies. The other sections build with `--workspace`, which builds theirs with the features that everything
-// else does: once.
+// Crates with few dependencies. The other sections build with `--workspace`, so that dependencies are
+// built once, with the same features.
 const VERDICT: [&str; 3] = ["--package", "verdict", "--tests"];
 
 const SECTIONS: &[Section] = &[
@@ -124,8 +126,8 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
 }
 
 impl Section {
-    /// The claims that its tests print, those marked as slow included. The tests assert them too: here they are shown. A
-    /// test that fails after having told its claims has told them all the same.
+    /// The claims that its tests print, those marked as slow included. The tests assert them too: here
+    /// they are shown. A test that fails after printing its claims has printed them all the same.
     fn claims(&self, profile: &str) -> Result<Vec<Claim>> {
         let Section { programs, filter, .. } = self;
         let mut cargo = repo::cargo("test");
@@ -134,12 +136,12 @@ impl Section {
         println!("$ {}", repo::shown(&cargo));
         let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
         interrupt::check()?;
-        let told = String::from_utf8_lossy(&output.stdout);
-        let claims = claim::read(&told);
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let claims = claim::read(&printed);
         let missed = claims.iter().any(|claim| claim.met == Some(false));
         ensure!(
             output.status.success() || missed,
-            "the tests failed before they printed a claim:\n{told}"
+            "the tests failed before they printed a claim:\n{printed}"
         );
         ensure!(
             !claims.is_empty(),

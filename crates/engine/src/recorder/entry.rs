@@ -15,7 +15,7 @@ pub(crate) struct InFlight {
     pub(crate) endpoint: u32,
     pub(crate) head: bool,
     pub(crate) wants: Wants,
-    /// The net has handed it to the kernel, at `sent`; before, that is when it was made.
+    /// The net has handed it to the kernel, at `sent`. Until then `sent` is when it was made.
     pub(crate) handed: bool,
 }
 
@@ -27,7 +27,7 @@ impl InFlight {
         Self { due, taken, sent: now, endpoint, head, wants, handed: false }
     }
 
-    /// Whether what was taken in at `at` cannot be its response: it had not left by then.
+    /// Whether bytes received at `at` cannot be its response, because it had not left by then.
     #[inline]
     pub(crate) fn left_after(&self, at: Nanos) -> bool {
         !self.handed || self.sent > at
@@ -38,20 +38,20 @@ impl InFlight {
     }
 }
 
-/// An attempt that never became a request under way.
+/// An attempt for which no request was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attempt {
     pub(crate) due: Nanos,
     pub(crate) endpoint: u32,
 }
 
-/// What a whole response was.
+/// A whole response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WholeResponse {
     /// When its first byte came.
     pub(crate) first: Nanos,
     pub(crate) status: u16,
-    /// How it failed, if it did.
+    /// Why it failed, if it did.
     pub(crate) failure: Option<ErrorClass>,
     /// The check that it failed.
     pub(crate) check: Option<u16>,

@@ -1,4 +1,4 @@
-//! Sessions: users' ways through flows, as they begin and end.
+//! Sessions (one run of a user through a flow), as they begin and end.
 
 use model::Nanos;
 use traffic::Session;

@@ -12,7 +12,7 @@ impl Worker {
     /// Starts whatever has become due.
     pub(super) fn start_due<N: Net>(&mut self, net: &mut N, now: Nanos) {
         while let Some(user) = self.user_timers.due(now) {
-            // Many at once may take a while.
+            // Starting many may take a while, so the clock is read again.
             let now = self.timestamps.lately(now);
             self.start(net, user, now);
         }
@@ -120,8 +120,8 @@ impl Worker {
         let mut freed = false;
         loop {
             let conn = &self.conns[j];
-            let asked = (closed_loop || conn.in_session) && now >= conn.asks_from;
-            if !asked || !self.conns.has_room(j) || !self.may_send(now) {
+            let user_may_go_on = (closed_loop || conn.in_session) && now >= conn.paused_until;
+            if !user_may_go_on || !self.conns.has_room(j) || !self.may_send(now) {
                 return;
             }
             if self.full() {
@@ -153,8 +153,8 @@ impl Worker {
         left && !self.run.ended && !self.run.silent && now < self.recorder.window_end()
     }
 
-    /// A closed-loop attempt due at `due` is made: one less is left, unless it only warms up. False
-    /// when none was left.
+    /// Counts a closed-loop attempt due at `due` against the limit, unless it is warm-up. False if the
+    /// limit is reached.
     pub(super) fn spend(&mut self, due: Nanos) -> bool {
         match &mut self.pace {
             Pace::Closed { left: 0, .. } => false,
@@ -166,7 +166,7 @@ impl Worker {
         }
     }
 
-    /// After a response on `j`, or the loss of what was under way: when does its user go on?
+    /// Decides when the user of `j` goes on, after a response or the loss of its requests.
     pub(super) fn go_on<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let others_wait = self.limit.holds_back();
         if self.conns[j].state != ConnState::Open || self.conns.has_room(j) {
@@ -222,7 +222,7 @@ impl Worker {
         }
     }
 
-    /// Closes connection `j` and forgets it; what it carried has been counted.
+    /// Closes connection `j` and forgets it; its requests have been counted.
     pub(super) fn close<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, how: Close) {
         let conn = &mut self.conns[j];
         if conn.state == ConnState::Closed {

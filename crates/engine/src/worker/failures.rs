@@ -66,7 +66,7 @@ impl Worker {
     /// connection that cannot be opened.
     fn opening_failed(&mut self, j: u32, class: ErrorClass, error: &str, now: Nanos) {
         if !self.run.started {
-            // Its user will try again, and be counted, when the run has started.
+            // Its user will try again when the run has started, and that attempt counts.
             return self.recorder.keep_sample(class, || error.to_owned());
         }
         match self.lost_opening(j, now) {
@@ -83,7 +83,7 @@ impl Worker {
         self.user_timers.add(now + backoff, j);
     }
 
-    /// The attempt that connection `j` was opened for; none where a limit by count leaves no room for
+    /// The attempt that connection `j` was opened for; `None` if a limit by count leaves no room for
     /// it.
     fn lost_opening(&mut self, j: u32, now: Nanos) -> Option<Attempt> {
         let Conn { began, in_session, .. } = self.conns[j];
@@ -101,7 +101,7 @@ impl Worker {
         Some(Attempt { due, endpoint })
     }
 
-    /// What came is no HTTP.
+    /// The bytes received are not HTTP.
     pub(super) fn malformed<N: Net>(
         &mut self,
         net: &mut N,
@@ -125,7 +125,7 @@ impl Worker {
         self.go_on(net, j, now);
     }
 
-    /// Bytes came that nothing asked for: the connection cannot be trusted with another request.
+    /// Bytes came without a request: the connection cannot be trusted with another one.
     pub(super) fn unsolicited<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
         let n = bytes.len();
         self.recorder
@@ -135,15 +135,16 @@ impl Worker {
         self.serve_arrivals(net, now);
     }
 
-    /// More came behind the only response that was due on `j`: nobody can tell which of them is the response,
-    /// and the next request must not be sent first, or the rest would pass for its response.
+    /// More bytes came behind the only response due on `j`. Which of them is the response cannot be
+    /// known, and the next request must not be sent before this is handled, or the rest would pass for
+    /// its response.
     #[cold]
-    pub(super) fn answered_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
+    pub(super) fn responded_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
         let error = format!("after its response the server sent {n} unsolicited bytes");
         self.broken(net, j, ErrorClass::Protocol, &error, now);
     }
 
-    /// A response came to a request that had not left: an earlier one was answered twice.
+    /// A response came to a request that had not left: an earlier one had two responses.
     #[cold]
     pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
         let error = "the server sent more responses than there were requests";
@@ -158,13 +159,13 @@ impl Worker {
         class: ErrorClass,
         sample: impl Fn() -> String,
     ) {
-        self.end_unanswered(j, now, class, |recorder, flight| {
+        self.end_without_response(j, now, class, |recorder, flight| {
             recorder.failed(flight.attempt(), class, &sample);
         });
     }
 
     /// Ends every request in flight on `j`, oldest first, without a response; `count` counts each.
-    fn end_unanswered(
+    fn end_without_response(
         &mut self,
         j: u32,
         now: Nanos,
@@ -174,7 +175,7 @@ impl Worker {
         while let Some(flight) = self.conns.pop(j) {
             self.down(j, flight.sent, class != ErrorClass::Timeout, now);
             let measured = self.recorder.measures(flight.due);
-            self.conns[j].ends_unanswered(measured);
+            self.conns[j].ends_without_response(measured);
             self.lost(j, flight, class, now);
             self.recorder.landed(flight, now);
             count(&mut self.recorder, flight);
@@ -191,7 +192,7 @@ impl Worker {
         }
     }
 
-    /// Fails what has waited too long: its connection is closed, and opened anew by its user.
+    /// Fails attempts that have waited too long: the connection is closed, and its user opens it anew.
     pub(super) fn scan_timeouts<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let mut oldest: Option<Nanos> = None;
         for j in 0..self.conns.count() {
@@ -217,7 +218,7 @@ impl Worker {
             let error = format!("no {what} within {}", exact_duration(timeout));
             return self.opening_failed(j, class, &error, now);
         }
-        self.end_unanswered(j, now, ErrorClass::Timeout, |recorder, flight| {
+        self.end_without_response(j, now, ErrorClass::Timeout, |recorder, flight| {
             recorder.timed_out(flight, timeout, now);
         });
         self.recorder.keep_sample(ErrorClass::Timeout, || {
@@ -229,7 +230,7 @@ impl Worker {
     }
 }
 
-/// The name of an error that says that something on this side ran out.
+/// The name of an error that means that a local resource ran out.
 fn exhausted(errno: i32) -> Option<&'static str> {
     const NAMES: [(i32, &str); 5] =
         [(12, "ENOMEM"), (23, "ENFILE"), (24, "EMFILE"), (99, "EADDRNOTAVAIL"), (105, "ENOBUFS")];

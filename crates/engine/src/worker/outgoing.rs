@@ -1,4 +1,4 @@
-//! Bytes on their way out: requests as the source made them, lent, copied or encrypted, to the net.
+//! Output: requests as the source made them, lent, copied or encrypted, to the net.
 
 use net::{BlobId, Net};
 use traffic::{Part, Payload, Requests, Source};
@@ -13,8 +13,8 @@ const BLOB_BYTES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Outgoing {
     fixed: Vec<Lent>,
-    /// What the source wrote for the turn under way.
-    pub(super) asked: Requests,
+    /// The requests that the source wrote in this turn.
+    pub(super) requests: Requests,
     /// Requests of a turn that lie in several places, one behind the other.
     gathered: Vec<u8>,
     /// TLS records.
@@ -25,7 +25,7 @@ pub(super) struct Outgoing {
 #[derive(Debug)]
 struct Lent {
     bytes: Box<[u8]>,
-    /// The net's name for it, where it may be sent as a blob.
+    /// The net's identifier, where it may be sent as a blob.
     blob: Option<BlobId>,
 }
 
@@ -35,34 +35,34 @@ impl Outgoing {
         let lent = |bytes: &[u8]| Lent { bytes: bytes.into(), blob: None };
         Self {
             fixed: source.fixed().iter().map(|fixed| lent(&fixed.bytes)).collect(),
-            asked: Requests::new(),
+            requests: Requests::new(),
             gathered: Vec::new(),
             cipher: Vec::new(),
         }
     }
 
-    /// Lends the short ones of the requests that never change to the net. To be called only where each is
-    /// sent alone, without TLS.
+    /// Lends to the net those requests that never change and are short. Call only if each is sent alone
+    /// and without TLS.
     pub(super) fn lend<N: Net>(&mut self, net: &mut N) {
         for fixed in self.fixed.iter_mut().filter(|fixed| fixed.bytes.len() <= BLOB_BYTES) {
             fixed.blob = Some(net.blob(&fixed.bytes));
         }
     }
 
-    /// Hands `parts` of `asked` to the net, together; how many bytes they are.
+    /// Hands `parts` of `requests` to the net, together. Returns their bytes.
     #[inline]
     pub(super) fn transmit<N: Net>(
         &mut self,
         net: &mut N,
         conn: &mut Conn,
-        asked: &Requests,
+        requests: &Requests,
         parts: &[Part],
     ) -> u64 {
         let Self { fixed, gathered, cipher, .. } = self;
         if let [Part { payload: Payload::Fixed(index), .. }] = parts {
             let Lent { bytes, blob } = &fixed[*index as usize];
             match blob {
-                // Nothing else is under way on the connection: what went before is answered.
+                // Nothing else is under way on the connection: what went before has its response.
                 Some(blob) if !conn.copied || net.backlog(conn.id) == 0 => {
                     net.send_blob(conn.id, *blob);
                     bytes.len() as u64
@@ -70,14 +70,14 @@ impl Outgoing {
                 _ => send(net, conn, bytes, cipher),
             }
         } else if let Some(end) = all_written(parts) {
-            send(net, conn, &asked.bytes[..end], cipher)
+            send(net, conn, &requests.bytes[..end], cipher)
         } else {
-            gather(asked, parts, fixed, gathered);
+            gather(requests, parts, fixed, gathered);
             send(net, conn, gathered, cipher)
         }
     }
 
-    /// Sends what TLS itself has to send, such as its handshake; how many bytes.
+    /// Sends what TLS itself has to send, such as its handshake. Returns the number of bytes.
     pub(super) fn flush_tls<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> u64 {
         let Some(session) = &mut conn.tls else { return 0 };
         self.cipher.clear();
@@ -98,22 +98,23 @@ fn all_written(parts: &[Part]) -> Option<usize> {
     })
 }
 
-/// Puts the bytes of `parts` one behind the other.
-fn gather(asked: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Vec<u8>) {
+/// Concatenates the bytes of `parts`.
+fn gather(requests: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Vec<u8>) {
     gathered.clear();
     let mut start = 0;
     for part in parts {
         match part.payload {
             Payload::Fixed(index) => gathered.extend_from_slice(&fixed[index as usize].bytes),
             Payload::Written { end } => {
-                gathered.extend_from_slice(&asked.bytes[start..end as usize]);
+                gathered.extend_from_slice(&requests.bytes[start..end as usize]);
                 start = end as usize;
             }
         }
     }
 }
 
-/// Copies bytes to the net, in TLS records where TLS is spoken; how many it was handed.
+/// Copies bytes to the net, in TLS records if the connection uses TLS. Returns the number of bytes
+/// handed over.
 #[inline]
 fn send<N: Net>(net: &mut N, conn: &mut Conn, bytes: &[u8], cipher: &mut Vec<u8>) -> u64 {
     conn.copied = true;

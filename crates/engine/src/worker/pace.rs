@@ -15,7 +15,8 @@ pub(super) enum Pace {
     },
     Open {
         arrivals: Box<Arrivals>,
-        /// Connections with room for a request; the freshest is used first. May hold closed ones.
+        /// Connections with room for a request; the most recently used comes first. May hold closed
+        /// ones.
         idle: Vec<u32>,
         /// Whether a connection is in `idle`.
         listed: Vec<bool>,

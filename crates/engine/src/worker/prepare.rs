@@ -1,5 +1,6 @@
-//! Before the run's start: a closed loop opens its connections, so that opening them is not part of
-//! the window. With a ramp, users open theirs as they come; an open loop opens as arrivals need.
+//! Before the run's start: a closed loop opens its connections, so that opening them is not part of the
+//! window. With a ramp, users open theirs as they start; an open loop opens connections as arrivals
+//! need them.
 
 use net::{Net, Next};
 
@@ -9,9 +10,9 @@ use crate::timeouts::Timeouts;
 /// Connections being opened at once by one worker: more would overrun the server's accept queue and
 /// wait for retransmissions.
 const OPENING_AT_ONCE: u32 = 256;
-/// How often the barrier is looked at.
+/// How often the barrier is checked.
 const LOOK_EVERY: u64 = 1_000_000;
-/// Longest that opening may take; who is not connected then connects inside the window.
+/// The longest that opening may take; users not connected by then connect inside the window.
 const OPEN_WITHIN: u64 = 60_000_000_000;
 
 impl Worker {
@@ -33,10 +34,10 @@ impl Worker {
         }
         self.job.barrier.opened(self.job.worker, self.recorder.open.value());
         let all_tried = self.conns.all_tried(users);
-        if self.stop_asked() {
+        if self.stop_requested() {
             self.job.barrier.end(0);
         }
-        if all_tried || now > OPEN_WITHIN || self.stop_asked() {
+        if all_tried || now > OPEN_WITHIN || self.stop_requested() {
             self.job.barrier.ready(self.job.worker, net.now());
         }
         match self.job.barrier.start() {
@@ -54,7 +55,7 @@ impl Worker {
         if opens { self.conns.count() } else { 0 }
     }
 
-    /// The run has started: from here on, instants count from its start.
+    /// The run has started: instants now count from its start.
     fn begin(&mut self, start_ns: u64) {
         let shift = self.run.start(start_ns);
         self.timeouts = Timeouts::new(self.job.plan.timeout_ns, 0);

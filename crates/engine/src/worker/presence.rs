@@ -1,15 +1,15 @@
-//! Users of a closed loop that are without the server: from when to when they are down.
+//! When users of a closed loop are down.
 
 use model::Nanos;
 
 use super::{Pace, Worker};
 
 impl Worker {
-    /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if it was the
-    /// server that ended it, and not a time-out.
+    /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if the
+    /// server ended it, rather than a time-out.
     pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
         self.recorder.watch.failed(now);
-        // A user that has nothing more to send is down only for as long as it waited.
+        // A user with nothing more to send is down only for as long as it waited.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
         let conn = &mut self.conns[j];
         conn.troubled = true;
@@ -20,19 +20,19 @@ impl Worker {
         }
     }
 
-    /// User `j`, of whose attempts one or more had failed, was answered; what it was answered to was
-    /// sent at `sent`.
+    /// User `j`, whose last attempt or attempts had failed, got a response to the request that was sent at
+    /// `sent`.
     #[cold]
     pub(super) fn up(&mut self, j: u32, sent: Nanos) {
         let conn = &mut self.conns[j];
-        (conn.troubled, conn.unanswered_since) = (false, 0);
+        (conn.troubled, conn.failing_since) = (false, 0);
         if conn.down.is() {
             self.recorder.watch.rose(&mut conn.down, sent);
         }
     }
 
     /// Counts the time that users were down up to `until`, but for the attempts that they wait for now:
-    /// those may still be answered.
+    /// those may still get a response.
     pub(super) fn count_down(&mut self, until: Nanos) {
         if !self.recorder.watch.any_down() {
             return;
@@ -45,7 +45,7 @@ impl Worker {
         }
     }
 
-    /// Notes whether anybody waits for the server, once a wake-up.
+    /// Records once a wake-up whether any user waits for the server.
     #[inline]
     pub(super) fn note_presence(&mut self, now: Nanos) {
         let waiting = self.recorder.under_way > 0

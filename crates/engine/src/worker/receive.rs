@@ -1,4 +1,4 @@
-//! Responses coming in.
+//! Receives responses.
 
 use model::{ErrorClass, Nanos};
 use net::{Close, Net};
@@ -42,7 +42,7 @@ impl Worker {
         let conn = &mut self.conns[j];
         conn.state = ConnState::Open;
         conn.failures = 0;
-        conn.heard = false;
+        conn.had_response = false;
         self.recorder.open.step(now, 1);
         self.conns.opening -= 1;
         if self.run.started {
@@ -97,7 +97,7 @@ impl Worker {
         self.recorder.tally.bytes_written += self.outgoing.flush_tls(net, &mut self.conns[j]);
     }
 
-    /// Reads responses off decrypted bytes, until they are used up or the connection is gone.
+    /// Reads responses from decrypted bytes, until they are used up or the connection is gone.
     #[inline]
     fn read_responses<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
@@ -168,7 +168,7 @@ impl Worker {
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
         if keep_alive && !rest.is_empty() && self.conns[j].in_flight == 1 {
-            return self.answered_twice(net, j, rest.len(), now);
+            return self.responded_twice(net, j, rest.len(), now);
         }
         self.count_response(j, now);
         let keepalive_wanted = self.job.plan.keepalive;
@@ -197,7 +197,7 @@ impl Worker {
         let measured = self.recorder.measures(flight.due);
         let conn = &mut self.conns[j];
         conn.served = conn.served.saturating_add(u32::from(measured));
-        conn.heard = true;
+        conn.had_response = true;
         let Conn { look, first, body_bytes, troubled, .. } = *conn;
         if troubled {
             self.up(j, flight.sent);
@@ -212,12 +212,12 @@ impl Worker {
         }
         let mut check = None;
         if flight.wants != Wants::Nothing {
-            check = self.answered(j, failure.is_none(), now);
+            check = self.completed(j, failure.is_none(), now);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
         self.recorder.landed(flight, now);
         self.recorder.watch.served |= failure.is_none();
-        self.recorder.answered(flight, WholeResponse { first, status, failure, check }, now);
+        self.recorder.completed(flight, WholeResponse { first, status, failure, check }, now);
         if failure.is_none() && measured {
             self.recorder.kinds.record(j, seen);
         }
@@ -232,7 +232,7 @@ impl Worker {
         }
     }
 
-    /// Puts the first failed responses in words.
+    /// Describes the first failed responses.
     fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
         let conn = &self.conns[j];
@@ -266,7 +266,8 @@ impl Worker {
                 now,
             );
         }
-        // Without TLS's own end, who cuts the connection decides where a body ends (RFC 9112 9.8).
+        // Without close_notify, anyone who cuts the connection could decide where a body ends (RFC 9112
+        // 9.8).
         let cut = conn.tls.as_ref().is_some_and(|session| !session.ended());
         let eof = match conn.parser.eof() {
             Eof::Complete if cut => Eof::Truncated,

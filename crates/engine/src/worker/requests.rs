@@ -1,20 +1,20 @@
-//! Requests: asking the source what a user sends, handing it to the net, and telling the source what
-//! became of it.
+//! Requests: gets from the source what a user sends, hands it to the net, and reports the outcome to
+//! the source.
 
 use model::{ErrorClass, Nanos};
 use net::Net;
-use traffic::{Halt, NOBODY, Next, Part, Requests, Session, Skipped, Turn, Wants};
+use traffic::{Halt, NO_USER, Next, Part, Requests, Session, Skipped, Turn, Wants};
 
 use super::{Pace, Worker};
 use crate::arrivals::Arrival;
 use crate::recorder::{Attempt, InFlight};
 
-/// The outcome of asking the source for a user's next requests.
+/// The outcome of calling the source for a user's next requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turned {
     /// Requests have left.
     Sent,
-    /// The user is asked again at an instant of its own.
+    /// The user waits for an instant of its own.
     Held,
     /// The user has nothing more to send.
     Free,
@@ -23,7 +23,7 @@ pub(super) enum Turned {
 }
 
 impl Worker {
-    /// Asks what user `j` sends now, and sends it; `arrival` is the one that the user takes up.
+    /// Gets what user `j` sends now, and sends it; `arrival` is the one that the user takes up.
     #[inline]
     pub(super) fn turn<N: Net>(
         &mut self,
@@ -32,20 +32,20 @@ impl Worker {
         arrival: Option<Arrival>,
         now: Nanos,
     ) -> Turned {
-        let mut asked = std::mem::take(&mut self.outgoing.asked);
-        asked.clear();
+        let mut requests = std::mem::take(&mut self.outgoing.requests);
+        requests.clear();
         let draw = arrival.map(|arrival| arrival.draw);
         self.deposit_recorder(arrival.is_some());
-        let next = self.job.source.next(Turn { user: j, draw, now }, &mut asked);
+        let next = self.job.source.next(Turn { user: j, draw, now }, &mut requests);
         self.withdraw_recorder();
         let turned = match next {
             Next::Send => {
-                self.put(net, j, &asked, arrival, now);
+                self.put(net, j, &requests, arrival, now);
                 Turned::Sent
             }
             other => self.pause(j, other, arrival, now),
         };
-        self.outgoing.asked = asked;
+        self.outgoing.requests = requests;
         turned
     }
 
@@ -96,10 +96,10 @@ impl Worker {
         }
     }
 
-    /// User `j` is not to be asked before `at`.
+    /// User `j` sends nothing before `at`.
     pub(super) fn hold(&mut self, j: u32, at: Nanos, now: Nanos) {
         let at = at.max(now.saturating_add(1));
-        self.conns[j].asks_from = at;
+        self.conns[j].paused_until = at;
         self.user_timers.add(at, j);
     }
 
@@ -111,13 +111,13 @@ impl Worker {
         self.job.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Sends what was asked for, as far as a limit by count or the schedule leaves room.
+    /// Sends the source's requests, as far as a limit by count or the schedule leaves room.
     #[inline]
     fn put<N: Net>(
         &mut self,
         net: &mut N,
         j: u32,
-        asked: &Requests,
+        requests: &Requests,
         arrival: Option<Arrival>,
         now: Nanos,
     ) {
@@ -125,7 +125,7 @@ impl Worker {
         self.conns[j].take_arrival();
         let first = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
         let mut count = 0;
-        for part in asked.parts() {
+        for part in requests.parts() {
             let arrived = if count == 0 { Some(first) } else { self.further(first, now) };
             let Some((due, taken)) = arrived else { break };
             if self.conns.is_full(j) || !self.spend(due) {
@@ -134,8 +134,8 @@ impl Worker {
             self.launch(j, part, InFlight::of(part, due, taken, now));
             count += 1;
         }
-        let parts = &asked.parts()[..count];
-        let bytes = self.outgoing.transmit(net, &mut self.conns[j], asked, parts);
+        let parts = &requests.parts()[..count];
+        let bytes = self.outgoing.transmit(net, &mut self.conns[j], requests, parts);
         self.recorder.tally.bytes_written += bytes;
         self.launched(net, j, parts, now);
     }
@@ -169,20 +169,20 @@ impl Worker {
         self.recorder.launched(flight);
     }
 
-    /// Tells the source of a whole response that it wants to hear of; the check that it failed.
-    pub(super) fn answered(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
+    /// Reports a whole response to a source that wants it. Returns the check that failed.
+    pub(super) fn completed(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
         self.deposit_recorder(false);
-        let told = self.job.source.answered(j, success, now);
+        let outcome = self.job.source.completed(j, success, now);
         self.withdraw_recorder();
-        self.session_over(j, told.session, now);
-        self.run.silent |= told.stop;
-        if let Some(halt) = told.halt {
+        self.session_over(j, outcome.session, now);
+        self.run.silent |= outcome.stop;
+        if let Some(halt) = outcome.halt {
             self.halt(halt);
         }
-        told.failed_check
+        outcome.failed_check
     }
 
-    /// Tells the source of a request that will not be answered.
+    /// Reports to the source a request that will have no response.
     pub(super) fn lost(&mut self, j: u32, flight: InFlight, class: ErrorClass, now: Nanos) {
         let conn = &mut self.conns[j];
         conn.in_session = false;
@@ -203,13 +203,14 @@ impl Worker {
 
     /// An arrival that no user takes up any more.
     pub(super) fn skip_arrival(&mut self, arrival: Arrival, now: Nanos) -> Attempt {
-        let turn = Turn { user: NOBODY, draw: Some(arrival.draw), now };
+        let turn = Turn { user: NO_USER, draw: Some(arrival.draw), now };
         let Skipped { endpoint, session } = self.job.source.skip(turn);
         self.session_lost(session, arrival.due, now);
         Attempt { due: arrival.due, endpoint }
     }
 
-    /// The request that user `j` would make now cannot be made; the endpoint it is lost for.
+    /// The request that user `j` would make now cannot be made. Returns the endpoint that it would have
+    /// been for.
     pub(super) fn skip_turn(&mut self, j: u32, now: Nanos) -> u32 {
         let Skipped { endpoint, session } = self.job.source.skip(Turn { user: j, draw: None, now });
         let conn = &mut self.conns[j];

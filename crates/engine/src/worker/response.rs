@@ -1,4 +1,4 @@
-//! A response while it is read: its head and its body go to all that need them.
+//! A response while it is read: its head and body are passed to everything that needs them.
 
 use model::interval::{Look, begins};
 use model::{ErrorClass, Plan};
@@ -16,7 +16,7 @@ pub(super) const SERVER_ERROR: u16 = 500;
 /// Bytes decrypted at once: a TLS record at most.
 const PLAIN_BYTES: usize = 16 * 1024;
 
-/// What one worker reads responses with.
+/// The buffers with which one worker reads responses.
 #[derive(Debug)]
 pub(super) struct Incoming {
     /// The last response's head.
@@ -47,8 +47,8 @@ impl Incoming {
     }
 }
 
-/// The response that a connection reads, with all that looks at it. The connection's parser is not among
-/// them: heads and bodies may be lent from it.
+/// The response that a connection reads, with everything that looks at it except the connection's
+/// parser, from which heads and bodies may be lent.
 pub(super) struct Response<'w> {
     j: u32,
     endpoint: u32,
@@ -62,7 +62,7 @@ pub(super) struct Response<'w> {
     failure_samples: &'w mut FailureSamples,
 }
 
-/// What a response is read with.
+/// What is needed to read a response.
 pub(super) struct Reading<'w> {
     pub(super) parser: &'w mut ResponseParser,
     pub(super) seen: &'w mut LastHead,
@@ -131,7 +131,7 @@ impl Response<'_> {
     }
 }
 
-/// How a response to a request for `endpoint` fails by its status, if it does.
+/// Why a response for `endpoint` fails by its status, if it does.
 #[inline]
 pub(super) fn failure(plan: &Plan, endpoint: u32, status: u16) -> Option<ErrorClass> {
     let own = plan.mix.endpoints.get(endpoint as usize);

@@ -1,4 +1,4 @@
-//! How far the run has come for one worker, and the clock that its instants are read on.
+//! How far the run has come for one worker, and the clock of its instants.
 
 use model::Nanos;
 use net::Net;
@@ -16,7 +16,7 @@ pub(super) struct RunState {
     pub(super) ended: bool,
     /// The window was cut short.
     pub(super) stopped: bool,
-    /// Everything was handed over.
+    /// All intervals were handed over.
     pub(super) finished: bool,
 }
 
@@ -30,8 +30,8 @@ impl RunState {
         first
     }
 
-    /// The run starts: from here on instants count from `start_ns` of the net's clock. How much less
-    /// they are than before.
+    /// The run starts: from here on instants count from `start_ns` of the net's clock. Returns by how
+    /// much they decrease.
     pub(super) fn start(&mut self, start_ns: u64) -> Nanos {
         let shift = start_ns.saturating_sub(self.base_ns);
         (self.base_ns, self.started) = (start_ns, true);

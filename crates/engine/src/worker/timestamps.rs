@@ -15,19 +15,19 @@ use super::Worker;
 
 /// How long a request may wait to be handed over while others are made.
 const OLD: Nanos = 100_000;
-/// Of requests that cost next to nothing to make, so many are made between two looks at the clock.
+/// Requests that are made between two readings of the clock, if making them costs next to nothing.
 const LOOK_EVERY: u32 = 16;
 /// Events after which the clock is looked at again; so few take no time that matters.
 const FEW: u32 = 2;
 
-/// What is known of the last batches, out and in. Instants are nanoseconds since the run's start.
+/// The instants of the last batches, out and in. Instants are nanoseconds since the run's start.
 #[derive(Debug, Default)]
 pub(super) struct Timestamps {
     /// Places of requests that were made and not handed over.
     made: Vec<u32>,
-    /// When the first of them was asked for.
+    /// When the source was called for the first of them.
     oldest: Nanos,
-    /// The net's last hand-over that was looked at.
+    /// The net's last hand-over that was handled.
     nth: u64,
     /// The batch that responses are counted for.
     batch: Taken,
@@ -40,7 +40,7 @@ pub(super) struct Timestamps {
 }
 
 impl Timestamps {
-    /// The last known instant, but not before `now`.
+    /// The last known instant, but at least `now`.
     #[inline]
     pub(super) fn lately(&self, now: Nanos) -> Nanos {
         self.now.max(now)
@@ -62,7 +62,7 @@ impl Worker {
         self.run.instant(batch.at)
     }
 
-    /// A batch is through, or there was none; the instant, or one shortly before it.
+    /// A batch has been handled, or there was none. Returns the instant, or one shortly before it.
     pub(super) fn end_batch<N: Net>(&mut self, net: &N) -> Nanos {
         let batch = net.taken_in();
         self.recorder.observed(self.timestamps.batch.waited_ns);
@@ -76,7 +76,7 @@ impl Worker {
         now
     }
 
-    /// Gives the requests that the net has handed over since the last look their instant.
+    /// Sets the instant of the requests that the net has handed over since the last call.
     #[inline]
     fn stamp<N: Net>(&mut self, net: &N) {
         let handed = net.handed_over();
@@ -86,7 +86,7 @@ impl Worker {
         }
     }
 
-    /// What was made has left at `at`.
+    /// All requests made so far left at `at`.
     fn left(&mut self, at: Nanos) {
         let mut requests = 0;
         for place in self.timestamps.made.drain(..) {
@@ -99,10 +99,10 @@ impl Worker {
         self.recorder.handed_over(requests, at);
     }
 
-    /// `parts` were made for user `j`, who was asked at `now`, and are with the net.
+    /// `parts` were made for user `j` in its turn at `now`, and are with the net.
     #[inline]
     pub(super) fn launched<N: Net>(&mut self, net: &mut N, j: u32, parts: &[Part], now: Nanos) {
-        // What was made before may have been handed over to make room for them.
+        // Earlier requests may have been handed over to make room for them.
         self.stamp(net);
         if self.timestamps.made.is_empty() {
             self.timestamps.oldest = now;
@@ -124,7 +124,7 @@ impl Worker {
         }
     }
 
-    /// Looks at the clock, and hands over what has been waiting for long.
+    /// Reads the clock, and hands over requests that have waited for long.
     fn look<N: Net>(&mut self, net: &mut N) {
         self.timestamps.unlooked = 0;
         self.timestamps.now = self.run.now(net);

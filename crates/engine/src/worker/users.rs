@@ -8,7 +8,7 @@ use super::Worker;
 const FAILED_IN_A_ROW: u32 = 3;
 
 impl Worker {
-    /// Every user by what it had of the window; to be asked before what is open is given up.
+    /// Counts every user by how it was served in the window; call before open requests are given up.
     pub(super) fn users(&self, now: Nanos) -> UserTally {
         let mut tally = UserTally::default();
         (0..self.conns.count()).for_each(|j| self.count_user(j, now, &mut tally));
@@ -19,9 +19,9 @@ impl Worker {
         let conn = &self.conns[j];
         tally.mute(conn.mute.into());
         let waiting = self.conns.waiting_since(j);
-        let failed = (conn.unanswered_since > 0).then_some(conn.unanswered_since);
+        let failed = (conn.failing_since > 0).then_some(conn.failing_since);
         let tries = failed.map_or(0, |_| conn.tries);
-        // Waited for as far as is known: a user that tries no more wants nothing any more.
+        // A user that makes no more attempts wants nothing any more.
         let until = if waiting.is_some() { now } else { conn.failed_at };
         let since = failed.or(waiting);
         let waited = since.map(|since| until.saturating_sub(since.max(self.job.plan.warmup_ns)));

@@ -8,7 +8,7 @@ use net::Close;
 use testkit::sim::{Conditions, Cut, Delay, seeds};
 
 use crate::harness::{Load, Outcome, closed, drive, open};
-use crate::server::{Asked, OK, Reply, scripted};
+use crate::server::{NthRequest, OK, Reply, scripted};
 
 /// A small generator of its own, so that a scenario is a function of the seed.
 struct Dice(u64);
@@ -25,7 +25,7 @@ impl Dice {
     }
 }
 
-fn liar(mut dice: Dice) -> impl FnMut(Asked) -> Option<Reply> {
+fn liar(mut dice: Dice) -> impl FnMut(NthRequest) -> Option<Reply> {
     move |_| {
         let after = dice.below(20) * MILLISECOND;
         let reply = |bytes: &[u8]| Some(Reply { after, ..Reply::bytes(bytes) });
@@ -119,31 +119,34 @@ fn nothing_is_lost_or_counted_twice() {
             served
         });
         let (plan, totals) = (&load.plan, &outcome.run.totals);
-        let told = format!("seed {seed}: {totals:?}\n{load:?}");
+        let context = format!("seed {seed}: {totals:?}\n{load:?}");
 
         let everything: u64 = outcome.intervals.iter().map(|i| i.tally.attempts()).sum();
         if plan.rate_per_s.is_none() {
             let unopened: u64 = outcome.intervals.iter().map(|i| i.tally.errors.connect).sum();
             // What warmed up and ended in the window is counted nowhere.
             let warmed = everything < outcome.sent() + unopened && plan.warmup_ns > 0;
-            assert!(warmed || everything == outcome.sent() + unopened, "{told}");
+            assert!(warmed || everything == outcome.sent() + unopened, "{context}");
         } else if totals.duration_ns > 0 {
-            assert_eq!(totals.attempts, due_in_window(plan, &outcome), "{told}");
+            assert_eq!(totals.attempts, due_in_window(plan, &outcome), "{context}");
         }
-        assert!(log.borrow().len() as u64 <= outcome.sent(), "{told}");
+        assert!(log.borrow().len() as u64 <= outcome.sent(), "{context}");
         if let Some(requests) = plan.requests {
-            assert!(totals.attempts <= requests, "{told}");
+            assert!(totals.attempts <= requests, "{context}");
         }
-        let answers: u64 = totals.statuses.values().sum();
-        assert_eq!(answers, totals.requests, "{told}");
+        let responses: u64 = totals.statuses.values().sum();
+        assert_eq!(responses, totals.requests, "{context}");
         let now = &outcome.run.concurrency;
-        assert!(now.open_max <= plan.connections, "{told}");
-        assert!(now.in_flight_max <= plan.inflight_cap().max(plan.threads), "{told}");
-        assert!(now.open_mean <= f64::from(now.open_max) + 1e-6, "{told}: {now:?}");
-        assert!(now.in_flight_mean <= f64::from(now.in_flight_max) + 1e-6, "{told}: {now:?}");
-        assert!(outcome.intervals.iter().enumerate().all(|(k, i)| i.index == k as u32), "{told}");
+        assert!(now.open_max <= plan.connections, "{context}");
+        assert!(now.in_flight_max <= plan.inflight_cap().max(plan.threads), "{context}");
+        assert!(now.open_mean <= f64::from(now.open_max) + 1e-6, "{context}: {now:?}");
+        assert!(now.in_flight_mean <= f64::from(now.in_flight_max) + 1e-6, "{context}: {now:?}");
+        assert!(
+            outcome.intervals.iter().enumerate().all(|(k, i)| i.index == k as u32),
+            "{context}"
+        );
         let longest = plan.warmup_ns + plan.duration_ns.unwrap_or(0) + 2 * plan.timeout_ns;
-        assert!(outcome.took <= longest + 4 * SECOND, "{told}: {}", outcome.took);
+        assert!(outcome.took <= longest + 4 * SECOND, "{context}: {}", outcome.took);
     }
 }
 

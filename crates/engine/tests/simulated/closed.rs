@@ -1,4 +1,4 @@
-//! Closed loops that go well: who sends when.
+//! Closed loops that go well: when each user sends.
 
 use model::Nanos;
 use model::units::{MILLISECOND, SECOND};
@@ -15,7 +15,7 @@ fn sends(log: &Log, connections: u32) -> Vec<Vec<Nanos>> {
 }
 
 #[test]
-fn each_user_sends_after_its_answer() {
+fn each_user_sends_after_its_response() {
     let load = closed(3);
     let mut log = Log::default();
     let outcome = drive(&load, |world| {
@@ -40,13 +40,13 @@ fn each_user_sends_after_its_answer() {
 }
 
 #[test]
-fn answers_done_after_the_window_are_attempts_but_no_throughput() {
+fn responses_done_after_the_window_are_attempts_but_no_throughput() {
     let load = closed(1);
     let outcome = drive(&load, |world| {
         scripted(world, &load.request, |_| Some(Reply::ok_after(300 * MILLISECOND))).0
     });
     let run = outcome.run;
-    // Sent at 0, 300.1, 600.2 and 900.3 ms; the last is answered in the drain.
+    // Sent at 0, 300.1, 600.2 and 900.3 ms; the response to the last comes in the drain.
     assert_eq!((run.totals.attempts, run.totals.succeeded), (4, 4));
     assert_eq!(run.rates.requests_per_s, 3.0);
     assert_eq!(run.totals.duration_ns, SECOND);
@@ -72,7 +72,7 @@ fn pace_is_exact_and_users_do_not_march_in_step() {
 }
 
 #[test]
-fn a_pace_shorter_than_the_answer_sends_at_once() {
+fn a_pace_shorter_than_the_response_sends_at_once() {
     let load = closed(1).with(|plan| plan.pace_ns = Some(10 * MILLISECOND));
     let outcome = drive(&load, |world| {
         scripted(world, &load.request, |_| Some(Reply::ok_after(25 * MILLISECOND))).0
@@ -81,7 +81,7 @@ fn a_pace_shorter_than_the_answer_sends_at_once() {
 }
 
 #[test]
-fn think_time_follows_the_answer() {
+fn think_time_follows_the_response() {
     let load = closed(2).with(|plan| plan.think_ns = Some(20 * MILLISECOND));
     let mut log = Log::default();
     drive(&load, |world| {
@@ -127,7 +127,7 @@ fn in_flight_requests_are_capped_and_every_user_gets_its_turn() {
         });
         assert_eq!(outcome.run.concurrency.in_flight_max, 3, "pipeline {pipeline}");
         let attempts = outcome.run.totals.attempts;
-        // With requests of one user behind each other, answers come in bursts.
+        // With requests of one user behind each other, responses come in bursts.
         assert!(attempts > 3 * 850, "pipeline {pipeline}: {attempts}");
         if pipeline == 1 {
             let counts: Vec<usize> = sends(&log, 10).iter().map(Vec::len).collect();

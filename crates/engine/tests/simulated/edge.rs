@@ -1,22 +1,23 @@
-//! Whose time is whose: a generator that works for long between a response and the next request, at servers
-//! of known time; and responses that are not those to the request under way.
+//! Separates the generator's time from the server's: a generator that works for long between a response
+//! and the next request, at servers of known service time; and responses that do not belong to the
+//! request in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
 use model::{Nanos, Run, Verdict};
-use traffic::{Next, Part, Payload, Requests, Seat, Skipped, Source, Supply, Turn};
+use traffic::{Next, Part, Payload, Requests, Skipped, Source, Supply, Turn, WorkerPlace};
 
 use crate::harness::{Load, Outcome, WAY, closed, drive, open};
 use crate::server::{OK, Reply, scripted};
 
 /// Time that the way there and back takes.
 const WAYS: Nanos = 2 * WAY;
-/// How far off the truth a median that is called valid may be.
+/// How far from the truth the median of a valid run may be.
 const TRUE_WITHIN: Nanos = 50 * MICROSECOND;
 
-/// Writes the one request of a load, and takes its time over it.
+/// Writes the one request of a load, slowly.
 #[derive(Debug, Clone)]
 struct Slow {
     request: Vec<u8>,
@@ -38,12 +39,12 @@ impl Source for Slow {
 }
 
 impl Supply for Slow {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         Box::new(self.clone())
     }
 }
 
-/// What comes of a load whose requests take `takes` each to make, at a server that takes `service`.
+/// Runs a load whose requests take `takes` each to make, at a server that takes `service`.
 fn measured(load: Load, takes: Nanos, service: Nanos) -> Run {
     let slow = Slow { request: load.request.clone(), takes, toil: load.toil.clone() };
     let load = load.sending(slow);
@@ -56,7 +57,7 @@ fn measured(load: Load, takes: Nanos, service: Nanos) -> Run {
     run
 }
 
-/// Holds a run against the time that its server takes, ways included.
+/// Compares a run with the time that its server takes, network delays included.
 fn hold(run: &Run, truth: Nanos, what: &str) {
     let off = run.service_ns.p50.abs_diff(truth);
     let doubted = run.validity.verdict != Verdict::Valid;
@@ -116,32 +117,35 @@ fn a_request_in_time_is_in_flight_only_while_the_server_has_it() {
     assert_eq!(run.concurrency.in_flight_max, 1);
 }
 
-/// A load at a server that answers each request `times` times at once.
-fn answered_more_often(load: &Load, times: usize) -> Outcome {
+/// A load at a server that sends `times` responses to each request at once.
+fn responding_more_often(load: &Load, times: usize) -> Outcome {
     let bytes = OK.repeat(times);
     let reply = move |_| Some(Reply { after: MILLISECOND, ..Reply::bytes(&bytes) });
     drive(load, |world| scripted(world, &load.request, reply).0)
 }
 
 #[test]
-fn answers_that_nobody_asked_for_are_errors_and_no_time_wraps() {
+fn unsolicited_responses_are_errors_and_no_time_wraps() {
     for times in [2, 3, 9] {
         for (rate, pipeline) in [(3000.0, 8), (20_000.0, 64), (500.0, 2)] {
             let load = open(rate, 2).with(|plan| plan.pipeline = pipeline);
-            let run = answered_more_often(&load, times).run;
+            let run = responding_more_often(&load, times).run;
             for summary in [&run.service_ns, &run.response_ns, &run.wait_ns, &run.first_byte_ns] {
                 assert!(summary.max <= 2 * SECOND, "{times}, {pipeline}: {summary:?}");
             }
             let timed = run.service_ns;
             assert!(timed.count == 0 || timed.min > 0, "{timed:?}");
-            let said = &run.totals.error_samples["protocol"];
-            assert!(said.contains("more responses than") || said.contains("unsolicited"), "{said}");
+            let sample = &run.totals.error_samples["protocol"];
+            assert!(
+                sample.contains("more responses than") || sample.contains("unsolicited"),
+                "{sample}"
+            );
         }
     }
 }
 
 #[test]
-fn the_first_byte_is_that_of_the_final_answer() {
+fn the_first_byte_is_that_of_the_final_response() {
     let interim = b"HTTP/1.1 103 Early Hints\r\n\r\n";
     let half = OK.len() / 2;
     // What comes at once and what 10 ms later, and when the first byte of the final response is there.
@@ -157,11 +161,11 @@ fn the_first_byte_is_that_of_the_final_answer() {
         let reply = Reply::bytes(&at_once);
         let then = (!later.is_empty()).then(|| (10 * MILLISECOND, later.clone()));
         let reply = Reply { then, ..reply };
-        let said = (at_once, later);
-        let answer = move |_| Some(reply.clone());
-        let run = drive(&load, |world| scripted(world, &load.request, answer).0).run;
+        let sent = (at_once, later);
+        let response = move |_| Some(reply.clone());
+        let run = drive(&load, |world| scripted(world, &load.request, response).0).run;
         let first = first_ms * MILLISECOND + WAYS;
-        assert!(run.totals.succeeded > 50, "{said:?}");
-        assert_eq!((run.first_byte_ns.min, run.first_byte_ns.max), (first, first), "{said:?}");
+        assert!(run.totals.succeeded > 50, "{sent:?}");
+        assert_eq!((run.first_byte_ns.min, run.first_byte_ns.max), (first, first), "{sent:?}");
     }
 }

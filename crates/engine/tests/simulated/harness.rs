@@ -1,4 +1,4 @@
-//! From a load and a server to the run that came of them.
+//! Runs a load against a server in virtual time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use model::units::{MICROSECOND, SECOND};
 use model::{Arrivals, Interval, Io, Nanos, Plan, Run, RunBuilder};
 use net::{ConnId, Event, Handler, Net as _, Next, Route};
 use testkit::sim::{Actor, Conditions, Delay, HostLimits, SimNet, World, run};
-use traffic::{Always, Halt, Seat, Supply};
+use traffic::{Always, Halt, Supply, WorkerPlace};
 
 /// One way through the network of [`Load::conditions`].
 pub const WAY: Nanos = 50 * MICROSECOND;
@@ -36,7 +36,7 @@ pub struct Load {
     pub toil: Arc<AtomicU64>,
 }
 
-/// A closed loop of so many users for a second.
+/// A closed loop of `connections` users for a second.
 pub fn closed(connections: u32) -> Load {
     Load {
         plan: plan(connections),
@@ -54,7 +54,7 @@ pub fn closed(connections: u32) -> Load {
     }
 }
 
-/// An open loop at a rate over at most so many connections for a second.
+/// An open loop at a rate over at most `connections` connections for a second.
 pub fn open(rate_per_s: f64, connections: u32) -> Load {
     let mut load = closed(connections);
     load.plan.rate_per_s = Some(rate_per_s);
@@ -69,16 +69,16 @@ impl Load {
         self
     }
 
-    /// With requests of its own.
+    /// With its own source of requests.
     pub fn sending(self, sources: impl Supply + 'static) -> Self {
         Self { sources: Some(Arc::new(sources)), ..self }
     }
 
     fn source(&self, worker: u32) -> Box<dyn traffic::Source> {
-        let seat = Seat { worker, workers: self.plan.threads };
+        let worker_place = WorkerPlace { worker, workers: self.plan.threads };
         match &self.sources {
-            Some(sources) => sources.source(seat),
-            None => Always::new(self.request.clone(), false).source(seat),
+            Some(sources) => sources.source(worker_place),
+            None => Always::new(self.request.clone(), false).source(worker_place),
         }
     }
 }
@@ -94,7 +94,7 @@ const COLLECT_EVERY: Nanos = 10 * SECOND;
 /// Longest that a load may take beyond its window, in virtual time.
 const PATIENCE: Nanos = 7200 * SECOND;
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Debug)]
 pub struct Outcome {
     pub run: Run,
@@ -105,7 +105,7 @@ pub struct Outcome {
     /// Why a source ended the run.
     pub halted: Option<Halt>,
     /// When bytes came to the workers, after the world's beginning, in order for each worker.
-    pub heard: Vec<Nanos>,
+    pub received: Vec<Nanos>,
 }
 
 impl Outcome {
@@ -115,7 +115,7 @@ impl Outcome {
     }
 }
 
-/// Drives a load at what `serve` puts into the world.
+/// Drives a load at the server that `serve` puts into the world.
 pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome {
     let world = World::under(load.seed, load.conditions);
     let begin = world.now();
@@ -135,17 +135,17 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     run(&world, begin + planned + PATIENCE, &mut actors);
     drop(actors);
     let took = workers.iter().map(|(_, timed)| timed.done_at).max().unwrap_or(0) - begin;
-    let heard = workers.into_iter().flat_map(|(_, timed)| timed.heard);
-    let heard = heard.map(|at| at - begin).collect();
+    let received = workers.into_iter().flat_map(|(_, timed)| timed.received);
+    let received = received.map(|at| at - begin).collect();
     let mut clerk = clerk.1;
     clerk.collect();
     assert!(clerk.collector.finished(), "seed {}: a worker never finished", load.seed);
     let run = clerk.builder.finish(load.stop_at.is_some());
     let halted = barrier.halted().cloned();
-    Outcome { run, intervals: clerk.intervals, took, halted, heard }
+    Outcome { run, intervals: clerk.intervals, took, halted, received }
 }
 
-/// Workers at their places, and where their intervals go.
+/// The workers, and the channel of their intervals.
 struct Crew {
     workers: Vec<(SimNet, Timed)>,
     collector: Collector,
@@ -177,7 +177,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             intervals: intervals.clone(),
             spares: returned,
         };
-        let timed = Timed { worker: Worker::new(job), done_at: 0, heard: Vec::new() };
+        let timed = Timed { worker: Worker::new(job), done_at: 0, received: Vec::new() };
         let mut net = world.limited_host(load.limits);
         net.batch();
         net.toils(load.toil.clone());
@@ -187,11 +187,11 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
     Crew { workers, collector, inbox, barrier }
 }
 
-/// A worker, when it was done, and when it heard something.
+/// A worker, when it was done, and when it received bytes.
 struct Timed {
     worker: Worker,
     done_at: u64,
-    heard: Vec<u64>,
+    received: Vec<u64>,
 }
 
 impl Handler<SimNet> for Timed {
@@ -201,7 +201,7 @@ impl Handler<SimNet> for Timed {
 
     fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
         if let Event::Received(_) = event {
-            self.heard.push(net.now());
+            self.received.push(net.now());
         }
         self.worker.event(net, token, event);
     }

@@ -1,4 +1,5 @@
-//! A thousand healthy servers in virtual time, of whom the rules about servers, users and generators in trouble say nothing.
+//! A thousand healthy servers in virtual time, in which the rules about servers, users and generators
+//! in trouble find nothing.
 
 use model::units::{MILLISECOND, SECOND};
 use model::{Nanos, ReasonCode, Verdict};
@@ -8,7 +9,7 @@ use crate::server::{Reply, scripted};
 
 const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 
-/// What must not be said of a healthy run.
+/// Reasons that must not be given for a healthy run.
 const TROUBLE: [ReasonCode; 8] = [
     ReasonCode::NoResponses,
     ReasonCode::ServerGone,
@@ -52,7 +53,7 @@ fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
     let mean = [2e6, 1e7, 1e8, 1e9, 3e9][(draw() * 5.0) as usize];
     let mut load = match draw() < 0.5 {
         true => closed(users),
-        // At most 95 % of what so many connections can carry.
+        // At most 95 % of what these connections can carry.
         false => open((0.95 * f64::from(users) * 1e9 / mean).min(300.0), users),
     };
     load.seed = seed;
@@ -68,7 +69,7 @@ fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
     let bodies = bodies[(draw() * 4.0) as usize];
     let serve = move |at: u64| {
         let after = if spread { -mean * (1.0 - draw()).ln() } else { mean };
-        // A pause of the server: whoever comes in it waits until it is over.
+        // A pause of the server: requests that arrive during it wait until it is over.
         let paused = stall && (4 * SECOND..4 * SECOND + 700 * MILLISECOND).contains(&at);
         let rest = if paused { 4 * SECOND + 700 * MILLISECOND - at } else { 0 };
         let reply =
@@ -99,14 +100,14 @@ fn of_a_thousand_healthy_servers_none_is_in_trouble() {
     for seed in testkit::sim::seeds(0..1000) {
         let (load, mut serve) = healthy(seed);
         let outcome = drive(&load, |world| {
-            scripted(world, &load.request, move |asked| Some(serve(asked.at))).0
+            scripted(world, &load.request, move |request| Some(serve(request.at))).0
         });
         for reason in verdict::judge(&outcome.run).reasons {
             let errors = reason.code == ReasonCode::FastErrors;
-            let told =
+            let reported =
                 TROUBLE.contains(&reason.code) || errors && reason.consequence == Verdict::Invalid;
             let run = &outcome.run;
-            assert!(!told, "seed {seed}: {reason:?}\n{:?}\n{:?}", load.plan, run.presence);
+            assert!(!reported, "seed {seed}: {reason:?}\n{:?}\n{:?}", load.plan, run.presence);
         }
     }
 }

@@ -2,19 +2,19 @@
 //! built-in one, where every instant can be had by arithmetic.
 //!
 //! * `harness`: a load, a world and a server to the run that came of them.
-//! * `server`: servers that answer as a closure says.
-//! * `closed`, `open`: what leaves when, and what is measured, when all goes well.
+//! * `server`: servers that respond as a closure says.
+//! * `closed`, `open`: when requests leave, and what is measured, when all goes well.
 //! * `queue`: waiting against queueing theory and against a stalling server.
 //! * `theory`: queues by the million against Lindley's recursion and theory.
 //! * `capacity`: searches for the capacity of queues that have a known one.
 //! * `paths`, `sources`: requests that differ, sessions, bursts, and sources that end the run.
 //! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
-//! * `presence`: servers that go away, told with their share of the time.
-//! * `healthy`: a thousand healthy servers, never said to be in trouble.
+//! * `presence`: servers that go away, reported with the share of time.
+//! * `healthy`: a thousand healthy servers, never reported as in trouble.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
-//! * `edge`: whose time is whose, and responses that nobody asked for.
-//! * `users`: users who are never answered, and kinds of responses.
+//! * `edge`: the generator's time against the server's, and unsolicited responses.
+//! * `users`: users who never get a response, and kinds of responses.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
 mod capacity;

@@ -1,4 +1,4 @@
-//! Open loops that go well: requests leave when they are due, whoever sends them.
+//! Open loops that go well: requests leave when they are due, whichever worker sends them.
 
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
 use model::{Arrivals, Nanos, Schedule};
@@ -47,9 +47,9 @@ fn requests_leave_when_they_are_due_whatever_the_workers() {
             (run.service_ns.min, run.service_ns.max),
             (300 * MICROSECOND - WAY * 2, 200 * MICROSECOND)
         );
-        // What a connection had to be opened for came later; everything else exactly on time.
+        // Requests that had to wait for a new connection came later; all others exactly on time.
         assert!(run.wait_ns.max <= HANDSHAKE, "{:?}", run.wait_ns);
-        let mut came: Vec<Nanos> = log.borrow().iter().map(|asked| asked.at).collect();
+        let mut came: Vec<Nanos> = log.borrow().iter().map(|request| request.at).collect();
         came.sort_unstable();
         let start = came.iter().zip(&dues).map(|(at, due)| at - due - WAY).min().expect("requests");
         let on_time = dues.iter().filter(|&&due| came.binary_search(&(start + due + WAY)).is_ok());

@@ -1,5 +1,5 @@
 //! Whether a queue of known capacity keeps up with sessions: as many must pile up as the fluid limit
-//! says, and none where sessions are only long.
+//! predicts, and none where sessions are only long.
 
 use model::run::SessionPace;
 use model::units::{MILLISECOND, SECOND};
@@ -47,12 +47,12 @@ impl Case {
         });
         let (mut free, latency) = (0, self.latency);
         let run = drive(&load, |world| {
-            let answer = move |at: Nanos| {
+            let delay = move |at: Nanos| {
                 free = at.max(free) + (SECOND as f64 / CAPACITY) as Nanos;
                 free - at + latency
             };
-            let mut answer = answer;
-            by_path(world, move |heard| Some(Reply::ok_after(answer(heard.at)))).0
+            let mut delay = delay;
+            by_path(world, move |request| Some(Reply::ok_after(delay(request.at)))).0
         })
         .run;
         let pace = run.session_pace().expect("sessions arrive");
@@ -110,7 +110,7 @@ fn long_sessions_do_not_pile_up() {
 }
 
 #[test]
-fn sessions_that_come_at_random_are_given_their_chance() {
+fn randomly_arriving_sessions_are_not_reported_as_piling_up() {
     for (load, kept) in [(0.9, true), (1.2, false)] {
         let (pace, _) = Case { arrivals: Arrivals::Poisson, ..Case::of(10, load) }.pace();
         assert_eq!(pace.reaches(0.99), kept, "{load}: {pace:?}");

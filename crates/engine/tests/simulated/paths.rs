@@ -1,4 +1,4 @@
-//! A server that answers by what is asked for, and the sources that ask.
+//! A server that responds by path, and the sources that send to it.
 //!
 //! Requests are heads without a body; the server finds their ends by the empty line, and shares no
 //! code with the worker under test.
@@ -13,8 +13,8 @@ use model::{EndpointPlan, ErrorClass, FlowPlan, Mix, Nanos};
 use net::{Close, ConnId, Event, Handler, Net as _, Next as Wake};
 use testkit::sim::{SimNet, World};
 use traffic::{
-    Answered, Fixed, Halt, Next, Part, Requests, Seat, Session, Skipped, Source, Supply, Turn,
-    Wants,
+    Completed, Fixed, Halt, Next, Part, Requests, Session, Skipped, Source, Supply, Turn, Wants,
+    WorkerPlace,
 };
 use wire::ResponseHead;
 
@@ -23,7 +23,7 @@ use crate::server::Reply;
 
 /// A request that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct PathRequest {
     pub path: String,
     /// Which connection, in order of acceptance.
     pub conn: u32,
@@ -31,7 +31,7 @@ pub struct Heard {
     pub at: Nanos,
 }
 
-pub type Log = Rc<RefCell<Vec<Heard>>>;
+pub type Log = Rc<RefCell<Vec<PathRequest>>>;
 
 struct ByPath<F> {
     reply: F,
@@ -42,10 +42,10 @@ struct ByPath<F> {
     log: Log,
 }
 
-/// A server that answers as `reply` says (`None`: never), and what it will have heard.
+/// A server that responds as `reply` says (`None`: never), and what it will have received.
 pub fn by_path(
     world: &World,
-    reply: impl FnMut(&Heard) -> Option<Reply> + 'static,
+    reply: impl FnMut(&PathRequest) -> Option<Reply> + 'static,
 ) -> (Vec<Served>, Log) {
     let mut net = world.host();
     net.listen(address());
@@ -61,20 +61,20 @@ pub fn by_path(
     (vec![(net, Box::new(handler))], log)
 }
 
-impl<F: FnMut(&Heard) -> Option<Reply>> ByPath<F> {
-    fn heard(&mut self, token: u32, head: &str, now: u64) {
+impl<F: FnMut(&PathRequest) -> Option<Reply>> ByPath<F> {
+    fn received(&mut self, token: u32, head: &str, now: u64) {
         let path = head.split(' ').nth(1).expect("a request line").to_owned();
-        let heard = Heard { path, conn: token, at: now - self.begin };
-        if let Some(reply) = (self.reply)(&heard) {
+        let request = PathRequest { path, conn: token, at: now - self.begin };
+        if let Some(reply) = (self.reply)(&request) {
             let index = self.replies.len() as u64;
             self.ahead.push(Reverse((now + reply.after, index, token)));
             self.replies.push(reply);
         }
-        self.log.borrow_mut().push(heard);
+        self.log.borrow_mut().push(request);
     }
 }
 
-impl<F: FnMut(&Heard) -> Option<Reply>> Handler<SimNet> for ByPath<F> {
+impl<F: FnMut(&PathRequest) -> Option<Reply>> Handler<SimNet> for ByPath<F> {
     fn accepted(&mut self, _: &mut SimNet, conn: ConnId) -> Option<u32> {
         self.conns.push((conn, Vec::new()));
         Some(self.conns.len() as u32 - 1)
@@ -89,7 +89,7 @@ impl<F: FnMut(&Heard) -> Option<Reply>> Handler<SimNet> for ByPath<F> {
                 let (heads, rest) = text.rsplit_once("\r\n\r\n").unwrap_or(("", &text));
                 *held = rest.as_bytes().to_vec();
                 for head in heads.split("\r\n\r\n").filter(|head| !head.is_empty()) {
-                    self.heard(token, head, net.now());
+                    self.received(token, head, net.now());
                 }
             }
             Event::Eof => net.close(*conn, Close::Now),
@@ -118,9 +118,9 @@ pub fn request(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: sim\r\n\r\n")
 }
 
-/// What a source was told or answered.
+/// A call to a source, with its arguments or its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum SourceCall {
     /// A turn, with how many requests it brought.
     Turn {
         user: u32,
@@ -140,7 +140,7 @@ pub enum Told {
         user: u32,
         text: String,
     },
-    Answered {
+    Completed {
         user: u32,
         success: bool,
     },
@@ -150,7 +150,7 @@ pub enum Told {
     },
 }
 
-pub type Calls = Arc<Mutex<Vec<Told>>>;
+pub type Calls = Arc<Mutex<Vec<SourceCall>>>;
 
 /// What users do: sessions of steps, one after another.
 #[derive(Debug, Clone, Default)]
@@ -179,7 +179,7 @@ impl Script {
         Self { steps: steps.iter().map(|step| vec![*step]).collect(), ..Self::default() }
     }
 
-    pub fn told(&self) -> Vec<Told> {
+    pub fn source_calls(&self) -> Vec<SourceCall> {
         self.calls.lock().expect("no panic").clone()
     }
 
@@ -203,7 +203,7 @@ impl Script {
 }
 
 impl Supply for Script {
-    fn source(&self, _: Seat) -> Box<dyn Source> {
+    fn source(&self, _: WorkerPlace) -> Box<dyn Source> {
         let bytes = |path: &str| Fixed { bytes: request(path).into_bytes().into() };
         Box::new(Player {
             fixed: if self.fixed { self.endpoints().map(bytes).collect() } else { Vec::new() },
@@ -241,8 +241,8 @@ impl Player {
         &mut self.users[index]
     }
 
-    fn tell(&self, told: Told) {
-        self.script.calls.lock().expect("no panic").push(told);
+    fn record(&self, call: SourceCall) {
+        self.script.calls.lock().expect("no panic").push(call);
     }
 
     fn pause(&mut self, turn: Turn) -> Option<Nanos> {
@@ -310,17 +310,17 @@ impl Source for Player {
             return Next::Halt(Halt("enough: x.csv is used up".into()));
         }
         if let Some(until) = self.pause(turn) {
-            self.tell(Told::Turn { user: turn.user, drawn, put: 0, at: turn.now });
+            self.record(SourceCall::Turn { user: turn.user, drawn, put: 0, at: turn.now });
             return Next::At(until);
         }
         self.turns += 1;
         let put = self.put(turn, out);
-        self.tell(Told::Turn { user: turn.user, drawn, put, at: turn.now });
+        self.record(SourceCall::Turn { user: turn.user, drawn, put, at: turn.now });
         Next::Send
     }
 
     fn skip(&mut self, turn: Turn) -> Skipped {
-        self.tell(Told::Skipped { user: turn.user, drawn: turn.draw.is_some() });
+        self.record(SourceCall::Skipped { user: turn.user, drawn: turn.draw.is_some() });
         if turn.draw.is_some() {
             return Skipped { endpoint: 0, session: Some(Session { flow: 0, failed_at: Some(0) }) };
         }
@@ -330,18 +330,18 @@ impl Source for Player {
     }
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
-        self.tell(Told::Head { user, status: head.status });
+        self.record(SourceCall::Head { user, status: head.status });
         self.user(user).body.clear();
     }
 
     fn body(&mut self, user: u32, bytes: &[u8]) {
         let text = str::from_utf8(bytes).expect("text");
-        self.tell(Told::Body { user, text: text.into() });
+        self.record(SourceCall::Body { user, text: text.into() });
         self.user(user).body.push_str(text);
     }
 
-    fn answered(&mut self, user: u32, success: bool, _: Nanos) -> Answered {
-        self.tell(Told::Answered { user, success });
+    fn completed(&mut self, user: u32, success: bool, _: Nanos) -> Completed {
+        self.record(SourceCall::Completed { user, success });
         let whole = self.script.wants == Wants::Whole;
         let checked = self.script.checked;
         let last = self.script.steps.len() - 1;
@@ -355,15 +355,15 @@ impl Source for Player {
         if failed {
             *state = User { body: std::mem::take(&mut state.body), ..User::default() };
         }
-        Answered {
+        Completed {
             failed_check: (success && wrong).then_some(0),
             session: ended.then_some(Session { flow: 0, failed_at }),
-            ..Answered::default()
+            ..Completed::default()
         }
     }
 
     fn lost(&mut self, user: u32, class: ErrorClass) -> Option<Session> {
-        self.tell(Told::Lost { user, class });
+        self.record(SourceCall::Lost { user, class });
         let last = self.script.steps.len() - 1;
         let state = std::mem::take(self.user(user));
         let at = if state.step == 0 { last } else { state.step - 1 };

@@ -1,4 +1,4 @@
-//! Servers that go away while they are measured, and healthy ones that only seem to.
+//! Servers that go away while they are measured, and healthy ones that only appear to.
 
 use model::units::{MILLISECOND, SECOND};
 use model::{Nanos, ReasonCode, Run, Verdict};
@@ -12,7 +12,7 @@ const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n
 /// Half of the window.
 const HALF: Nanos = 3 * SECOND;
 
-/// 20 users of a server that answers in 2 ms, in either loop, for 6 s.
+/// 20 users of a server that responds in 2 ms, in either loop, for 6 s.
 fn loads() -> [Load; 2] {
     [closed(20), open(400.0, 20)].map(|load| {
         load.with(|plan| (plan.duration_ns, plan.timeout_ns) = (Some(6 * SECOND), 2 * SECOND))
@@ -24,8 +24,8 @@ fn judged(mut run: Run) -> Run {
     run
 }
 
-/// What the rule says of a run, if it speaks.
-fn said(run: &Run) -> Option<(Verdict, String)> {
+/// The finding of the rule for a run, if there is one.
+fn finding(run: &Run) -> Option<(Verdict, String)> {
     let reasons = run.validity.reasons.iter();
     let mut gone = reasons.filter(|reason| reason.code == ReasonCode::ServerGone);
     gone.next().map(|reason| (reason.consequence, reason.text.clone()))
@@ -38,8 +38,8 @@ fn after(
     let then = std::rc::Rc::new(then);
     move |world, load| {
         let then = then.clone();
-        scripted(world, &load.request, move |asked| {
-            if asked.at < of { Some(Reply::ok_after(2 * MILLISECOND)) } else { then() }
+        scripted(world, &load.request, move |request| {
+            if request.at < of { Some(Reply::ok_after(2 * MILLISECOND)) } else { then() }
         })
         .0
     }
@@ -51,7 +51,7 @@ fn well(world: &World, load: &Load, from: Nanos, until: Nanos) -> Served {
 
 type Serve = Box<dyn Fn(&World, &Load) -> Vec<Served>>;
 
-/// Each way to go at half of the window, what the rule says of it, and the share that is left.
+/// Each way to go away at half of the window, the rule's finding, and the share of time that is left.
 #[test]
 fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
     let cases: Vec<(&str, Serve, &str, f64)> = vec![
@@ -83,21 +83,21 @@ fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
                 if load.plan.rate_per_s.is_some() { "open" } else { "closed" }
             );
             let run = judged(drive(&load, |world| serve(world, &load)).run);
-            let Some((consequence, text)) = said(&run) else { panic!("{which}: not named") };
+            let Some((consequence, text)) = finding(&run) else { panic!("{which}: not named") };
             assert_eq!(consequence, Verdict::Invalid, "{which}");
             assert!(text.contains(words), "{which}: {text}");
             let found = run.rates.available_ratio.unwrap();
             // Backing off may last up to a second beyond the server's return; arrivals of an open loop
-            // that have not timed out by then are answered.
+            // that have not timed out by then get a response.
             let open = load.plan.rate_per_s.is_some();
             let within = match (name, open) {
                 ("killed and back", false) => 0.17,
                 ("killed and back", true) => 0.3,
                 _ => 0.02,
             };
-            // Users of a closed loop are answered, if by errors; arrivals of an open one find no connection.
-            let answered = name == "slow 503s" && !open;
-            let available = if answered { 1.0 } else { available };
+            // Users of a closed loop get responses, if only errors; arrivals of an open one find no connection.
+            let gets_responses = name == "slow 503s" && !open;
+            let available = if gets_responses { 1.0 } else { available };
             assert!((found - available).abs() < within, "{which}: {found}");
             let totals = &run.totals;
             let parts =
@@ -138,19 +138,19 @@ fn what_is_lost_before_the_window_is_not_the_windows() {
     });
     let serve = |world: &World| vec![well(world, &load, SECOND, 60 * SECOND)];
     let run = judged(drive(&load, serve).run);
-    assert_eq!(said(&run), None);
+    assert_eq!(finding(&run), None);
     assert_eq!((run.rates.available_ratio, run.rates.attempts_success_ratio), (Some(1.0), None));
 }
 
 #[test]
 fn a_server_without_half_of_its_instances_is_named() {
-    // Every other connection is cut off at its first request, by turns, from half of the window on.
+    // Every other connection is cut off at its first request, from half of the window on.
     for load in loads() {
         let load = load.with(|plan| plan.keepalive = false);
         let run = judged(
             drive(&load, |world| {
-                scripted(world, &load.request, |asked| {
-                    let dead = asked.at >= HALF && asked.nth % 2 == 1;
+                scripted(world, &load.request, |request| {
+                    let dead = request.at >= HALF && request.nth % 2 == 1;
                     let reply = if dead {
                         Reply { after: 2 * MILLISECOND, ..Reply::default() }
                     } else {
@@ -162,7 +162,7 @@ fn a_server_without_half_of_its_instances_is_named() {
             })
             .run,
         );
-        let (consequence, text) = said(&run).expect("named");
+        let (consequence, text) = finding(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert!(text.contains("cut off some of its users"), "{text}");
     }
@@ -174,8 +174,8 @@ fn instances_that_take_their_connections_along_are_named() {
     for load in loads() {
         let run = judged(
             drive(&load, |world| {
-                scripted(world, &load.request, |asked| {
-                    let dead = asked.at >= HALF && asked.conn < 20 && asked.conn % 2 == 1;
+                scripted(world, &load.request, |request| {
+                    let dead = request.at >= HALF && request.conn < 20 && request.conn % 2 == 1;
                     let ok = Reply::ok_after(40 * MILLISECOND);
                     let cut = Reply { after: 2 * MILLISECOND, ..Reply::default() };
                     Some(if dead { cut.ending(Close::Reset) } else { ok })
@@ -184,7 +184,7 @@ fn instances_that_take_their_connections_along_are_named() {
             })
             .run,
         );
-        let (consequence, text) = said(&run).expect("named");
+        let (consequence, text) = finding(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert!(text.contains("cut off 10 of "), "{text}");
     }
@@ -198,16 +198,16 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
             let load = load.with(|plan| plan.timeout_ns = timeout_ns);
             let run = judged(
                 drive(&load, |world| {
-                    scripted(world, &load.request, move |asked| {
-                        let stalls = (stall.0..stall.1).contains(&asked.at);
-                        let rest = if stalls { stall.1 - asked.at } else { 0 };
+                    scripted(world, &load.request, move |request| {
+                        let stalls = (stall.0..stall.1).contains(&request.at);
+                        let rest = if stalls { stall.1 - request.at } else { 0 };
                         Some(Reply::ok_after(rest + 2 * MILLISECOND))
                     })
                     .0
                 })
                 .run,
             );
-            let (consequence, text) = said(&run).expect("named");
+            let (consequence, text) = finding(&run).expect("named");
             assert_eq!(consequence, Verdict::Invalid, "{text}");
             assert!(text.contains("2.00s into the window, until 4."), "{text}");
         }
@@ -215,39 +215,39 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
 }
 
 #[test]
-fn answers_that_cannot_be_used_are_named() {
+fn responses_that_cannot_be_used_are_named() {
     let twice = [OK, OK].concat();
     for load in loads() {
         let twice = twice.clone();
         let run = judged(
             drive(&load, |world| {
-                scripted(world, &load.request, move |asked| {
-                    let bytes = if asked.at < HALF { OK } else { &twice };
+                scripted(world, &load.request, move |request| {
+                    let bytes = if request.at < HALF { OK } else { &twice };
                     Some(Reply { after: 2 * MILLISECOND, ..Reply::bytes(bytes) })
                 })
                 .0
             })
             .run,
         );
-        let (consequence, text) = said(&run).expect("named");
+        let (consequence, text) = finding(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert!(text.contains("not usable HTTP: after its response"), "{text}");
     }
 }
 
-/// What is made of failing responses.
+/// The verdict on failing responses.
 fn failing(run: &Run) -> Option<Verdict> {
     let mut reasons = run.validity.reasons.iter();
     reasons.find(|reason| reason.code == ReasonCode::FastErrors).map(|reason| reason.consequence)
 }
 
 #[test]
-fn answers_that_begin_to_fail_are_told_from_those_that_are_shed() {
+fn responses_that_begin_to_fail_are_told_apart_from_load_shedding() {
     const GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
     // An instance that is gone; one that is overloaded and slower and slower until it sheds; a limit on the
     // rate; and an API half of whose responses are failures.
-    type Answer = fn(nth: u64, at: Nanos) -> (Nanos, &'static [u8]);
-    let cases: [(&str, Answer, Verdict); 4] = [
+    type Response = fn(nth: u64, at: Nanos) -> (Nanos, &'static [u8]);
+    let cases: [(&str, Response, Verdict); 4] = [
         (
             "an instance gone",
             |nth, at| (2, if at >= HALF && nth % 2 == 1 { GATEWAY } else { OK }),
@@ -268,12 +268,12 @@ fn answers_that_begin_to_fail_are_told_from_those_that_are_shed() {
         ),
         ("fails", |nth, _| (2, if nth % 2 == 1 { GATEWAY } else { OK }), Verdict::Valid),
     ];
-    for (name, answer, verdict) in cases {
+    for (name, response, verdict) in cases {
         for load in loads() {
             let run = judged(
                 drive(&load, |world| {
-                    scripted(world, &load.request, move |asked| {
-                        let (ms, bytes) = answer(asked.nth, asked.at);
+                    scripted(world, &load.request, move |request| {
+                        let (ms, bytes) = response(request.nth, request.at);
                         let after = (ms + 1) * MILLISECOND;
                         Some(Reply { after, ..Reply::bytes(bytes) })
                     })
@@ -299,6 +299,6 @@ fn a_restart_of_a_moment_is_a_note() {
         ]
     };
     let run = judged(drive(&load, serve).run);
-    let (consequence, text) = said(&run).expect("named");
+    let (consequence, text) = finding(&run).expect("named");
     assert_eq!(consequence, Verdict::Valid, "{text}");
 }

@@ -67,7 +67,7 @@ fn a_stall_is_seen_by_everyone_who_met_it() {
     assert!(response.at_quantile(0.89) < MILLISECOND, "{}", response.at_quantile(0.89));
 }
 
-/// The same in a closed loop meets the stall once a user: that is why rates are fixed.
+/// In a closed loop each user meets the stall only once: the reason for fixed rates.
 #[test]
 fn a_closed_loop_meets_a_stall_once_a_user() {
     let stall = Stall { every_ns: 10 * SECOND, for_ns: SECOND };
@@ -76,7 +76,7 @@ fn a_closed_loop_meets_a_stall_once_a_user() {
         (plan.duration_ns, plan.pace_ns) = (Some(15 * SECOND), Some(10 * MILLISECOND));
     });
     let run = drive(&load, |world| built_in(world, &options)).run;
-    let service = run.histogram("service").expect("answers");
+    let service = run.histogram("service").expect("responses");
     assert!((990 * MILLISECOND..=SECOND + MILLISECOND).contains(&service.max()));
     assert!(service.at_quantile(0.995) < MILLISECOND);
 }

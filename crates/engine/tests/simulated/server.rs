@@ -1,4 +1,4 @@
-//! Servers that answer as a closure says, and write down what came.
+//! Servers that respond as a closure says, and record what they received.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ pub const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// A request that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct NthRequest {
     /// Counts from 0 over all connections.
     pub nth: u64,
     /// Which connection, in order of acceptance.
@@ -26,13 +26,13 @@ pub struct Asked {
     pub at: Nanos,
 }
 
-/// What is done about it.
+/// The reply to it.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     /// How long it takes.
     pub after: Nanos,
     pub bytes: Vec<u8>,
-    /// What follows so much later, if anything.
+    /// More bytes that follow later, if any.
     pub then: Option<(Nanos, Vec<u8>)>,
     /// How the connection ends behind it, if it does.
     pub end: Option<Close>,
@@ -52,14 +52,14 @@ impl Reply {
     }
 }
 
-/// Everything a server was asked, readable after the run.
-pub type Log = Rc<RefCell<Vec<Asked>>>;
+/// All requests that a server received, readable after the run.
+pub type Log = Rc<RefCell<Vec<NthRequest>>>;
 
 /// A server whose requests are all alike.
 struct Scripted<F> {
     reply: F,
     request: Vec<u8>,
-    /// Bytes of a request after which it is taken for asked.
+    /// Bytes of a request after which it counts as received.
     enough: usize,
     begin: u64,
     conns: Vec<Accepted>,
@@ -71,28 +71,28 @@ struct Scripted<F> {
 struct Accepted {
     conn: ConnId,
     /// Bytes that came.
-    heard: usize,
-    asked: u64,
+    received: usize,
+    requests: u64,
 }
 
-/// A server that answers `request` as `reply` says (`None`: never), and what it will have seen.
+/// A server that responds to `request` as `reply` says (`None`: never), and what it will have received.
 ///
 /// # Panics
 /// When it runs and anything but requests, back to back, arrives on a connection.
 pub fn scripted(
     world: &World,
     request: &[u8],
-    reply: impl FnMut(Asked) -> Option<Reply> + 'static,
+    reply: impl FnMut(NthRequest) -> Option<Reply> + 'static,
 ) -> (Vec<Served>, Log) {
     scripted_early(world, request, request.len(), reply)
 }
 
-/// The same, but it answers once `enough` bytes of a request have come.
+/// The same, but it responds once `enough` bytes of a request have come.
 pub fn scripted_early(
     world: &World,
     request: &[u8],
     enough: usize,
-    reply: impl FnMut(Asked) -> Option<Reply> + 'static,
+    reply: impl FnMut(NthRequest) -> Option<Reply> + 'static,
 ) -> (Vec<Served>, Log) {
     let mut net = world.host();
     net.listen(address());
@@ -110,15 +110,15 @@ pub fn scripted_early(
     (vec![(net, Box::new(handler))], log)
 }
 
-impl<F: FnMut(Asked) -> Option<Reply>> Scripted<F> {
-    fn asked(&mut self, token: u32, now: u64) {
+impl<F: FnMut(NthRequest) -> Option<Reply>> Scripted<F> {
+    fn received(&mut self, token: u32, now: u64) {
         let accepted = &mut self.conns[token as usize];
-        let nth_on_conn = accepted.asked;
-        accepted.asked += 1;
+        let nth_on_conn = accepted.requests;
+        accepted.requests += 1;
         let nth = self.log.borrow().len() as u64;
-        let asked = Asked { nth, conn: token, nth_on_conn, at: now - self.begin };
-        self.log.borrow_mut().push(asked);
-        if let Some(reply) = (self.reply)(asked) {
+        let request = NthRequest { nth, conn: token, nth_on_conn, at: now - self.begin };
+        self.log.borrow_mut().push(request);
+        if let Some(reply) = (self.reply)(request) {
             let index = self.replies.len() as u64;
             self.ahead.push(Reverse((now + reply.after, index, token)));
             self.replies.push(reply);
@@ -126,24 +126,28 @@ impl<F: FnMut(Asked) -> Option<Reply>> Scripted<F> {
     }
 }
 
-impl<F: FnMut(Asked) -> Option<Reply>> Handler<SimNet> for Scripted<F> {
+impl<F: FnMut(NthRequest) -> Option<Reply>> Handler<SimNet> for Scripted<F> {
     fn accepted(&mut self, _: &mut SimNet, conn: ConnId) -> Option<u32> {
-        self.conns.push(Accepted { conn, heard: 0, asked: 0 });
+        self.conns.push(Accepted { conn, received: 0, requests: 0 });
         Some(self.conns.len() as u32 - 1)
     }
 
     fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
-        let Accepted { conn, heard, .. } = &mut self.conns[token as usize];
+        let Accepted { conn, received, .. } = &mut self.conns[token as usize];
         match event {
             Event::Received(bytes) => {
                 let length = self.request.len();
-                let before = (*heard + length - self.enough) / length;
+                let before = (*received + length - self.enough) / length;
                 for &byte in bytes {
-                    assert_eq!(byte, self.request[*heard % length], "at {heard} of a request");
-                    *heard += 1;
+                    assert_eq!(
+                        byte,
+                        self.request[*received % length],
+                        "at {received} of a request"
+                    );
+                    *received += 1;
                 }
-                let after = (*heard + length - self.enough) / length;
-                (before..after).for_each(|_| self.asked(token, net.now()));
+                let after = (*received + length - self.enough) / length;
+                (before..after).for_each(|_| self.received(token, net.now()));
             }
             Event::Eof => net.close(*conn, Close::Now),
             Event::Connected | Event::Drained | Event::Failed(_) => {}
@@ -178,7 +182,7 @@ pub fn mortal(
     world: &World,
     request: &[u8],
     (born, dies): (Nanos, Nanos),
-    reply: impl FnMut(Asked) -> Option<Reply> + 'static,
+    reply: impl FnMut(NthRequest) -> Option<Reply> + 'static,
 ) -> Served {
     let handler = Scripted {
         reply,

@@ -104,19 +104,19 @@ fn furthest(run: &Run, exact: &mut [Nanos]) -> f64 {
 
 /// Runs a case and holds every response against the recursion; how far the figures are off at most.
 fn follows_the_recursion(case: &Case) -> (usize, f64) {
-    let (load, Outcome { run, heard, .. }) = case.run();
+    let (load, Outcome { run, received, .. }) = case.run();
     let expected = by_recursion(case, &load);
     let totals = &run.totals;
     assert_eq!((totals.attempts, totals.succeeded), (totals.succeeded, expected.len() as u64));
     // Each response came when it must have come, to the nanosecond.
-    let mut answers: Vec<Nanos> = expected.iter().map(|(due, response)| due + response).collect();
-    answers.sort_unstable();
-    let start = heard[0] - answers[0];
-    assert_eq!(heard.len(), answers.len(), "{case:?}");
-    for (nth, (heard, answer)) in heard.iter().zip(&answers).enumerate() {
-        assert_eq!(heard - start, *answer, "{case:?}: answer {nth}");
+    let mut responses: Vec<Nanos> = expected.iter().map(|(due, response)| due + response).collect();
+    responses.sort_unstable();
+    let start = received[0] - responses[0];
+    assert_eq!(received.len(), responses.len(), "{case:?}");
+    for (nth, (received, response)) in received.iter().zip(&responses).enumerate() {
+        assert_eq!(received - start, *response, "{case:?}: response {nth}");
     }
-    // And each response is of the request it answers: bucket by bucket, and exactly in sum.
+    // And each response belongs to its request: bucket by bucket, and exactly in sum.
     let mut buckets: Latencies<u64> = Latencies::new();
     expected.iter().for_each(|&(_, response)| buckets.record(response));
     let seen = run.histogram("response").expect("responses");
@@ -139,7 +139,7 @@ fn cases(requests: f64) -> Vec<Case> {
     cases
 }
 
-fn told(claim: &str, reach: &str, got: &str, met: bool) {
+fn print_claim(claim: &str, reach: &str, got: &str, met: bool) {
     println!("truth | {claim} | {reach} | {got} | {}", if met { "yes" } else { "no" });
 }
 
@@ -157,10 +157,15 @@ fn a_million_responses_of_each_queue_equal_lindleys_recursion() {
     for case in cases(1_000_000.0) {
         let (responses, off) = follows_the_recursion(&case);
         let claim = format!("{} in simulation, each response", case.name());
-        told(&claim, "equals Lindley's recursion", &format!("{responses} of {responses}"), true);
+        print_claim(
+            &claim,
+            "equals Lindley's recursion",
+            &format!("{responses} of {responses}"),
+            true,
+        );
         let claim = format!("{} in simulation, mean to p99.99 by histogram", case.name());
         let got = format!("{:.3} %", 100.0 * off);
-        told(&claim, "within 0.1 % of the recursion", &got, off <= THREE_DIGITS);
+        print_claim(&claim, "within 0.1 % of the recursion", &got, off <= THREE_DIGITS);
         assert!(off <= THREE_DIGITS, "{case:?}: {off}");
     }
 }
@@ -209,7 +214,7 @@ fn the_mean_over_thirty_long_seeds_is_theorys_at_every_utilisation() {
         let errors = errors_from_theory(&case, 30);
         let claim = format!("{} in simulation, mean over seeds 1 to 30", case.name());
         let got = format!("{errors:+.2} standard errors");
-        told(&claim, "theory within 3 standard errors", &got, errors.abs() <= 3.0);
+        print_claim(&claim, "theory within 3 standard errors", &got, errors.abs() <= 3.0);
         if errors.abs() > 3.0 {
             far.push((case, errors));
         }

@@ -28,15 +28,15 @@ fn a_time_out_counts_as_at_least_itself_and_costs_the_connection() {
 }
 
 #[test]
-fn an_answer_after_the_time_out_is_none_though_no_scan_came_by() {
+fn a_response_after_the_time_out_is_none_though_no_scan_came_by() {
     // Scans for time-outs lie a millisecond apart, and the response comes between two.
     let until_the_close = b"HTTP/1.1 200 OK\r\n\r\nall of it";
-    for answer in [Reply::bytes(OK), Reply::bytes(until_the_close).ending(Close::Flush)] {
+    for response in [Reply::bytes(OK), Reply::bytes(until_the_close).ending(Close::Flush)] {
         let load = closed(3).with(|plan| {
             (plan.timeout_ns, plan.duration_ns) = (MILLISECOND, Some(100 * MILLISECOND));
         });
         let run = drive(&load, |world| {
-            let late = Reply { after: MILLISECOND + 300 * MICROSECOND, ..answer };
+            let late = Reply { after: MILLISECOND + 300 * MICROSECOND, ..response };
             scripted(world, &load.request, move |_| Some(late.clone())).0
         })
         .run;
@@ -54,12 +54,12 @@ fn a_pipeline_that_times_out_loses_none_of_its_requests() {
             (plan.pipeline, plan.warmup_ns) = (4, warmup_ns);
             (plan.timeout_ns, plan.duration_ns) = (400 * MILLISECOND, Some(2 * SECOND));
         });
-        // Some answers, then silence on the connection, with requests of warm-up and window behind it.
+        // Some responses, then silence on the connection, with requests of warm-up and window behind it.
         let mut log = Log::default();
         let outcome = drive(&load, |world| {
-            let (served, seen) = scripted(world, &load.request, |asked| {
-                let after = 20 * MILLISECOND + asked.nth_on_conn % 4 * 13 * MILLISECOND;
-                (asked.nth_on_conn < 9).then(|| Reply::ok_after(after))
+            let (served, seen) = scripted(world, &load.request, |request| {
+                let after = 20 * MILLISECOND + request.nth_on_conn % 4 * 13 * MILLISECOND;
+                (request.nth_on_conn < 9).then(|| Reply::ok_after(after))
             });
             log = seen;
             served
@@ -81,7 +81,8 @@ fn an_arrival_that_waited_too_long_is_dropped_unsent() {
     assert_eq!(totals.attempts, 300);
     assert_eq!(totals.unsent + totals.errors.timeout, 300);
     assert!((5..=7).contains(&totals.errors.timeout), "{totals:?}");
-    // What was dropped counts with what it had waited; what the end cut off had not waited it out.
+    // A dropped arrival counts with the time that it had waited; those cut off by the end had not
+    // reached the limit.
     assert!(run.response_ns.min >= 500 * MILLISECOND, "{:?}", run.response_ns);
 }
 
@@ -136,7 +137,7 @@ fn a_black_hole_does_not_hold_up_the_start() {
 }
 
 #[test]
-fn who_is_still_connecting_at_the_start_is_not_connected_twice() {
+fn users_still_connecting_at_the_start_are_not_connected_twice() {
     let mut load = closed(4).with(|plan| {
         (plan.timeout_ns, plan.duration_ns) = (100 * SECOND, Some(20 * SECOND));
     });
@@ -150,7 +151,7 @@ fn who_is_still_connecting_at_the_start_is_not_connected_twice() {
 }
 
 #[test]
-fn connections_that_nobody_accepts_time_out() {
+fn connections_that_are_never_accepted_time_out() {
     let load = closed(3).with(|plan| plan.timeout_ns = 300 * MILLISECOND);
     let run = drive(&load, |world| {
         world.deaf(address(), 1_000_000);
@@ -193,7 +194,7 @@ fn no_file_at_all_for_a_burst_of_arrivals_is_survived() {
 }
 
 #[test]
-fn each_bad_answer_falls_in_its_class() {
+fn each_bad_response_falls_in_its_class() {
     let classes = [
         ("status", Reply::bytes(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")),
         ("protocol", Reply::bytes(b"NONSENSE\r\n\r\n")),
@@ -224,18 +225,18 @@ fn each_bad_answer_falls_in_its_class() {
 }
 
 #[test]
-fn an_answer_that_lasts_until_the_close_is_whole() {
+fn a_response_that_lasts_until_the_close_is_whole() {
     let load = closed(2);
     let reply = Reply::bytes(b"HTTP/1.1 200 OK\r\n\r\nall of it").ending(Close::Flush);
     let run =
         drive(&load, |world| scripted(world, &load.request, move |_| Some(reply.clone())).0).run;
     assert_eq!(run.totals.attempts, run.totals.succeeded + run.totals.unfinished);
     assert_eq!(run.totals.server_closes, run.totals.succeeded);
-    assert_eq!(run.commonest_response.map(|answer| answer.bytes), Some(9));
+    assert_eq!(run.commonest_response.map(|response| response.bytes), Some(9));
 }
 
 #[test]
-fn a_second_answer_is_not_taken_for_the_next_ones() {
+fn a_second_response_is_not_taken_for_the_next_ones() {
     let load = closed(2);
     let twice = [OK, OK].concat();
     let mut log = Log::default();
@@ -247,7 +248,7 @@ fn a_second_answer_is_not_taken_for_the_next_ones() {
         served
     });
     let totals = &outcome.run.totals;
-    // Nobody can tell which of the two is the response.
+    // Which of the two is the response cannot be known.
     assert_eq!((totals.succeeded, totals.errors.protocol), (0, log.borrow().len() as u64));
     assert_eq!(totals.attempts, totals.errors.protocol);
     assert_eq!(totals.connects, totals.attempts);
@@ -259,8 +260,8 @@ fn a_pipeline_that_the_server_closes_midway_is_sent_again_by_its_user() {
     let load = closed(2).with(|plan| plan.pipeline = 8);
     let mut log = Log::default();
     let outcome = drive(&load, |world| {
-        let (served, seen) = scripted(world, &load.request, |asked| {
-            let last = asked.nth_on_conn % 5 == 4;
+        let (served, seen) = scripted(world, &load.request, |request| {
+            let last = request.nth_on_conn % 5 == 4;
             let reply = Reply::bytes(if last {
                 b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             } else {
@@ -274,7 +275,7 @@ fn a_pipeline_that_the_server_closes_midway_is_sent_again_by_its_user() {
     let totals = &outcome.run.totals;
     assert_eq!(totals.attempts, outcome.sent());
     assert_eq!(totals.attempts, totals.succeeded + totals.errors.read + totals.unfinished);
-    // Of each connection five are answered and three or more are lost.
+    // Of each connection's requests, five get a response and three or more are lost.
     assert_eq!(totals.succeeded / 5, totals.server_closes);
     assert!(totals.errors.read >= 3 * totals.server_closes, "{totals:?}");
 }
@@ -291,8 +292,8 @@ fn idle_connections_that_the_server_closes_are_no_failure() {
 }
 
 #[test]
-fn a_long_request_answered_early_is_never_mixed_with_the_next() {
-    // The scripted server fails on anything but whole requests; the built-in one responses early.
+fn a_long_request_with_an_early_response_is_never_mixed_with_the_next() {
+    // The scripted server fails on anything but whole requests; the built-in one responds early.
     let mut load = closed(3).with(|plan| plan.timeout_ns = SECOND);
     load.request = [
         b"POST /fault/early HTTP/1.1\r\nHost: sim\r\nContent-Length: 300000\r\n\r\n".to_vec(),
@@ -306,8 +307,8 @@ fn a_long_request_answered_early_is_never_mixed_with_the_next() {
             scripted_early(world, &load.request, enough, ok).0
         });
         let totals = &outcome.run.totals;
-        assert_eq!(totals.attempts, totals.succeeded, "answered after {enough} bytes");
-        assert!(totals.succeeded > 50, "answered after {enough} bytes: {totals:?}");
+        assert_eq!(totals.attempts, totals.succeeded, "response after {enough} bytes");
+        assert!(totals.succeeded > 50, "response after {enough} bytes: {totals:?}");
     }
     let outcome = drive(&load, |world| built_in(world, &Options::default()));
     let totals = &outcome.run.totals;

@@ -1,15 +1,15 @@
-//! Users who are never answered, and kinds of responses, as the workers count them; and what is judged of it.
+//! Users who never get a response, and kinds of responses, as the workers count them; and what the rules say of them.
 
 use model::units::{MILLISECOND, SECOND};
 use model::{ReasonCode, Run, Verdict};
 
 use crate::harness::{Load, closed, drive, open};
-use crate::server::{Asked, OK, Reply, scripted};
+use crate::server::{NthRequest, OK, Reply, scripted};
 
 const PAGE: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<h1>Sorry.</h1>";
 
-fn driven(load: &Load, reply: impl FnMut(Asked) -> Option<Reply> + 'static) -> Run {
+fn driven(load: &Load, reply: impl FnMut(NthRequest) -> Option<Reply> + 'static) -> Run {
     drive(load, |world| scripted(world, &load.request, reply).0).run
 }
 
@@ -26,10 +26,12 @@ fn a_server_that_is_deaf_on_every_tenth_connection_is_named() {
             let load = load.with(|plan| {
                 (plan.duration_ns, plan.timeout_ns) = (Some(5 * SECOND), timeout_ns);
             });
-            let run =
-                driven(&load, |asked| (asked.conn % 10 != 1).then(|| Reply::ok_after(MILLISECOND)));
+            let run = driven(&load, |request| {
+                (request.conn % 10 != 1).then(|| Reply::ok_after(MILLISECOND))
+            });
             let users = run.users.clone().expect("users are counted");
-            // Who gives up in time and connects anew is heard, mostly; an open loop takes few connections.
+            // Users that give up in time and connect anew are mostly served; an open loop uses few
+            // connections.
             if timeout_ns > 5 * SECOND || load.plan.rate_per_s.is_none() {
                 assert!(users.unserved > 0 || users.mute >= 2, "{users:?}");
                 assert_eq!(starved(&run), Some(Verdict::Invalid), "{users:?}");
@@ -45,8 +47,8 @@ fn instances_that_fall_silent_are_named_where_users_find_others() {
         let load = load.with(|plan| {
             (plan.duration_ns, plan.timeout_ns) = (Some(6 * SECOND), SECOND);
         });
-        let run = driven(&load, |asked| {
-            let silent = asked.at > 3 * SECOND && asked.conn % 2 == 0;
+        let run = driven(&load, |request| {
+            let silent = request.at > 3 * SECOND && request.conn % 2 == 0;
             (!silent).then(|| Reply::ok_after(20 * MILLISECOND))
         });
         assert_eq!(starved(&run), Some(Verdict::Invalid), "{:?}", run.users);
@@ -56,8 +58,8 @@ fn instances_that_fall_silent_are_named_where_users_find_others() {
 #[test]
 fn users_that_are_left_in_the_middle_are_named() {
     let load = closed(20).with(|plan| plan.duration_ns = Some(6 * SECOND));
-    let run = driven(&load, |asked| {
-        let deaf = asked.at > 3 * SECOND && asked.conn % 2 == 0;
+    let run = driven(&load, |request| {
+        let deaf = request.at > 3 * SECOND && request.conn % 2 == 0;
         (!deaf).then(|| Reply::ok_after(10 * MILLISECOND))
     });
     let users = run.users.clone().expect("users are counted");
@@ -66,7 +68,7 @@ fn users_that_are_left_in_the_middle_are_named() {
 }
 
 #[test]
-fn healthy_servers_and_loads_starve_nobody() {
+fn healthy_servers_and_loads_starve_no_user() {
     let loads: Vec<(&str, Load)> = vec![
         ("plain", closed(20)),
         ("one user", closed(1)),
@@ -112,10 +114,10 @@ fn a_server_that_fails_often_is_not_one_that_starves() {
 }
 
 #[test]
-fn kinds_of_answers_are_kept_with_when_they_came() {
+fn kinds_of_responses_are_kept_with_when_they_came() {
     let load = closed(4).with(|plan| plan.duration_ns = Some(4 * SECOND));
-    let run = driven(&load, |asked| {
-        let bytes = if asked.at < 2 * SECOND { OK } else { PAGE };
+    let run = driven(&load, |request| {
+        let bytes = if request.at < 2 * SECOND { OK } else { PAGE };
         Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
     });
     let [first, then] = &run.response_kinds[..] else { panic!("{:?}", run.response_kinds) };
@@ -130,14 +132,14 @@ fn kinds_of_answers_are_kept_with_when_they_came() {
 }
 
 #[test]
-fn answers_unlike_the_first_fail_where_that_was_asked() {
+fn responses_unlike_the_first_fail_where_the_plan_says_so() {
     for threads in [1, 3] {
         let load = closed(6).with(|plan| {
             (plan.duration_ns, plan.threads) = (Some(4 * SECOND), threads);
             plan.expect_body = Some(model::plan::EXPECT_FIRST.to_owned());
         });
-        let run = driven(&load, |asked| {
-            let bytes = if asked.at < 2 * SECOND { OK } else { PAGE };
+        let run = driven(&load, |request| {
+            let bytes = if request.at < 2 * SECOND { OK } else { PAGE };
             Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
         });
         let totals = &run.totals;

@@ -123,15 +123,15 @@ fn after_the_window_nothing_is_sent_and_what_stays_open_is_unfinished() {
     let mut log = Log::default();
     let outcome = drive(&load, |world| {
         // Responses take longer and longer: the last would come after ten seconds.
-        let (served, seen) = scripted(world, &load.request, |asked| {
-            Some(Reply::ok_after(if asked.nth < 27 { 100 * MILLISECOND } else { 10 * SECOND }))
+        let (served, seen) = scripted(world, &load.request, |request| {
+            Some(Reply::ok_after(if request.nth < 27 { 100 * MILLISECOND } else { 10 * SECOND }))
         });
         log = seen;
         served
     });
     let totals = &outcome.run.totals;
     let begin = log.borrow()[0].at;
-    assert!(log.borrow().iter().all(|asked| asked.at - begin < SECOND));
+    assert!(log.borrow().iter().all(|request| request.at - begin < SECOND));
     assert_eq!(totals.attempts, log.borrow().len() as u64);
     // They were sent before the end, so that their time is over before the drain's.
     assert_eq!((totals.unfinished, totals.errors.timeout), (0, totals.attempts - 27));
@@ -152,9 +152,9 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
             let delay = Delay::Between(1000, 20 * MILLISECOND);
             load.conditions = Conditions { delay, ..load.conditions };
             let outcome = drive(&load, |world| {
-                // One in a hundred is never answered.
-                scripted(world, &load.request, |asked| {
-                    (asked.nth % 100 != 99).then(|| Reply::ok_after(10 * MILLISECOND))
+                // One in a hundred never gets a response.
+                scripted(world, &load.request, |request| {
+                    (request.nth % 100 != 99).then(|| Reply::ok_after(10 * MILLISECOND))
                 })
                 .0
             });
@@ -181,7 +181,7 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
 
 #[test]
 fn throughput_samples_lose_nothing_when_an_interval_ends() {
-    // Pages are turned in the middle of samples.
+    // Intervals end in the middle of samples.
     let load = closed(1).with(|plan| {
         (plan.warmup_ns, plan.duration_ns) = (250 * MILLISECOND, Some(5 * SECOND));
     });

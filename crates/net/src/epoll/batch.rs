@@ -1,6 +1,6 @@
-//! Connections a few at a time: first all of them are read, then their bytes delivered, then what was
-//! sent meanwhile is written. Code that runs many times in a row, the kernel's and the handler's, stays in
-//! the processor's caches, where a read, a handler and a write by turns push one another out.
+//! Connections a few at a time: first all of them are read, then their bytes are delivered, then what
+//! handlers sent is written. Code that runs many times in a row, the kernel's and the handler's, stays
+//! in the processor's caches, while alternating reads, handlers and writes evict one another.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use rustix::net::RecvFlags;
 use super::{Conn, ConnState, Epoll, READ_BYTES};
 use crate::{BlobId, ConnId, Handed, Handler, clock};
 
-/// Connections taken together at most. Each is answered a little later for all others in its batch.
+/// Connections taken together at most. Each is served a little later for all others in its batch.
 const TOGETHER: usize = 16;
-/// Room for one read at least; one that fills it is followed by others.
+/// Room for at least one read; a read that fills it is followed by another.
 const LEAST_READ: usize = READ_BYTES / 4;
-/// What is sent in larger pieces is written at once.
+/// Larger pieces are written at once.
 const SMALL: usize = 4096;
 
 /// What was read and what is to be written of the connections taken together.
@@ -28,7 +28,7 @@ pub(super) struct Batch {
     bytes: Vec<u8>,
 }
 
-/// What a read brought: where its bytes are.
+/// The bytes of one read, by their place.
 #[derive(Debug)]
 struct Read {
     id: ConnId,
@@ -73,7 +73,7 @@ impl Conn {
 }
 
 impl Epoll {
-    /// Delivers events that need nothing but a read, from the first on; how many they were.
+    /// Delivers the leading events that need only a read. Returns their number.
     pub(super) fn deliver_together<P: Handler<Self>>(
         &mut self,
         events: &[epoll::Event],
@@ -122,7 +122,7 @@ impl Epoll {
         events.len().min(TOGETHER)
     }
 
-    /// Keeps a small send until the batch is through; false when it must be written now, behind what is
+    /// Keeps a small send until the end of the batch. False if it must be written now, after what is
     /// kept.
     #[inline]
     pub(super) fn keep_blob(&mut self, id: ConnId, blob: BlobId) -> bool {
@@ -148,7 +148,7 @@ impl Epoll {
         true
     }
 
-    /// Writes what was kept, in its order, as one hand-over.
+    /// Writes what was kept, in order, as one hand-over.
     pub(super) fn write_together(&mut self) {
         if self.batch.keeps() {
             self.handing();
@@ -156,7 +156,7 @@ impl Epoll {
         }
     }
 
-    /// What is written from here on is handed over now.
+    /// What is written from here on counts as handed over now.
     #[inline]
     pub(super) fn handing(&mut self) {
         self.handed = Handed { nth: self.handed.nth + 1, at: clock::now(), left: false };

@@ -1,4 +1,4 @@
-//! One turn of epoll: events are waited for and handled, and it is kept in mind when that was.
+//! One turn of epoll: waits for events, handles them, and records when.
 
 use std::io;
 
@@ -16,7 +16,7 @@ impl Driver for Epoll {
         spin: bool,
         handler: &mut P,
     ) -> io::Result<()> {
-        // What is delivered now may make something due before `until`.
+        // Handlers of these events may make something due before `until`.
         let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(handler);
         let until = until.min(self.lingering.next()).min(self.accept_at);
@@ -52,8 +52,8 @@ impl Driver for Epoll {
 }
 
 impl Epoll {
-    /// Waits for events or for the clock to read `until`, and notes since when what is there now may
-    /// have been there.
+    /// Waits for events or for the clock to read `until`, and records since when events that are there
+    /// now may have been there.
     fn look(&mut self, until: u64, spin: bool) -> io::Result<()> {
         let busy_until = clock::now();
         let mut now = busy_until;
@@ -61,28 +61,28 @@ impl Epoll {
             std::thread::yield_now();
             now = clock::now();
         }
-        // After a full list, more may have been there already. Who stood back was not busy.
-        let all_told = self.events.len() < BATCH;
-        let since = if all_told { self.told } else { self.since }.min(busy_until);
+        // After a full list, more may have been there already. A handler that yielded was not busy.
+        let all_reported = self.events.len() < BATCH;
+        let since = if all_reported { self.reported } else { self.since }.min(busy_until);
         let since = since.saturating_add(now.saturating_sub(busy_until));
         let at_once = spin || !self.ready.is_empty() || until <= now;
         if at_once || now.saturating_sub(since) > SHORT_NS {
             self.wait(0, until)?;
-            (self.since, self.told) = (since, clock::now());
+            (self.since, self.reported) = (since, clock::now());
             if at_once && !spin || !self.events.is_empty() {
                 self.look_over();
                 return Ok(());
             }
-            now = self.told;
+            now = self.reported;
         }
         loop {
             let left = if spin || until <= now { 0 } else { until - now };
             self.wait(left, until)?;
-            // Who waited was told at once; who spins has just looked.
-            let told = clock::now();
-            (self.since, self.told) = (if spin { now } else { told }, told);
-            now = told;
-            if !self.events.is_empty() || !spin || !self.ready.is_empty() || told >= until {
+            // A wait returns at once when an event comes; a spin has just checked.
+            let reported = clock::now();
+            (self.since, self.reported) = (if spin { now } else { reported }, reported);
+            now = reported;
+            if !self.events.is_empty() || !spin || !self.ready.is_empty() || reported >= until {
                 self.look_over();
                 return Ok(());
             }
@@ -90,7 +90,7 @@ impl Epoll {
     }
 
     fn look_over(&mut self) {
-        self.taken = Taken { at: self.told, waited_ns: 0 };
+        self.taken = Taken { at: self.reported, waited_ns: 0 };
     }
 
     /// Bytes have just been read.

@@ -1,4 +1,4 @@
-//! Writing: what the kernel does not take at once waits in the connection.
+//! Writes: bytes that the kernel does not take at once wait in the connection.
 
 use std::os::fd::AsRawFd;
 
@@ -57,7 +57,7 @@ impl Epoll {
         if let Some(conn) = self.conns.get(id) {
             socket::shutdown(conn.fd.as_raw_fd(), false);
             self.lingering.add_closed(clock::now(), id);
-            // Input that arrived before now tells of itself no more.
+            // No event will come for input that arrived before now.
             self.ready.push(id);
         }
     }

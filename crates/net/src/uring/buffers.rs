@@ -1,8 +1,8 @@
 //! The ring of receive buffers that the kernel fills and this net lends out.
 //!
 //! The kernel takes buffers in the order in which they were given, so that with many of them each is
-//! cold, and its page unknown to the processor, by the time it is filled again. So only a few more
-//! than batches have needed of late are in the kernel's hands; the others wait, for when it runs out.
+//! cold, and its page unknown to the processor, by the time it is filled again. So the kernel has only
+//! a few more than recent batches have needed; the others are spare, for when it runs out.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
@@ -22,7 +22,7 @@ const STRIDE: usize = BUFFER_BYTES + 192;
 const PAGE: usize = 4096;
 /// Buffers in the kernel's hands at least.
 const LEAST: u16 = 32;
-/// Batches after which it is reckoned anew how many buffers are wanted.
+/// Batches after which the number of buffers wanted is computed anew.
 const REVIEW: u32 = 1024;
 /// Buffers wanted for each that a batch filled on average. A batch that needs more costs its last
 /// connections another submission.
@@ -38,7 +38,7 @@ pub(super) struct Buffers {
     tail: u16,
     /// Buffers in the kernel's hands or lent.
     out: u16,
-    /// How many are to be.
+    /// How many are wanted there.
     wanted: u16,
     /// The others.
     spare: Vec<u16>,
@@ -47,7 +47,7 @@ pub(super) struct Buffers {
     filled: u32,
     /// The kernel ran out in this batch.
     ran_out: bool,
-    /// The memory is not to be freed.
+    /// The memory must not be freed.
     leaked: bool,
 }
 

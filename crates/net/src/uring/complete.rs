@@ -1,4 +1,4 @@
-//! What completions mean: from the kernel's completions to a handler's events.
+//! Turns the kernel's completions into a handler's events.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -15,23 +15,23 @@ const BATCH: usize = 1024;
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
 impl Uring {
-    /// Handles the completions that are there now, and not what comes meanwhile: that is another batch. Of
-    /// output that was tried in rounds up to `round`, all refusals are there.
+    /// Handles the completions that are there now; those that come in the meantime are another batch.
+    /// All refusals of output tried in rounds up to `round` are among them.
     pub(super) fn complete<P: Handler<Self>>(&mut self, round: u64, handler: &mut P) {
         let there = self.ring.completion().len();
         let all = there <= BATCH && !self.ring.submission().cq_overflow();
         self.taken = there.min(BATCH);
         let mut batch = std::mem::take(&mut self.completions);
         batch.extend(self.ring.completion().take(self.taken));
-        // Refusals go first: of all other output it is known then that it has left, so that what handlers
-        // send on the same connections need not wait for the end of the batch.
-        if self.round > self.heard {
+        // Refusals go first: then all other output is known to have left, so that what handlers send on
+        // the same connections need not wait for the end of the batch.
+        if self.round > self.settled {
             for entry in batch.iter().filter(|entry| is_refusal(entry)) {
                 self.refused(untag(entry.user_data()).1, entry.result(), handler);
             }
         }
         if all {
-            (self.looked, self.heard) = (self.batch.at, round);
+            (self.looked, self.settled) = (self.batch.at, round);
         }
         for entry in batch.drain(..) {
             if !is_refusal(&entry) {
@@ -110,7 +110,7 @@ impl Uring {
 
     fn accepted<P: Handler<Self>>(&mut self, result: i32, flags: u32, handler: &mut P) {
         if result >= 0 {
-            // SAFETY: the completion hands over a descriptor that nobody else has.
+            // SAFETY: the completion hands over a descriptor that has no other owner.
             let fd = unsafe { OwnedFd::from_raw_fd(result) };
             socket::no_delay(fd.as_raw_fd());
             let id = self.insert(fd, ConnState::Open, u32::MAX);
@@ -135,7 +135,8 @@ impl Uring {
         }
     }
 
-    /// Ends a connection that failed and tells the handler, unless it has closed it itself.
+    /// Ends a connection that failed and reports it to the handler, unless the handler has closed it
+    /// itself.
     pub(super) fn broke<P: Handler<Self>>(
         &mut self,
         id: ConnId,
@@ -158,14 +159,14 @@ impl Uring {
         if conn.armed {
             self.lingering.add_closed(clock::now(), id);
         } else {
-            // The peer has closed already, or nothing would be heard of it.
+            // The peer may have closed already, and nothing would report it.
             self.release(id, false);
         }
     }
 
     fn peer_closed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
-        if conn.state == ConnState::Flushing && conn.backlog(self.heard) == 0 {
+        if conn.state == ConnState::Flushing && conn.backlog(self.settled) == 0 {
             self.release(id, false);
         }
     }
@@ -185,7 +186,7 @@ impl Uring {
     }
 }
 
-/// Whether it says that output which was tried has not, or not all, been taken yet.
+/// Whether it is a refusal: output that was tried has not been taken, or not all of it.
 #[inline]
 fn is_refusal(entry: &cqueue::Entry) -> bool {
     untag(entry.user_data()).0 == Op::Try as u8 && !lasting(entry.result())

@@ -1,4 +1,4 @@
-//! Submissions as the kernel takes them, and the mark by which their completions are known again.
+//! Submission entries, and the user data that identifies their completions.
 
 use io_uring::opcode;
 use io_uring::squeue::Entry;
@@ -42,7 +42,7 @@ fn send(handle: Handle, bytes: &[u8], flags: libc::c_int) -> Entry {
     )
 }
 
-/// How the kernel is told of a connection.
+/// How a connection is named to the kernel.
 #[derive(Clone, Copy)]
 pub(super) enum Handle {
     Fixed(Fixed),

@@ -1,10 +1,10 @@
 //! Output of a connection: what [`crate::Net::send`] was handed until the kernel has taken it.
 //!
-//! A completion for every send would wake a server once more for every batch it has just answered.
-//! So output is first submitted to be taken at once or refused, and only a refusal completes. As
-//! such a send never outlasts its submission, all of a round's refusals are there when the
-//! submission returns; once the completions have been read, output of which nothing was heard has
-//! been taken. What was refused is sent again by a send that waits for room and completes.
+//! A completion for every send would wake a server once more for every batch it has just responded to.
+//! So output is first submitted to be taken at once or refused, and only a refusal completes. As such a
+//! send never outlasts its submission, all of a round's refusals are there when the submission returns;
+//! once the completions have been read, output without a refusal has been taken. What was refused is
+//! sent again by a send that waits for room and completes.
 
 use io_uring::squeue::Flags;
 
@@ -36,7 +36,7 @@ enum Stage {
     Idle,
     /// Submitted in this round, to be taken at once or refused.
     Tried(u64),
-    /// The kernel sends it, and tells when it has.
+    /// The kernel sends it, and completes when it has.
     InFlight,
 }
 
@@ -53,17 +53,17 @@ impl Output {
         self.stage == Stage::InFlight
     }
 
-    /// Takes note of what has become of output that was tried in a round up to `heard`.
+    /// Updates output that was tried in a round up to `settled`: it was taken.
     #[inline]
-    fn settle(&mut self, heard: u64) {
-        if matches!(self.stage, Stage::Tried(round) if round <= heard) {
+    fn settle(&mut self, settled: u64) {
+        if matches!(self.stage, Stage::Tried(round) if round <= settled) {
             self.stage = Stage::Idle;
             self.sent = self.sending.len();
         }
     }
 
-    fn left(&self, heard: u64) -> usize {
-        let taken = matches!(self.stage, Stage::Tried(round) if round <= heard);
+    fn left(&self, settled: u64) -> usize {
+        let taken = matches!(self.stage, Stage::Tried(round) if round <= settled);
         let sending = if taken { 0 } else { self.sending.len() - self.sent };
         sending + self.next.len()
     }
@@ -84,14 +84,14 @@ impl Output {
 
 impl Conn {
     /// Bytes that the kernel is not known to have taken.
-    pub(super) fn backlog(&self, heard: u64) -> usize {
-        self.output.as_ref().map_or(0, |output| output.left(heard))
+    pub(super) fn backlog(&self, settled: u64) -> usize {
+        self.output.as_ref().map_or(0, |output| output.left(settled))
     }
 }
 
 impl Uring {
-    /// Submits the output of connections that have some, but for those of which it is not known yet
-    /// what has become of their last.
+    /// Submits the output of connections that have some, except where the result of their last
+    /// submission is not known yet.
     pub(super) fn submit_dirty(&mut self) {
         if self.dirty.is_empty() {
             return;
@@ -105,14 +105,14 @@ impl Uring {
         self.submitting = false;
     }
 
-    /// Submits the output of a connection unless some is in flight already, after which it is its
-    /// turn. False when that is not known.
+    /// Submits the output of a connection, unless some is in flight already; it then follows. False if
+    /// that is not known.
     fn submit_output(&mut self, id: ConnId) -> bool {
-        let (round, heard) = (self.round, self.heard);
+        let (round, settled) = (self.round, self.settled);
         let Some(conn) = self.conns.get_mut(id) else { return true };
         let (handle, state) = (conn.handle(id), conn.state);
         let Some(output) = conn.output.as_deref_mut() else { return true };
-        output.settle(heard);
+        output.settle(settled);
         match output.stage {
             Stage::Tried(_) => return false,
             Stage::InFlight => output.queued = false,
@@ -137,7 +137,7 @@ impl Uring {
         true
     }
 
-    /// Not all of what was tried has been taken.
+    /// A refusal: not all of what was tried has been taken.
     pub(super) fn refused<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if lasting(result) {
@@ -151,7 +151,7 @@ impl Uring {
         self.push(&entry.user_data(tag(Op::Send, id)));
     }
 
-    /// What was in flight has been taken, or some of it.
+    /// All or some of what was in flight has been taken.
     pub(super) fn sent<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let Some(output) = conn.output.as_deref_mut() else { return };
@@ -163,7 +163,7 @@ impl Uring {
             return self.broke(id, Operation::Send, -result, handler);
         }
         output.sent += result.max(0) as usize;
-        if output.left(self.heard) == 0 {
+        if output.left(self.settled) == 0 {
             return self.empty(id, handler);
         }
         if !std::mem::replace(&mut output.queued, true) {
@@ -174,7 +174,7 @@ impl Uring {
         }
     }
 
-    /// Does what was waiting for a connection's backlog to be empty.
+    /// Runs the action that was waiting for a connection's backlog to be empty.
     fn empty<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if conn.state == ConnState::Flushing {
@@ -185,12 +185,12 @@ impl Uring {
         }
     }
 
-    /// Looks again at connections for which something happens once their backlog is empty. Output
-    /// in flight will tell by itself.
+    /// Checks connections with an action pending for an empty backlog. Output in flight will complete
+    /// by itself.
     pub(super) fn deliver_ready<P: Handler<Self>>(&mut self, handler: &mut P) {
         for id in std::mem::take(&mut self.ready) {
             let Some(conn) = self.conns.get(id) else { continue };
-            if conn.backlog(self.heard) == 0 {
+            if conn.backlog(self.settled) == 0 {
                 self.empty(id, handler);
             } else if !conn.output_in_flight() {
                 self.ready.push(id);
@@ -199,7 +199,7 @@ impl Uring {
     }
 }
 
-/// Whether the result of a send is an error that is no passing one.
+/// Whether the result of a send is a permanent error.
 pub(super) fn lasting(result: i32) -> bool {
     result < 0 && !matches!(-result, libc::EINTR | libc::EAGAIN)
 }

@@ -1,4 +1,4 @@
-//! One turn of the ring: what is queued is handed over, what has come is waited for and delivered.
+//! One turn of the ring: submits what is queued, waits for completions and delivers them.
 
 use std::io;
 
@@ -13,23 +13,23 @@ impl Driver for Uring {
         spin: bool,
         handler: &mut P,
     ) -> io::Result<()> {
-        // What is delivered now may make something due before `until`.
+        // Handlers of these events may make something due before `until`.
         let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(handler);
         let now = clock::now();
         self.handed_at(now);
         self.submit_dirty();
-        // Output that was held back wants to be submitted as soon as that is known.
+        // Output that was held back must be submitted as soon as that is known.
         let until = if self.dirty.is_empty() { until } else { 0 };
         let until = until.min(self.lingering.next()).min(self.accept_at);
         let waited_until = self.submit_and_look(until, spin, now)?;
         self.handed.left = false;
         let at = clock::now();
-        // Who stood back in between was not busy.
+        // A handler that yielded in between was not busy.
         let waited_ns = waited_until.map_or(0, |until| until.min(at).saturating_sub(self.looked));
         self.batch = Taken { at, waited_ns };
         self.bury();
-        let round = if self.ring.submission().is_empty() { self.round } else { self.heard };
+        let round = if self.ring.submission().is_empty() { self.round } else { self.settled };
         self.complete(round, handler);
         self.buffers.batch_over();
         self.expire();
@@ -54,7 +54,7 @@ impl Uring {
             let mut now = now;
             if should_yield || self.ring.submission().len() >= MANY {
                 self.submit()?;
-                // Handing over many takes long enough for the first to be answered meanwhile.
+                // Handing over many takes long enough for the first response to come.
                 now = clock::now();
                 if came.is_some() || self.pending() {
                     came = Some(now);

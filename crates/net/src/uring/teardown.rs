@@ -2,7 +2,7 @@
 //!
 //! Closing the ring does not wait for what is under way on it: a large send that found the socket full
 //! would go on reading its buffer after that has been freed. So everything is cancelled first, and the
-//! call returns once it is over. Should that fail, the memory is given up on purpose.
+//! call returns once it is over. If that fails, the memory is leaked on purpose.
 
 use io_uring::types::{CancelBuilder, Timespec};
 
@@ -12,7 +12,7 @@ use super::Uring;
 const PATIENCE_S: u64 = 2;
 
 impl Uring {
-    /// Cancels all that is under way; whether nothing is any more.
+    /// Cancels everything under way. Returns whether it has all ended.
     fn cancel_all(&self) -> bool {
         let patience = Timespec::new().sec(PATIENCE_S);
         let everything = CancelBuilder::any().all();
@@ -23,7 +23,7 @@ impl Uring {
         }
     }
 
-    /// Gives up all memory that the kernel may still use.
+    /// Leaks all memory that the kernel may still use.
     fn leak(&mut self) {
         self.buffers.leak();
         std::mem::forget(std::mem::take(&mut self.blobs));

@@ -17,7 +17,7 @@ struct Echoed {
     caller: Option<ConnId>,
     echo: Option<ConnId>,
     sent: usize,
-    heard: usize,
+    received: usize,
     largest_backlog: usize,
     pauses: usize,
     ended: bool,
@@ -64,10 +64,10 @@ impl Script for Echoed {
             (CALLER, Event::Connected | Event::Drained) => self.send_on(net),
             (CALLER, Event::Received(bytes)) => {
                 for &byte in bytes {
-                    assert_eq!(byte, pattern(self.heard), "at {}", self.heard);
-                    self.heard += 1;
+                    assert_eq!(byte, pattern(self.received), "at {}", self.received);
+                    self.received += 1;
                 }
-                if self.heard == TOTAL {
+                if self.received == TOTAL {
                     net.close(self.caller.expect("it called"), Close::Now);
                 }
             }
@@ -97,13 +97,13 @@ fn eight_mebibytes_both_ways_in_order_with_little_piled_up() {
             caller: None,
             echo: None,
             sent: 0,
-            heard: 0,
+            received: 0,
             largest_backlog: 0,
             pauses: 0,
             ended: false,
         };
         let script = run(io, Some(listener), 2, script);
-        assert_eq!(script.heard, TOTAL, "{io:?}");
+        assert_eq!(script.received, TOTAL, "{io:?}");
         // Pausing lets a few deliveries through that were on their way.
         assert!(script.largest_backlog <= 8 * MOST, "{io:?}: {}", script.largest_backlog);
     }
@@ -114,7 +114,7 @@ struct Blobs {
     route: Route,
     conns: [Option<ConnId>; 2],
     blob: Option<net::BlobId>,
-    heard: usize,
+    received: usize,
 }
 
 const BLOB: &[u8] = b"a request as long as most";
@@ -136,8 +136,8 @@ impl Script for Blobs {
         match (token, event) {
             (CALLER, Event::Connected) => net.send_blob(conn, self.blob.expect("made")),
             (CALLER, Event::Received(bytes)) => {
-                self.heard += bytes.len();
-                if self.heard.is_multiple_of(BLOB.len()) {
+                self.received += bytes.len();
+                if self.received.is_multiple_of(BLOB.len()) {
                     net.send_blob(conn, self.blob.expect("made"));
                 }
             }
@@ -147,47 +147,47 @@ impl Script for Blobs {
     }
 
     fn done(&self) -> bool {
-        self.heard >= ROUNDS * BLOB.len()
+        self.received >= ROUNDS * BLOB.len()
     }
 }
 
 #[test]
-fn a_blob_is_sent_as_often_as_asked() {
+fn a_blob_is_sent_as_often_as_requested() {
     for io in interfaces() {
         let (listener, route) = listener();
-        let script = Blobs { route, conns: [None; 2], blob: None, heard: 0 };
+        let script = Blobs { route, conns: [None; 2], blob: None, received: 0 };
         let script = run(io, Some(listener), 2, script);
-        assert!(script.heard < (ROUNDS + 1) * BLOB.len(), "{io:?}");
+        assert!(script.received < (ROUNDS + 1) * BLOB.len(), "{io:?}");
     }
 }
 
-/// Connections that are ready together, each answered in pieces of all sizes, some by the last of them
+/// Connections that are ready together, each sent a response in pieces of all sizes, some with the last of them
 /// closed.
 struct Pieces {
     route: Route,
     callers: Vec<Option<ConnId>>,
     accepted: Vec<ConnId>,
-    heard: Vec<usize>,
+    received: Vec<usize>,
     ended: usize,
 }
 
 const CALLERS: usize = 40;
 /// Lengths of a response's pieces.
 const PIECES: [usize; 5] = [10, 6_000, 10, 30_000, 1];
-const ANSWER: usize = 36_021;
-const ANSWERS: usize = 50;
+const RESPONSE: usize = 36_021;
+const RESPONSES: usize = 50;
 
 impl Pieces {
     fn hear(&mut self, caller: usize, bytes: &[u8]) {
-        let heard = &mut self.heard[caller];
+        let received = &mut self.received[caller];
         for &byte in bytes {
-            assert_eq!(byte, pattern(*heard % ANSWER), "caller {caller} at {heard}");
-            *heard += 1;
+            assert_eq!(byte, pattern(*received % RESPONSE), "caller {caller} at {received}");
+            *received += 1;
         }
     }
 }
 
-fn answer<N: Net>(net: &mut N, conn: ConnId) {
+fn send_response<N: Net>(net: &mut N, conn: ConnId) {
     let mut at = 0;
     for length in PIECES {
         let piece: Vec<u8> = (at..at + length).map(pattern).collect();
@@ -214,7 +214,7 @@ impl Script for Pieces {
             (None, Event::Connected) => net.send(self.callers[caller].expect("connected"), b"?"),
             (None, Event::Received(bytes)) => {
                 self.hear(caller, bytes);
-                if self.heard[caller].is_multiple_of(ANSWER) {
+                if self.received[caller].is_multiple_of(RESPONSE) {
                     net.send(self.callers[caller].expect("connected"), b"?");
                 }
             }
@@ -222,10 +222,10 @@ impl Script for Pieces {
                 net.close(self.callers[caller].expect("connected"), Close::Now);
                 self.ended += 1;
             }
-            (Some(at), Event::Received(asked)) => {
+            (Some(at), Event::Received(bytes)) => {
                 let conn = self.accepted[at];
-                asked.iter().for_each(|_| answer(net, conn));
-                if self.heard.iter().all(|&heard| heard >= (ANSWERS - 1) * ANSWER) {
+                bytes.iter().for_each(|_| send_response(net, conn));
+                if self.received.iter().all(|&received| received >= (RESPONSES - 1) * RESPONSE) {
                     net.close(conn, Close::Flush);
                 }
             }
@@ -240,20 +240,20 @@ impl Script for Pieces {
 }
 
 #[test]
-fn answers_in_pieces_arrive_in_order_and_whole_before_the_end() {
+fn responses_in_pieces_arrive_in_order_and_whole_before_the_end() {
     for io in interfaces() {
         let (listener, route) = listener();
         let script = Pieces {
             route,
             callers: vec![None; CALLERS],
             accepted: Vec::new(),
-            heard: vec![0; CALLERS],
+            received: vec![0; CALLERS],
             ended: 0,
         };
         let script = run(io, Some(listener), 2 * CALLERS, script);
-        for heard in script.heard {
-            assert!(heard >= ANSWERS * ANSWER, "{io:?}: {heard}");
-            assert!(heard.is_multiple_of(ANSWER), "{io:?}: an answer was cut: {heard}");
+        for received in script.received {
+            assert!(received >= RESPONSES * RESPONSE, "{io:?}: {received}");
+            assert!(received.is_multiple_of(RESPONSE), "{io:?}: a response was cut: {received}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! When things left and when they were taken in, as the nets say; and the end of a net with much under way.
+//! Whether nets report correctly when bytes left and arrived; and the end of a net with much under way.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,22 +11,22 @@ use net::{ConnId, Event, Handed, Net, Route, Taken};
 
 use crate::harness::{Script, interfaces, listener, pattern, run};
 
-/// Asks three times, and keeps busy after each until the response is there.
+/// Sends three times, and stays busy after each until the reply is there.
 struct Busy {
     route: Route,
     conn: Option<ConnId>,
-    answered: Receiver<()>,
-    asked: usize,
-    /// When it was last asked, what the net said of the hand-over, and until when the handler was busy.
+    echoed: Receiver<()>,
+    sends: usize,
+    /// When it last sent, what the net reported of the hand-over, and until when the handler was busy.
     last: (u64, Handed, u64),
-    heard: usize,
+    received: usize,
 }
 
-/// Questions, by turns in the middle of a batch and handed over by the handler.
-const QUESTIONS: usize = 3;
+/// Sends, alternately in the middle of a batch and handed over by the handler.
+const SENDS: usize = 3;
 
 impl Busy {
-    fn ask<N: Net>(&mut self, net: &mut N) {
+    fn send_one<N: Net>(&mut self, net: &mut N) {
         let Some(conn) = self.conn else { return };
         let begun = net.now();
         let before = net.handed_over();
@@ -36,9 +36,9 @@ impl Busy {
         assert!(handed.nth > before.nth && !handed.left);
         assert!((begun..=net.now()).contains(&handed.at));
         // The response is in the socket before the next look at the kernel.
-        self.answered.recv().expect("the peer answers");
+        self.echoed.recv().expect("the peer responds");
         self.last = (begun, handed, net.now());
-        self.asked += 1;
+        self.sends += 1;
     }
 }
 
@@ -53,7 +53,7 @@ impl Script for Busy {
         match event {
             Event::Connected => {}
             Event::Received(bytes) => {
-                self.heard += bytes.len();
+                self.received += bytes.len();
                 let (begun, handed, busy_until) = self.last;
                 assert!(handed.at <= begun.max(handed.at) && busy_until <= at);
                 // It came while the handler was busy, so it may have waited since it last looked.
@@ -61,24 +61,24 @@ impl Script for Busy {
             }
             other => panic!("{other:?}"),
         }
-        if self.asked < QUESTIONS {
-            self.ask(net);
+        if self.sends < SENDS {
+            self.send_one(net);
         }
     }
 
     fn done(&self) -> bool {
-        self.heard == QUESTIONS
+        self.received == SENDS
     }
 }
 
-/// Answers each byte, and says so once the response is in the other side's socket.
-fn answers(mut stream: TcpStream, says: &Sender<()>) {
+/// Sends a byte back for each byte, and signals once it is in the other side's socket.
+fn echo_bytes(mut stream: TcpStream, signal: &Sender<()>) {
     let mut byte = [0];
     stream.set_nodelay(true).expect("an option that every socket has");
     while stream.read(&mut byte).is_ok_and(|n| n > 0) {
         stream.write_all(b"!").expect("the caller is there");
         await_acknowledgement(&stream);
-        says.send(()).expect("the caller waits for it");
+        signal.send(()).expect("the caller waits for it");
     }
 }
 
@@ -90,24 +90,24 @@ fn await_acknowledgement(stream: &TcpStream) {
         let done =
             unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut unacknowledged) };
         assert_eq!(done, 0, "a socket says what is unacknowledged");
-        // The receiver is told right behind the acknowledgement.
+        // The receiver is woken right after the acknowledgement.
         thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn what_came_while_the_party_was_busy_is_known_to_have_waited() {
+fn bytes_that_came_while_the_handler_was_busy_are_known_to_have_waited() {
     for io in interfaces() {
         let (listener, route) = listener();
-        let (says, answered) = channel();
+        let (signal, echoed) = channel();
         let peer = thread::spawn(move || {
             let (stream, _) = listener.accept().expect("somebody calls");
-            answers(stream, &says);
+            echo_bytes(stream, &signal);
         });
         let last = (0, Handed::default(), 0);
-        let script = Busy { route, conn: None, answered, asked: 0, last, heard: 0 };
+        let script = Busy { route, conn: None, echoed, sends: 0, last, received: 0 };
         let script = run(io, None, 1, script);
-        assert_eq!(script.heard, QUESTIONS, "{io:?}");
+        assert_eq!(script.received, SENDS, "{io:?}");
         peer.join().expect("no panic");
     }
 }
@@ -141,19 +141,20 @@ impl Script for Hasty {
 }
 
 #[test]
-fn a_party_that_ends_in_the_middle_of_a_large_send_leaves_nothing_to_read_from_freed_memory() {
+fn a_handler_that_ends_in_the_middle_of_a_large_send_leaves_nothing_to_read_from_freed_memory() {
     for io in interfaces() {
         let (listener, route) = listener();
         run(io, None, 1, Hasty { route, conn: None, sent: false });
-        // Other data where the buffer was, if that has been freed.
+        // Allocates other data where the buffer was, if that has been freed.
         let overwritten = vec![0xee_u8; MUCH];
         let (mut stream, _) = listener.accept().expect("it called");
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         // A RST may end it.
-        let _ = stream.read_to_end(&mut heard);
-        let good = heard.iter().enumerate().take_while(|(at, byte)| **byte == pattern(*at)).count();
-        assert_eq!(good, heard.len(), "{io:?}: other bytes after {good}");
-        assert!(heard.len() < MUCH, "{io:?}: it all fitted");
+        let _ = stream.read_to_end(&mut received);
+        let good =
+            received.iter().enumerate().take_while(|(at, byte)| **byte == pattern(*at)).count();
+        assert_eq!(good, received.len(), "{io:?}: other bytes after {good}");
+        assert!(received.len() < MUCH, "{io:?}: it all fitted");
         drop(overwritten);
     }
 }

@@ -9,9 +9,9 @@ use net::{Close, ConnId, Event, Net, Operation, Route};
 
 use crate::harness::{Script, any, interfaces, listener, pattern, run};
 
-/// What a handler was told, in a word each.
+/// The events that a handler saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Told {
+enum Seen {
     Connected,
     Received(usize),
     Eof,
@@ -19,7 +19,7 @@ enum Told {
     Failed(Operation, i32),
 }
 
-impl From<Event<'_>> for Told {
+impl From<Event<'_>> for Seen {
     fn from(event: Event<'_>) -> Self {
         match event {
             Event::Connected => Self::Connected,
@@ -35,7 +35,7 @@ impl From<Event<'_>> for Told {
 struct Calls<A, O> {
     route: Route,
     conn: Option<ConnId>,
-    told: Vec<Told>,
+    seen: Vec<Seen>,
     act: A,
     over: O,
 }
@@ -48,15 +48,15 @@ enum Do {
     Close(Close),
 }
 
-impl<A: FnMut(&Told) -> Vec<Do>, O: Fn(&[Told]) -> bool> Script for Calls<A, O> {
+impl<A: FnMut(&Seen) -> Vec<Do>, O: Fn(&[Seen]) -> bool> Script for Calls<A, O> {
     fn begin<N: Net>(&mut self, net: &mut N) {
         self.conn = Some(net.connect(7, &self.route).expect("a socket"));
     }
 
     fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
         assert_eq!(token, 7);
-        let (conn, told) = (self.conn.expect("it called"), Told::from(event));
-        for step in (self.act)(&told) {
+        let (conn, seen) = (self.conn.expect("it called"), Seen::from(event));
+        for step in (self.act)(&seen) {
             match step {
                 Do::Send(bytes) => net.send(conn, &bytes),
                 Do::SendAndClose(bytes, how) => {
@@ -67,11 +67,11 @@ impl<A: FnMut(&Told) -> Vec<Do>, O: Fn(&[Told]) -> bool> Script for Calls<A, O> 
                 Do::Close(how) => net.close(conn, how),
             }
         }
-        self.told.push(told);
+        self.seen.push(seen);
     }
 
     fn done(&self) -> bool {
-        (self.over)(&self.told)
+        (self.over)(&self.seen)
     }
 }
 
@@ -89,21 +89,21 @@ fn peer<T: Send + 'static>(
     (route, thread)
 }
 
-fn calls<A: FnMut(&Told) -> Vec<Do>, O: Fn(&[Told]) -> bool>(
+fn calls<A: FnMut(&Seen) -> Vec<Do>, O: Fn(&[Seen]) -> bool>(
     route: Route,
     act: A,
     over: O,
 ) -> Calls<A, O> {
-    Calls { route, conn: None, told: Vec::new(), act, over }
+    Calls { route, conn: None, seen: Vec::new(), act, over }
 }
 
 #[test]
-fn a_port_where_nobody_listens_refuses() {
+fn a_port_without_a_listener_refuses() {
     for io in interfaces() {
         let (gone, route) = listener();
         drop(gone);
-        let script = run(io, None, 1, calls(route, |_| vec![], |told| !told.is_empty()));
-        assert_eq!(script.told, [Told::Failed(Operation::Connect, libc_errno::REFUSED)], "{io:?}");
+        let script = run(io, None, 1, calls(route, |_| vec![], |seen| !seen.is_empty()));
+        assert_eq!(script.seen, [Seen::Failed(Operation::Connect, libc_errno::REFUSED)], "{io:?}");
     }
 }
 
@@ -111,11 +111,11 @@ fn a_port_where_nobody_listens_refuses() {
 fn a_reset_is_seen_by_the_peer() {
     for io in interfaces() {
         let (route, seen) = peer(|mut stream| stream.read(&mut [0; 9]).map_err(|e| e.kind()));
-        let act = |told: &Told| match told {
-            Told::Connected => vec![Do::Close(Close::Reset)],
+        let act = |seen: &Seen| match seen {
+            Seen::Connected => vec![Do::Close(Close::Reset)],
             _ => vec![],
         };
-        run(io, None, 1, calls(route, act, |told| told.len() == 1));
+        run(io, None, 1, calls(route, act, |seen| seen.len() == 1));
         assert_eq!(seen.join().expect("no panic"), Err(ErrorKind::ConnectionReset), "{io:?}");
     }
 }
@@ -128,57 +128,57 @@ fn a_peers_reset_is_a_failed_receive() {
             thread::sleep(Duration::from_millis(50));
             drop(stream);
         });
-        let act = |told: &Told| match told {
-            Told::Connected => vec![Do::Send(vec![b'x'; 100])],
+        let act = |seen: &Seen| match seen {
+            Seen::Connected => vec![Do::Send(vec![b'x'; 100])],
             _ => vec![],
         };
-        let script = run(io, None, 1, calls(route, act, |told| told.len() == 2));
-        let reset = Told::Failed(Operation::Receive, libc_errno::RESET);
-        assert_eq!(script.told, [Told::Connected, reset], "{io:?}");
+        let script = run(io, None, 1, calls(route, act, |seen| seen.len() == 2));
+        let reset = Seen::Failed(Operation::Receive, libc_errno::RESET);
+        assert_eq!(script.seen, [Seen::Connected, reset], "{io:?}");
         gone.join().expect("no panic");
     }
 }
 
 #[test]
-fn after_the_peers_end_sending_goes_on_and_no_second_end_is_told() {
+fn after_the_peers_end_sending_goes_on_and_no_second_end_is_reported() {
     for io in interfaces() {
-        let (route, answer) = peer(|mut stream| {
+        let (route, response) = peer(|mut stream| {
             stream.write_all(b"request").expect("it reads");
             stream.shutdown(Shutdown::Write).expect("the connection stands");
-            let mut answer = Vec::new();
-            stream.read_to_end(&mut answer).map(|_| answer).map_err(|e| e.kind())
+            let mut response = Vec::new();
+            stream.read_to_end(&mut response).map(|_| response).map_err(|e| e.kind())
         });
         let mut drains = 0;
-        let act = |told: &Told| match told {
-            Told::Eof => vec![Do::Send(b"late ".to_vec()), Do::WantDrained],
-            Told::Drained => {
+        let act = |seen: &Seen| match seen {
+            Seen::Eof => vec![Do::Send(b"late ".to_vec()), Do::WantDrained],
+            Seen::Drained => {
                 drains += 1;
                 match drains {
-                    3 => vec![Do::SendAndClose(b"answer".to_vec(), Close::Flush)],
+                    3 => vec![Do::SendAndClose(b"response".to_vec(), Close::Flush)],
                     _ => vec![Do::WantDrained],
                 }
             }
             _ => vec![],
         };
-        let over = |told: &[Told]| told.iter().filter(|t| **t == Told::Drained).count() == 3;
+        let over = |seen: &[Seen]| seen.iter().filter(|t| **t == Seen::Drained).count() == 3;
         let route_of = calls(route, act, over);
-        let script = keep_going(io, route_of, &answer);
-        let ends = script.iter().filter(|told| **told == Told::Eof).count();
+        let script = keep_going(io, route_of, &response);
+        let ends = script.iter().filter(|seen| **seen == Seen::Eof).count();
         assert_eq!(ends, 1, "{io:?}: {script:?}");
-        assert_eq!(answer.join().expect("no panic"), Ok(b"late answer".to_vec()), "{io:?}");
+        assert_eq!(response.join().expect("no panic"), Ok(b"late response".to_vec()), "{io:?}");
     }
 }
 
 /// Runs a script until it is over and the peer's thread has ended: a net that is dropped closes what
 /// it still held.
-fn keep_going<T, A: FnMut(&Told) -> Vec<Do>, O: Fn(&[Told]) -> bool>(
+fn keep_going<T, A: FnMut(&Seen) -> Vec<Do>, O: Fn(&[Seen]) -> bool>(
     io: net::Io,
     script: Calls<A, O>,
     peer: &JoinHandle<T>,
-) -> Vec<Told> {
+) -> Vec<Seen> {
     let Calls { route, act, over, .. } = script;
-    let over = |told: &[Told]| over(told) && peer.is_finished();
-    run(io, None, 1, calls(route, act, over)).told
+    let over = |seen: &[Seen]| over(seen) && peer.is_finished();
+    run(io, None, 1, calls(route, act, over)).seen
 }
 
 #[test]
@@ -186,24 +186,24 @@ fn closing_in_order_delivers_everything_to_a_slow_reader_that_still_talks() {
     const BYTES: usize = 4 << 20;
     for io in interfaces() {
         let (route, read) = peer(|mut stream| {
-            let mut heard = vec![0; BYTES / 2];
-            stream.read_exact(&mut heard).map_err(|e| e.kind())?;
+            let mut received = vec![0; BYTES / 2];
+            stream.read_exact(&mut received).map_err(|e| e.kind())?;
             // What the other side will never read must not cost the rest of the response.
             stream.write_all(&[b'x'; 50_000]).map_err(|e| e.kind())?;
             thread::sleep(Duration::from_millis(100));
-            stream.read_to_end(&mut heard).map_err(|e| e.kind())?;
-            Ok::<_, ErrorKind>(heard)
+            stream.read_to_end(&mut received).map_err(|e| e.kind())?;
+            Ok::<_, ErrorKind>(received)
         });
-        let act = |told: &Told| match told {
-            Told::Connected => {
+        let act = |seen: &Seen| match seen {
+            Seen::Connected => {
                 vec![Do::SendAndClose((0..BYTES).map(pattern).collect(), Close::Flush)]
             }
-            _ => panic!("{told:?} after the close"),
+            _ => panic!("{seen:?} after the close"),
         };
         keep_going(io, calls(route, act, |_| true), &read);
-        let heard = read.join().expect("no panic").expect("everything, then the end");
-        assert_eq!(heard.len(), BYTES, "{io:?}");
-        assert!(heard.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+        let received = read.join().expect("no panic").expect("everything, then the end");
+        assert_eq!(received.len(), BYTES, "{io:?}");
+        assert!(received.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
     }
 }
 
@@ -212,32 +212,32 @@ fn small_sends_to_a_reader_that_falls_behind_stay_whole_and_in_order() {
     const BYTES: usize = 6 << 20;
     for (io, each) in interfaces().into_iter().flat_map(|io| [(io, 173), (io, 30_011)]) {
         let (route, read) = peer(|mut stream| {
-            let mut heard = Vec::new();
+            let mut received = Vec::new();
             let mut some = vec![0; 300_000];
             loop {
                 thread::sleep(Duration::from_millis(5));
                 match stream.read(&mut some).map_err(|e| e.kind())? {
-                    0 => return Ok::<_, ErrorKind>(heard),
-                    n => heard.extend_from_slice(&some[..n]),
+                    0 => return Ok::<_, ErrorKind>(received),
+                    n => received.extend_from_slice(&some[..n]),
                 }
             }
         });
         let mut at = 0;
-        let act = |told: &Told| match told {
-            Told::Connected | Told::Drained if at >= BYTES => vec![Do::Close(Close::Flush)],
-            Told::Connected | Told::Drained => {
+        let act = |seen: &Seen| match seen {
+            Seen::Connected | Seen::Drained if at >= BYTES => vec![Do::Close(Close::Flush)],
+            Seen::Connected | Seen::Drained => {
                 let mut two = || {
                     at += each;
                     Do::Send((at - each..at).map(pattern).collect())
                 };
                 vec![two(), two(), Do::WantDrained]
             }
-            _ => panic!("{told:?}"),
+            _ => panic!("{seen:?}"),
         };
         keep_going(io, calls(route, act, |_| true), &read);
-        let heard = read.join().expect("no panic").expect("everything, then the end");
-        assert!(heard.len() >= BYTES, "{io:?}: {}", heard.len());
-        assert!(heard.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+        let received = read.join().expect("no panic").expect("everything, then the end");
+        assert!(received.len() >= BYTES, "{io:?}: {}", received.len());
+        assert!(received.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
     }
 }
 
@@ -245,15 +245,15 @@ fn small_sends_to_a_reader_that_falls_behind_stay_whole_and_in_order() {
 fn a_passive_close_lets_the_peer_go_first() {
     for io in interfaces() {
         let (route, ended) = peer(|mut stream| {
-            stream.write_all(b"answer").expect("it reads");
+            stream.write_all(b"response").expect("it reads");
             thread::sleep(Duration::from_millis(20));
             // Still open: nothing to read, and writing works.
             stream.write_all(b"more").expect("it is still open");
             stream.shutdown(Shutdown::Write).expect("the connection stands");
             stream.read(&mut [0; 9]).map_err(|e| e.kind())
         });
-        let act = |told: &Told| match told {
-            Told::Received(_) => vec![Do::Close(Close::Passive)],
+        let act = |seen: &Seen| match seen {
+            Seen::Received(_) => vec![Do::Close(Close::Passive)],
             _ => vec![],
         };
         keep_going(io, calls(route, act, |_| true), &ended);
@@ -265,13 +265,13 @@ fn a_passive_close_lets_the_peer_go_first() {
 fn a_passive_close_does_not_wait_for_ever() {
     for io in interfaces() {
         let (route, ended) = peer(|mut stream| {
-            stream.write_all(b"answer").expect("it reads");
+            stream.write_all(b"response").expect("it reads");
             let since = Instant::now();
             let end = stream.read(&mut [0; 9]).map_err(|e| e.kind());
             (end, since.elapsed())
         });
-        let act = |told: &Told| match told {
-            Told::Received(_) => vec![Do::Close(Close::Passive)],
+        let act = |seen: &Seen| match seen {
+            Seen::Received(_) => vec![Do::Close(Close::Passive)],
             _ => vec![],
         };
         keep_going(io, calls(route, act, |_| true), &ended);

@@ -1,4 +1,4 @@
-//! A handler of one's own in a few lines.
+//! Writes a handler in a few lines.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub trait Script {
 
     fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>);
 
-    /// Asked after every batch of events.
+    /// Called after every batch of events.
     fn done(&self) -> bool;
 }
 

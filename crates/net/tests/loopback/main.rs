@@ -1,9 +1,9 @@
 //! Both nets over real loopback sockets, by the same small handlers.
 //!
-//! * `harness`: a handler of one's own in a few lines, on every net that works here.
+//! * `harness`: handlers in a few lines, on every net that works here.
 //! * `bytes`: large bodies both ways, pressure back on the sender, order.
 //! * `ends`: the ways a connection ends, as the peer sees them.
-//! * `edge`: when things left and were taken in; the end of a net with much under way.
+//! * `edge`: when bytes left and arrived; the end of a net with much under way.
 //! * `many`: short connections one after the other, and thousands at once.
 
 mod bytes;

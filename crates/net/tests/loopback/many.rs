@@ -9,7 +9,7 @@ use crate::harness::{Script, interfaces, listener, run};
 /// Accepted connections carry tokens from here on.
 const ACCEPTED: u32 = 1 << 20;
 
-/// Keeps some connections going, each of which says a word, hears it, and is replaced, until so many
+/// Keeps some connections open, each of which sends a word, gets it back, and is replaced, until enough
 /// have.
 struct Short {
     route: Route,
@@ -18,7 +18,7 @@ struct Short {
     callers: Vec<Option<ConnId>>,
     accepted: Vec<ConnId>,
     opened: usize,
-    heard: usize,
+    received: usize,
     highest_slot: u32,
 }
 
@@ -59,7 +59,7 @@ impl Script for Short {
             Event::Connected => net.send(conn, &token.to_be_bytes()),
             Event::Received(bytes) => {
                 assert_eq!(bytes, token.to_be_bytes(), "someone else's word");
-                self.heard += 1;
+                self.received += 1;
                 net.close(conn, Close::Now);
                 self.call(net, token);
             }
@@ -68,7 +68,7 @@ impl Script for Short {
     }
 
     fn done(&self) -> bool {
-        self.heard == self.total
+        self.received == self.total
     }
 }
 
@@ -88,23 +88,23 @@ fn short_connections_reuse_their_slots() {
                 callers: vec![None; at_once as usize],
                 accepted: Vec::new(),
                 opened: 0,
-                heard: 0,
+                received: 0,
                 highest_slot: 0,
             },
         );
         assert_eq!((script.accepted.len(), script.opened), (5000, 5000), "{io:?}");
-        // A caller's successor may come before its server has closed, hardly two of them.
+        // A caller's successor may connect before the server has closed, but hardly two of them.
         assert!(script.highest_slot < 8 * at_once, "{io:?}: {}", script.highest_slot);
     }
 }
 
-/// Opens so many connections and then speaks on all of them.
+/// Opens all connections and then sends on all of them.
 struct AtOnce {
     route: Route,
     callers: Vec<ConnId>,
     accepted: Vec<ConnId>,
     opening: usize,
-    heard: HashSet<u32>,
+    received: HashSet<u32>,
 }
 
 const ALL: usize = 2000;
@@ -147,14 +147,14 @@ impl Script for AtOnce {
             }
             Event::Received(bytes) => {
                 assert_eq!(bytes, token.to_be_bytes());
-                assert!(self.heard.insert(token), "{token} heard twice");
+                assert!(self.received.insert(token), "{token} received twice");
             }
             other => panic!("{token}: {other:?}"),
         }
     }
 
     fn done(&self) -> bool {
-        self.heard.len() == ALL
+        self.received.len() == ALL
     }
 }
 
@@ -169,7 +169,7 @@ fn two_thousand_connections_at_once_each_hear_their_own() {
             callers: Vec::new(),
             accepted: Vec::new(),
             opening: 0,
-            heard: HashSet::new(),
+            received: HashSet::new(),
         };
         let script = run(io, Some(listener), 2 * ALL, script);
         assert_eq!(script.accepted.len(), ALL, "{io:?}");

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use traffic::{Keep, Lots, RECORD_BYTES};
+use traffic::{KeptRanges, RECORD_BYTES, RangeStore};
 
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
@@ -82,7 +82,7 @@ pub fn begin(dir: &Path, input: &LoadInput) -> Result<bool, Failure> {
             dir.display()
         ));
     }
-    let lots = vec![Lots::default(); head.pools.len()];
+    let lots = vec![KeptRanges::default(); head.pools.len()];
     keep(&path, &head, &lots, ready)?;
     Ok(!head.pools.is_empty())
 }
@@ -152,7 +152,7 @@ fn same(dir: &Path, was: &Head, now: &Head) -> Result<(), Failure> {
 }
 
 /// Writes the file anew and has the pools write to it.
-fn keep(path: &Path, head: &Head, lots: &[Lots], ready: &Ready) -> Result<(), Failure> {
+fn keep(path: &Path, head: &Head, lots: &[KeptRanges], ready: &Ready) -> Result<(), Failure> {
     if head.pools.is_empty() {
         return Ok(());
     }
@@ -181,7 +181,7 @@ fn keep(path: &Path, head: &Head, lots: &[Lots], ready: &Ready) -> Result<(), Fa
     Ok(())
 }
 
-fn load(path: &Path) -> Result<(Head, Vec<Lots>), Failure> {
+fn load(path: &Path) -> Result<(Head, Vec<KeptRanges>), Failure> {
     let wrong = |what: String| Failure::CannotRun(format!("{}: {what}", path.display()));
     let bytes = input::read_plain(path, LONGEST).map_err(|error| {
         Failure::Usage(format!(
@@ -199,7 +199,7 @@ fn load(path: &Path) -> Result<(Head, Vec<Lots>), Failure> {
     }
     let first = (line + 1).next_multiple_of(PAGE);
     let records = bytes.get(first..).unwrap_or_default().chunks(SLOTS * RECORD_BYTES);
-    let lots: Result<Vec<Lots>, _> = records.map(Lots::read).collect();
+    let lots: Result<Vec<KeptRanges>, _> = records.map(KeptRanges::read).collect();
     match lots {
         Ok(lots) if lots.len() == head.pools.len() => Ok((head, lots)),
         _ => damaged(path),
@@ -221,7 +221,7 @@ struct Kept {
     from: u64,
 }
 
-impl Keep for Kept {
+impl RangeStore for Kept {
     fn put(&self, slot: u32, record: &[u8; RECORD_BYTES]) -> Result<(), String> {
         let slot = slot as usize;
         if slot >= SLOTS {

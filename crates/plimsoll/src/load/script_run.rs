@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use model::{Phase, Run};
 use script::{Printed, Script, Scripted, Session, Site, Stats, Summary, SummaryErrors, Watchdog};
-use traffic::{Halt, Seat, Source, Supply};
+use traffic::{Halt, Source, Supply, WorkerPlace};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, usage};
@@ -247,8 +247,8 @@ impl Watch {
 struct Places(Vec<Mutex<Option<Scripted>>>);
 
 impl Supply for Places {
-    fn source(&self, seat: Seat) -> Box<dyn Source> {
-        let place = &self.0[seat.worker as usize];
+    fn source(&self, worker_place: WorkerPlace) -> Box<dyn Source> {
+        let place = &self.0[worker_place.worker as usize];
         let source = place.lock().unwrap_or_else(PoisonError::into_inner).take();
         Box::new(source.expect("each worker takes its source once"))
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::ReasonCode;
 use target::Tls;
-use testkit::misbehaving::{Answers, Behaviour, Misbehaving};
+use testkit::misbehaving::{Behaviour, Bodies, Misbehaving};
 
 use crate::alone;
 use crate::claims::healthy;
@@ -71,7 +71,7 @@ fn one_slow_user() {
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn dynamic_bodies() {
-    let dynamic = Behaviour { answers: Answers::Dynamic, ..responses_in(2) };
+    let dynamic = Behaviour { bodies: Bodies::Dynamic, ..responses_in(2) };
     well("bodies that differ, closed", dynamic.clone(), "-c 20");
     well("bodies that differ, open", dynamic, "-c 20 -R 500");
 }
@@ -108,7 +108,7 @@ fn tls() {
 fn long_responses() {
     // As fast as the loopback device carries them, reading them is as much of the time as sending them, and
     // a run says so. Here the server takes the time.
-    let long = Behaviour { answers: Answers::Long, ..responses_in(20) };
+    let long = Behaviour { bodies: Bodies::Long, ..responses_in(20) };
     well("responses of 200 kB, closed", long.clone(), "-c 10");
     well("responses of 200 kB, open", long, "-c 20 -R 200");
 }

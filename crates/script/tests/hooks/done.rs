@@ -1,4 +1,4 @@
-//! `done`: what it is told, and what it can still ask of the threads.
+//! `done`: its arguments, and the values that it can still read from threads.
 
 use script::{Stats, Summary, SummaryErrors};
 
@@ -39,7 +39,7 @@ fn the_figures_are_those_of_the_run() {
 }
 
 #[test]
-fn threads_still_answer_after_the_run() {
+fn threads_can_be_read_after_the_run() {
     let text = "local threads = {}
         function setup(thread) thread:set('id', #threads + 1) threads[#threads + 1] = thread end
         n = 0
@@ -50,20 +50,20 @@ fn threads_still_answer_after_the_run() {
             assert(second:get('id') == 2 and tostring(first.addr) == '127.0.0.1:8080')
             first:get('wrk')
         end";
-    let told = finish(text).unwrap_err();
-    assert!(told.starts_with("x.lua:9: cannot transfer '"), "{told}");
+    let error = finish(text).unwrap_err();
+    assert!(error.starts_with("x.lua:9: cannot transfer '"), "{error}");
     let without = text.replace("first:get('wrk')", "");
     assert_eq!(finish(&without), Ok(()));
 }
 
 #[test]
-fn a_script_without_done_is_asked_nothing() {
+fn a_script_without_done_is_not_called() {
     assert!(!begin("", 1).session.has_done());
     assert_eq!(finish(""), Ok(()));
 }
 
 #[test]
-fn what_done_does_wrong_is_said() {
-    let told = finish("function done(s)\n  return s.nothing.at_all\nend").unwrap_err();
-    assert_eq!(told, "x.lua:2: attempt to index field 'nothing' (a nil value) (in done())");
+fn errors_in_done_are_reported() {
+    let error = finish("function done(s)\n  return s.nothing.at_all\nend").unwrap_err();
+    assert_eq!(error, "x.lua:2: attempt to index field 'nothing' (a nil value) (in done())");
 }

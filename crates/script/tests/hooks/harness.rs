@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use script::{Printed, Script, ScriptError, Scripted, Session, Site, Watchdog};
-use traffic::{Answered, Next, Payload, Requests, Source, Turn};
+use traffic::{Completed, Next, Payload, Requests, Source, Turn};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 /// A script that has begun.
@@ -67,8 +67,8 @@ fn texts(source: &Scripted, out: &Requests) -> Vec<String> {
     all.map(|bytes| String::from_utf8(bytes).unwrap()).collect()
 }
 
-/// Shows a source the response `text`, in two pieces.
-pub fn answer(source: &mut Scripted, user: u32, text: &str) -> Answered {
+/// Passes a source the response `text`, in two pieces.
+pub fn respond(source: &mut Scripted, user: u32, text: &str) -> Completed {
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(ResponseTo::Other);
     let (first, rest) = text.split_at(text.len() - 1);
@@ -77,11 +77,11 @@ pub fn answer(source: &mut Scripted, user: u32, text: &str) -> Answered {
             match event {
                 ResponseEvent::Head(head) => source.head(user, &head),
                 ResponseEvent::Body(bytes) => source.body(user, bytes),
-                ResponseEvent::End { .. } => return source.answered(user, true, 0),
+                ResponseEvent::End { .. } => return source.completed(user, true, 0),
             }
         }
     }
-    panic!("the answer has no end: {text:?}")
+    panic!("the response has no end: {text:?}")
 }
 
 /// The parts of a request: its first line, its header lines sorted, its body.

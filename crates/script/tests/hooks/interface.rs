@@ -3,7 +3,7 @@
 use crate::harness::{begin, parts, request, try_begin};
 
 /// Runs `text` as the body of `request()` of a one-worker script: what it returns becomes the path.
-fn said(preamble: &str, expression: &str) -> String {
+fn path_of(preamble: &str, expression: &str) -> String {
     let text = format!(
         "{preamble}\nfunction request() return wrk.format('GET', '/' .. tostring({expression})) end"
     );
@@ -30,7 +30,7 @@ fn the_table_is_filled_from_url_and_flags() {
         ("jit.status()", "true"),
         ("type(require('ffi').cdef) .. type(debug.getinfo)", "functionfunction"),
     ] {
-        assert_eq!(said("", expression), expected, "{expression}");
+        assert_eq!(path_of("", expression), expected, "{expression}");
     }
 }
 
@@ -45,21 +45,21 @@ fn format_takes_from_wrk_what_it_is_not_given() {
 
 #[test]
 fn format_leaves_host_and_length_in_the_table_it_was_given() {
-    let told = said(
+    let result = path_of(
         "h = {} wrk.format('POST', '/', h, 'four')",
         "h['Content-Length'] .. tostring(h.Host)",
     );
-    assert_eq!(told, "4nil", "before init there is no Host to take");
-    let told = said("h = {} function init() wrk.format('POST', '/', h, 'four') end", "h.Host");
-    assert_eq!(told, "127.0.0.1:8080");
-    assert_eq!(said("wrk.headers.Host = 'other'", "wrk.headers.Host"), "other");
+    assert_eq!(result, "4nil", "before init there is no Host to take");
+    let result = path_of("h = {} function init() wrk.format('POST', '/', h, 'four') end", "h.Host");
+    assert_eq!(result, "127.0.0.1:8080");
+    assert_eq!(path_of("wrk.headers.Host = 'other'", "wrk.headers.Host"), "other");
 }
 
 #[test]
 fn init_gets_the_url_and_the_arguments() {
-    let told =
-        said("function init(a) args = a end", "args[0] .. '|' .. #args .. args[1] .. args[2]");
-    assert_eq!(told, "http://127.0.0.1:8080/start?a=b|2onetwo");
+    let result =
+        path_of("function init(a) args = a end", "args[0] .. '|' .. #args .. args[1] .. args[2]");
+    assert_eq!(result, "http://127.0.0.1:8080/start?a=b|2onetwo");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn setup_runs_in_a_state_of_its_own_and_hands_values_over() {
 }
 
 #[test]
-fn what_cannot_be_transferred_is_said() {
+fn values_that_cannot_be_transferred_are_reported() {
     for (value, what) in [
         ("print", "cannot transfer 'function' to thread"),
         ("{1, {io.stdout}}", "cannot transfer 'userdata' to thread"),
@@ -115,7 +115,7 @@ fn each_thread_connects_where_setup_says() {
 }
 
 #[test]
-fn lookup_and_connect_tell_what_is_there() {
+fn lookup_and_connect_find_what_is_there() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let open = listener.local_addr().unwrap().port();
     let text = format!(

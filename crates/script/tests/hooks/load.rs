@@ -1,19 +1,19 @@
 //! `request`, `delay` and `response` while the load runs.
 
-use traffic::{Answered, Next, Requests, Source, Turn, Wants};
+use traffic::{Completed, Next, Requests, Source, Turn, Wants};
 
-use crate::harness::{answer, begin, parts, request, turn};
+use crate::harness::{begin, parts, request, respond, turn};
 
 const MS: u64 = 1_000_000;
 
-fn asked(source: &mut script::Scripted) -> Requests {
+fn requests_of(source: &mut script::Scripted) -> Requests {
     let mut out = Requests::new();
     assert_eq!(source.next(Turn { user: 0, draw: None, now: 0 }, &mut out), Next::Send);
     out
 }
 
 #[test]
-fn a_script_without_request_is_asked_once() {
+fn a_script_without_request_is_called_once() {
     let text = "wrk.method, wrk.body = 'POST', 'x=1' wrk.headers['Content-Type'] = 'text/plain'
         function init() wrk.path = '/set' end";
     let mut begun = begin(text, 2);
@@ -24,7 +24,7 @@ fn a_script_without_request_is_asked_once() {
     let expected =
         ["Content-Length: 3", "Content-Type: text/plain", "Host: 127.0.0.1:8080", "X-Flag: 1"];
     assert_eq!(headers, expected);
-    assert_eq!(asked(source).parts()[0].wants, Wants::Nothing);
+    assert_eq!(requests_of(source).parts()[0].wants, Wants::Nothing);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn request_is_called_each_time_and_once_before_in_the_first_thread() {
 }
 
 #[test]
-fn several_requests_returned_at_once_are_told_apart() {
+fn several_requests_returned_at_once_are_separated() {
     let text = "function request()
         return wrk.format('GET', '/1') .. wrk.format('POST', '/2', {}, 'b') .. wrk.format('HEAD')
         end";
@@ -48,7 +48,7 @@ fn several_requests_returned_at_once_are_told_apart() {
     let all = turn(source, 0, 0).unwrap();
     let lines: Vec<_> = all.iter().map(|one| parts(one).0).collect();
     assert_eq!(lines, ["GET /1 HTTP/1.1", "POST /2 HTTP/1.1", "HEAD /start?a=b HTTP/1.1"]);
-    let heads: Vec<bool> = asked(source).parts().iter().map(|part| part.head).collect();
+    let heads: Vec<bool> = requests_of(source).parts().iter().map(|part| part.head).collect();
     assert_eq!(heads, [false, false, true]);
 }
 
@@ -63,28 +63,28 @@ fn a_pipeline_without_request_is_fixed() {
 
 #[test]
 fn response_gets_status_headers_and_body() {
-    let text = "told = 'nothing'
-        function request() return wrk.format('GET', '/' .. told) end
+    let text = "kept = 'nothing'
+        function request() return wrk.format('GET', '/' .. kept) end
         function response(status, headers, body)
             local names = {}
             for name, value in pairs(headers) do names[#names + 1] = name .. '=' .. value end
             table.sort(names)
-            told = status .. table.concat(names, ',') .. '|' .. body .. #body
+            kept = status .. table.concat(names, ',') .. '|' .. body .. #body
         end";
     let mut begun = begin(text, 1);
     let source = &mut begun.sources[0];
-    assert_eq!(asked(source).parts()[0].wants, Wants::Whole);
+    assert_eq!(requests_of(source).parts()[0].wants, Wants::Whole);
     let head = "HTTP/1.1 503 Busy\r\nX-Token: t\r\nEmpty:\r\nx-a: 1\r\nx-a: 2\r\n";
-    answer(source, 0, &format!("{head}Content-Length: 2\r\n\r\nhi"));
+    respond(source, 0, &format!("{head}Content-Length: 2\r\n\r\nhi"));
     let (line, _, _) = parts(&request(source));
     assert_eq!(line, "GET /503Content-Length=2,Empty=,X-Token=t,x-a=2|hi2 HTTP/1.1");
-    answer(source, 0, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
+    respond(source, 0, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
     let (line, _, _) = parts(&request(source));
     assert_eq!(line, "GET /200Transfer-Encoding=chunked|a1 HTTP/1.1");
 }
 
 #[test]
-fn a_token_of_an_answer_goes_into_later_requests() {
+fn a_token_of_a_response_goes_into_later_requests() {
     let text = "local token
         function request()
             if not token then return wrk.format('POST', '/login', nil, 'who') end
@@ -96,7 +96,7 @@ fn a_token_of_an_answer_goes_into_later_requests() {
     let mut begun = begin(text, 1);
     let source = &mut begun.sources[0];
     assert_eq!(parts(&request(source)).0, "POST /login HTTP/1.1");
-    answer(source, 0, "HTTP/1.1 200 OK\r\nX-Token: secret\r\nContent-Length: 1\r\n\r\n.");
+    respond(source, 0, "HTTP/1.1 200 OK\r\nX-Token: secret\r\nContent-Length: 1\r\n\r\n.");
     let (line, headers, body) = parts(&request(source));
     assert_eq!((line.as_str(), body.as_str()), ("GET /mine HTTP/1.1", ""));
     assert_eq!(headers, ["Authorization: secret", "Host: 127.0.0.1:8080"]);
@@ -108,9 +108,9 @@ fn a_response_that_is_taken_away_is_no_longer_called() {
         function request() return wrk.format('GET', '/' .. n) end";
     let mut begun = begin(text, 1);
     for _ in 0..3 {
-        let told =
-            answer(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
-        assert_eq!(told, Answered::default());
+        let result =
+            respond(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
+        assert_eq!(result, Completed::default());
     }
     assert_eq!(parts(&request(&mut begun.sources[0])).0, "GET /1 HTTP/1.1");
 }
@@ -146,16 +146,16 @@ fn what_is_no_delay_delays_nothing() {
 
 #[test]
 fn a_thread_that_stops_sends_nothing_more_and_the_others_go_on() {
-    let text = "local answers = 0
+    let text = "local responses = 0
         function setup(thread) thread:stop() end
         function response()
-            answers = answers + 1
-            if answers == 2 then wrk.thread:stop() end
+            responses = responses + 1
+            if responses == 2 then wrk.thread:stop() end
         end";
     let mut begun = begin(text, 2);
     let stops = [0, 1].map(|_| {
         request(&mut begun.sources[0]);
-        answer(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.").stop
+        respond(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.").stop
     });
     assert_eq!(stops, [false, true]);
     assert_eq!(turn(&mut begun.sources[0], 0, 0), Err(Next::Stop));
@@ -163,12 +163,12 @@ fn a_thread_that_stops_sends_nothing_more_and_the_others_go_on() {
 }
 
 #[test]
-fn answers_that_never_end_are_forgotten() {
+fn responses_that_never_end_are_forgotten() {
     let text = "function response(status, headers, body) assert(body == '.', body) end";
     let mut begun = begin(text, 1);
     let source = &mut begun.sources[0];
     source.body(4, b"of no head");
     assert_eq!(source.lost(4, model::ErrorClass::Timeout), None);
-    let told = answer(source, 4, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
-    assert_eq!(told, Answered::default());
+    let result = respond(source, 4, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
+    assert_eq!(result, Completed::default());
 }

@@ -2,7 +2,7 @@
 
 use traffic::Next;
 
-use crate::harness::{answer, begin, try_begin, turn};
+use crate::harness::{begin, respond, try_begin, turn};
 
 fn refused(text: &str) -> String {
     try_begin(text, 1).err().expect(text).to_string()
@@ -42,9 +42,9 @@ fn before_the_run_the_command_fails() {
             "x.lua:2: attempt to index local 'headers'",
         ),
     ] {
-        let told = refused(text);
-        assert!(told.starts_with(expected), "{text}: {told}");
-        assert!(told.ends_with(')') && !told.contains('\n'), "{text}: {told}");
+        let error = refused(text);
+        assert!(error.starts_with(expected), "{text}: {error}");
+        assert!(error.ends_with(')') && !error.contains('\n'), "{text}: {error}");
     }
 }
 
@@ -69,25 +69,25 @@ fn an_error_while_the_load_runs_halts_it() {
 #[test]
 fn an_error_in_response_halts_it() {
     let mut begun = begin("function response(_, headers)\nreturn headers.A.b.c end", 1);
-    let told = answer(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
-    let halt = told.halt.unwrap().to_string();
+    let result = respond(&mut begun.sources[0], 0, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.");
+    let halt = result.halt.unwrap().to_string();
     assert_eq!(halt, "x.lua:2: attempt to index field 'A' (a nil value) (in response())");
 }
 
 #[test]
 fn memory_is_bounded() {
     let hoard = "local all = {} for i = 1, 1e9 do all[i] = ('x'):rep(1e6) .. i end";
-    let told = refused(hoard);
+    let error = refused(hoard);
     let expected = "the script uses more than 512 MiB in one thread, the maximum";
-    assert!(told.contains(expected), "{told}");
-    let told = halted(&format!(
+    assert!(error.contains(expected), "{error}");
+    let error = halted(&format!(
         "n = 0 function request() n = n + 1 if n > 1 then {hoard} end return wrk.format() end"
     ));
-    assert!(told.contains(expected) && told.ends_with("(in request())"), "{told}");
+    assert!(error.contains(expected) && error.ends_with("(in request())"), "{error}");
 }
 
 #[test]
 fn the_stack_is_bounded() {
-    let told = refused("local function f() return 1 + f() end\nf()");
-    assert!(told.starts_with("x.lua:1: stack overflow"), "{told}");
+    let error = refused("local function f() return 1 + f() end\nf()");
+    assert!(error.starts_with("x.lua:1: stack overflow"), "{error}");
 }

@@ -23,37 +23,37 @@ fn resident() -> u64 {
 fn a_body_too_large_is_refused_before_it_is_read() {
     each(|server| {
         let declared = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1048577\r\n\r\n";
-        let answer = ask(server, declared);
-        assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-        assert!(body(&answer).contains("up to 1048576 bytes"));
+        let response = fetch(server, declared);
+        assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
+        assert!(body(&response).contains("up to 1048576 bytes"));
         let mut client = connect(server);
         client.send(b"POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
         let chunk = [b"10000\r\n".as_slice(), &[b'a'; 65_536], b"\r\n"].concat();
         let taken = (0..200).take_while(|_| client.try_send(&chunk)).count();
-        let (answer, _) = client.receive_all(Duration::from_secs(10));
-        let text = String::from_utf8_lossy(&answer).into_owned();
+        let (response, _) = client.receive_all(Duration::from_secs(10));
+        let text = String::from_utf8_lossy(&response).into_owned();
         assert!(text.starts_with("HTTP/1.1 413 "), "after {taken} chunks: {text}");
         let most = [b"POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n".as_slice()];
         let most = [most[0], b"Content-Length: 1048576\r\n\r\n", &[b'b'; 1 << 20]].concat();
-        assert_eq!(body(&ask(server, most)).len(), 1 << 20);
+        assert_eq!(body(&fetch(server, most)).len(), 1 << 20);
     });
 }
 
 #[test]
-fn who_pipelines_without_reading_is_made_to_wait() {
+fn a_client_that_pipelines_without_reading_has_to_wait() {
     each(|server| {
         let mut client = connect(server);
         let before = resident();
         let some = request("GET", "/healthz").repeat(200);
         // More responses than all buffers between the two hold; sending stops once they are full.
         let sent = client.send_until_stuck(some.as_bytes(), 2000, Duration::from_millis(300));
-        assert!(sent < 2000, "all requests were taken though nobody read an answer");
+        assert!(sent < 2000, "all requests were taken though nobody read a response");
         let grown = resident().saturating_sub(before);
         assert!(grown < 64 << 20, "{grown} bytes");
-        let answered = server.served().path("/healthz");
-        assert!(answered < 400_000, "{answered} answered unread");
-        // The server goes on for others meanwhile.
-        assert_eq!(ask(server, last("/")), OK_LAST);
+        let served = server.served().path("/healthz");
+        assert!(served < 400_000, "{served} served unread");
+        // The server still serves other clients.
+        assert_eq!(fetch(server, last("/")), OK_LAST);
         let expected = OK.repeat(200);
         for _ in 0..sent {
             assert!(client.receive(expected.len()) == expected.as_bytes());
@@ -74,14 +74,14 @@ fn a_large_body_is_made_as_it_is_read() {
         }
         let grown = resident().saturating_sub(before);
         assert!(grown < 128 << 20, "{grown} bytes for 20 unread bodies of 10 GiB");
-        assert_eq!(ask(server, last("/")), OK_LAST);
+        assert_eq!(fetch(server, last("/")), OK_LAST);
         drop(clients);
         until(|| page(server).starts_with("Active connections: 1 \n"));
     });
 }
 
 fn page(server: &Server) -> String {
-    body(&ask(server, last("/stub_status"))).to_owned()
+    body(&fetch(server, last("/stub_status"))).to_owned()
 }
 
 fn until(mut holds: impl FnMut() -> bool) {
@@ -93,7 +93,7 @@ fn until(mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn who_leaves_is_forgotten() {
+fn a_client_that_leaves_is_forgotten() {
     each(|server| {
         for path in ["/healthz", "/delay/1h", "/queue?mean=1h", "/fault/hang", "/fault/drip"] {
             let mut clients: Vec<_> = (0..30).map(|_| connect(server)).collect();

@@ -9,7 +9,7 @@ use crate::harness::*;
 
 const JSON_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 
-/// What comes for a kind, and how it ends, on every kernel interface.
+/// The bytes received for a kind, and how the connection ends, on every kernel interface.
 fn each(kind: &str, check: impl Fn(&str, End)) {
     for io in interfaces() {
         let server = start(Options { io: Some(io), ..options() });
@@ -21,22 +21,22 @@ fn each(kind: &str, check: impl Fn(&str, End)) {
 }
 
 fn expect(kind: &str, expected: &str, expected_end: End) {
-    each(kind, |answer, end| assert_eq!((answer, end), (expected, expected_end), "{kind}"));
+    each(kind, |response, end| assert_eq!((response, end), (expected, expected_end), "{kind}"));
 }
 
 #[test]
-fn endings_without_an_answer() {
+fn endings_without_a_response() {
     expect("reset", "", End::Reset);
     expect("close", "", End::Closed);
 }
 
 #[test]
-fn answers_that_lie_about_their_length() {
+fn responses_that_lie_about_their_length() {
     let body = "{\"status\":\"ok\"}";
-    let answer = |line: &str| format!("{JSON_HEAD}{line}\r\n\r\n{body}");
-    expect("truncate", &answer("Content-Length: 1000"), End::Closed);
-    expect("bad-length", &answer("Content-Length: fifteen"), End::Closed);
-    expect("no-length", &answer("Connection: close"), End::Closed);
+    let response = |line: &str| format!("{JSON_HEAD}{line}\r\n\r\n{body}");
+    expect("truncate", &response("Content-Length: 1000"), End::Closed);
+    expect("bad-length", &response("Content-Length: fifteen"), End::Closed);
+    expect("no-length", &response("Connection: close"), End::Closed);
 }
 
 #[test]
@@ -49,16 +49,16 @@ fn chunks_right_and_wrong() {
 
 #[test]
 fn what_is_not_http_at_all() {
-    each("garbage", |answer, end| {
-        assert!(!answer.starts_with("HTTP") && answer.contains("not HTTP"), "{answer}");
+    each("garbage", |response, end| {
+        assert!(!response.starts_with("HTTP") && response.contains("not HTTP"), "{response}");
         assert_eq!(end, End::Closed);
     });
 }
 
 #[test]
-fn interim_answers_come_first() {
-    each("1xx", |answer, end| {
-        let (interim, rest) = answer.split_once("\r\n\r\n").expect("two heads");
+fn interim_responses_come_first() {
+    each("1xx", |response, end| {
+        let (interim, rest) = response.split_once("\r\n\r\n").expect("two heads");
         assert!(interim.starts_with("HTTP/1.1 103 Early Hints\r\nLink: "), "{interim}");
         assert_eq!((rest, end), (OK_LAST, End::Closed));
     });
@@ -67,9 +67,9 @@ fn interim_answers_come_first() {
 #[test]
 fn gzip_unpacks_to_the_usual_body() {
     let server = server();
-    let (answer, _) = RawClient::exchange(server.addr(), last("/fault/gzip").as_bytes());
-    let at = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head") + 4;
-    let head = String::from_utf8_lossy(&answer[..at]).into_owned();
+    let (response, _) = RawClient::exchange(server.addr(), last("/fault/gzip").as_bytes());
+    let at = response.windows(4).position(|four| four == b"\r\n\r\n").expect("a head") + 4;
+    let head = String::from_utf8_lossy(&response[..at]).into_owned();
     assert!(head.contains("Content-Encoding: gzip\r\nContent-Length: 38\r\n"), "{head}");
     let mut child = std::process::Command::new("gzip")
         .arg("-dc")
@@ -78,7 +78,7 @@ fn gzip_unpacks_to_the_usual_body() {
         .spawn()
         .expect("gzip is part of every Debian");
     let mut input = child.stdin.take().expect("a pipe");
-    std::io::Write::write_all(&mut input, &answer[at..]).expect("gzip reads");
+    std::io::Write::write_all(&mut input, &response[at..]).expect("gzip reads");
     drop(input);
     let output = child.wait_with_output().expect("gzip ends");
     assert!(output.status.success());
@@ -86,7 +86,7 @@ fn gzip_unpacks_to_the_usual_body() {
 }
 
 #[test]
-fn an_early_answer_does_not_wait_for_the_body() {
+fn an_early_response_does_not_wait_for_the_body() {
     for io in interfaces() {
         let server = start(Options { io: Some(io), ..options() });
         let mut client = connect(&server);
@@ -122,8 +122,8 @@ fn a_drip_and_an_endless_header_go_on() {
         assert!(came.starts_with("HTTP/1.1 200 OK\r\nX-Endless: a"));
         assert!(!came.contains("\r\n\r\n"));
         drop(endless);
-        // Neither holds up anybody else.
-        assert_eq!(ask(&server, last("/")), OK_LAST);
+        // Neither delays other clients.
+        assert_eq!(fetch(&server, last("/")), OK_LAST);
     }
 }
 

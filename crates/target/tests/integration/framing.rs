@@ -1,4 +1,4 @@
-//! Requests cut anywhere, pipelined, trickled, and made to smuggle.
+//! Requests cut anywhere, pipelined, trickled, and crafted to smuggle.
 
 use std::time::Duration;
 
@@ -23,25 +23,25 @@ fn a_request_may_be_cut_anywhere() {
     ]
     .concat();
     each(|server| {
-        let whole = ask(server, &requests);
+        let whole = fetch(server, &requests);
         assert!(whole.contains("\r\n\r\nabcHTTP") && whole.ends_with(OK_LAST), "{whole}");
         for at in 1..requests.len() {
             let mut client = connect(server);
             client.send(&requests.as_bytes()[..at]);
             std::thread::sleep(Duration::from_micros(200));
             client.send(&requests.as_bytes()[at..]);
-            let (answer, end) = client.receive_all(Duration::from_secs(10));
-            assert_eq!((answer, end), (whole.clone().into_bytes(), End::Closed), "cut at {at}");
+            let (response, end) = client.receive_all(Duration::from_secs(10));
+            assert_eq!((response, end), (whole.clone().into_bytes(), End::Closed), "cut at {at}");
         }
         let mut client = connect(server);
         client.send_in_pieces(requests.as_bytes(), 1);
-        let (answer, _) = client.receive_all(Duration::from_secs(10));
-        assert_eq!(answer, whole.into_bytes());
+        let (response, _) = client.receive_all(Duration::from_secs(10));
+        assert_eq!(response, whole.into_bytes());
     });
 }
 
 #[test]
-fn pipelined_requests_are_answered_in_order() {
+fn responses_to_pipelined_requests_are_in_order() {
     each(|server| {
         let mixed = [
             request("GET", "/healthz"),
@@ -50,21 +50,21 @@ fn pipelined_requests_are_answered_in_order() {
             request("GET", "/status/404"),
             request("GET", "/fault/chunked"),
         ];
-        let one = ask(server, [mixed.concat(), last("/")].concat());
-        let many = ask(server, [mixed.concat().repeat(50), last("/")].concat());
-        let once = one.strip_suffix(OK_LAST).expect("the last answer");
+        let one = fetch(server, [mixed.concat(), last("/")].concat());
+        let many = fetch(server, [mixed.concat().repeat(50), last("/")].concat());
+        let once = one.strip_suffix(OK_LAST).expect("the last response");
         assert_eq!(many, [once.repeat(50), OK_LAST.to_owned()].concat());
     });
 }
 
 #[test]
-fn half_closed_clients_get_their_answers() {
+fn half_closed_clients_get_their_responses() {
     each(|server| {
         let mut client = connect(server);
         client.send([request("GET", "/delay/20ms"), request("GET", "/")].concat().as_bytes());
         client.half_close();
-        let (answer, end) = client.receive_all(Duration::from_secs(10));
-        assert_eq!((answer, end), (OK.repeat(2).into_bytes(), End::Closed));
+        let (response, end) = client.receive_all(Duration::from_secs(10));
+        assert_eq!((response, end), (OK.repeat(2).into_bytes(), End::Closed));
     });
 }
 
@@ -88,18 +88,18 @@ fn what_could_smuggle_is_refused_and_ends_the_connection() {
         for (lines, needle) in cases {
             let smuggled = "GET /status/418 HTTP/1.1\r\nHost: a\r\n\r\n";
             let bytes = format!("POST /healthz HTTP/1.1\r\nHost: a\r\n{lines}\r\n{smuggled}");
-            let answer = ask(server, bytes);
-            assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{lines:?}: {answer}");
-            assert!(answer.contains("Connection: close\r\n"), "{lines:?}: {answer}");
-            assert!(body(&answer).contains(needle), "{lines:?}: {answer}");
-            assert!(!answer.contains("418"), "{lines:?}: {answer}");
+            let response = fetch(server, bytes);
+            assert!(response.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{lines:?}: {response}");
+            assert!(response.contains("Connection: close\r\n"), "{lines:?}: {response}");
+            assert!(body(&response).contains(needle), "{lines:?}: {response}");
+            assert!(!response.contains("418"), "{lines:?}: {response}");
         }
         for line in ["GET / HTTP/2.0", "GET  / HTTP/1.1", "/ HTTP/1.1", "GET /\u{e9} HTTP/1.1"] {
-            let answer = ask(server, format!("{line}\r\nHost: a\r\n\r\n"));
-            assert!(answer.starts_with("HTTP/1.1 400 "), "{line}: {answer}");
+            let response = fetch(server, format!("{line}\r\nHost: a\r\n\r\n"));
+            assert!(response.starts_with("HTTP/1.1 400 "), "{line}: {response}");
         }
-        let answer = ask(server, "GET / HTTP/1.1\r\n\r\n");
-        assert!(body(&answer).contains("without Host"), "{answer}");
+        let response = fetch(server, "GET / HTTP/1.1\r\n\r\n");
+        assert!(body(&response).contains("without Host"), "{response}");
         assert_eq!(server.served().path("malformed"), cases.len() as u64 + 5);
     });
 }
@@ -107,8 +107,8 @@ fn what_could_smuggle_is_refused_and_ends_the_connection() {
 #[test]
 fn refusals_are_one_line_of_json_whatever_was_sent() {
     each(|server| {
-        let answer = ask(server, b"GET \"\\\x01\xff / HTTP/1.1\r\nHost: a\r\n\r\n");
-        let said = body(&answer);
+        let response = fetch(server, b"GET \"\\\x01\xff / HTTP/1.1\r\nHost: a\r\n\r\n");
+        let said = body(&response);
         assert!(said.starts_with("{\"error\":\"") && said.ends_with("\"}\n"), "{said}");
         assert!(said.trim_end().bytes().all(|byte| byte >= b' '), "{said}");
     });
@@ -123,11 +123,11 @@ fn heads_without_end_are_bounded() {
         while sent < 1 << 20 && client.try_send(b"X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n") {
             sent += 43;
         }
-        let (answer, _) = client.receive_all(Duration::from_secs(10));
-        let text = String::from_utf8_lossy(&answer).into_owned();
+        let (response, _) = client.receive_all(Duration::from_secs(10));
+        let text = String::from_utf8_lossy(&response).into_owned();
         assert!(text.contains("more than 128 headers"), "after {sent} bytes: {text}");
         let long = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "a".repeat(40_000));
-        assert!(ask(server, long).contains("longer than 32768 bytes"));
+        assert!(fetch(server, long).contains("longer than 32768 bytes"));
     });
 }
 
@@ -138,7 +138,7 @@ fn slow_clients_do_not_keep_others_waiting() {
         for byte in b"GET / HTTP/1.1\r\n" {
             slow.iter_mut().for_each(|client| client.send(&[*byte]));
         }
-        assert_eq!(ask(server, last("/")), OK_LAST);
+        assert_eq!(fetch(server, last("/")), OK_LAST);
         for client in &mut slow {
             client.send(b"Host: a\r\n\r\n");
             assert_eq!(client.receive(OK.len()), OK.as_bytes());

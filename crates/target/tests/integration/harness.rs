@@ -4,7 +4,7 @@ use net::Io;
 use target::{Options, Server};
 use testkit::peer::{End, RawClient};
 
-/// What `/healthz` answers with, and most other paths.
+/// The response of `/healthz` and of most other paths.
 pub const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
 
 /// The same as a connection's last response.
@@ -45,9 +45,9 @@ pub fn last(path: &str) -> String {
 }
 
 /// The whole response to bytes sent on a connection of their own, which ends in order.
-pub fn ask(server: &Server, bytes: impl AsRef<[u8]>) -> String {
-    let (answer, end) = RawClient::exchange(server.addr(), bytes.as_ref());
-    let text = String::from_utf8_lossy(&answer).into_owned();
+pub fn fetch(server: &Server, bytes: impl AsRef<[u8]>) -> String {
+    let (response, end) = RawClient::exchange(server.addr(), bytes.as_ref());
+    let text = String::from_utf8_lossy(&response).into_owned();
     assert_eq!(end, End::Closed, "{text}");
     text
 }
@@ -56,6 +56,6 @@ pub fn connect(server: &Server) -> RawClient {
     RawClient::connect(server.addr())
 }
 
-pub fn body(answer: &str) -> &str {
-    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+pub fn body(response: &str) -> &str {
+    response.split_once("\r\n\r\n").map_or("", |(_, body)| body)
 }

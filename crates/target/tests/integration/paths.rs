@@ -49,14 +49,14 @@ fn any_method_will_do_and_head_has_no_body() {
             let mut client = connect(server);
             let both = [request("HEAD", path), request("GET", "/healthz")].concat();
             client.send(both.as_bytes());
-            let answer = client.receive_until(b"{\"status\":\"ok\"}");
-            let text = String::from_utf8_lossy(&answer).into_owned();
+            let response = client.receive_until(b"{\"status\":\"ok\"}");
+            let text = String::from_utf8_lossy(&response).into_owned();
             assert!(text.ends_with(&[head, OK].concat()), "{path}: {text}");
         }
         for path in ["/bytes/1000", "/fault/chunked", "/fault/gzip", "/status/404", "/nowhere"] {
             let bytes = [request("HEAD", path), last("/healthz")].concat();
-            let answer = ask(server, bytes);
-            let (head, rest) = answer.split_once("\r\n\r\n").expect("a head");
+            let response = fetch(server, bytes);
+            let (head, rest) = response.split_once("\r\n\r\n").expect("a head");
             assert!(head.contains("Content-Length") || head.contains("chunked"), "{path}: {head}");
             assert_eq!(rest, OK_LAST, "{path}");
         }
@@ -67,39 +67,39 @@ fn any_method_will_do_and_head_has_no_body() {
 fn http_1_0_is_told_that_its_connection_is_kept() {
     each(|server| {
         let old = "GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
-        let answer = ask(server, [old, "GET / HTTP/1.0\r\n\r\n"].concat());
+        let response = fetch(server, [old, "GET / HTTP/1.0\r\n\r\n"].concat());
         let kept = OK.replace("Content-Length", "Connection: keep-alive\r\nContent-Length");
-        assert_eq!(answer, [&kept, OK_LAST].concat());
+        assert_eq!(response, [&kept, OK_LAST].concat());
     });
 }
 
 #[test]
-fn bytes_come_in_the_number_asked_for() {
+fn bytes_come_in_the_requested_number() {
     each(|server| {
         for count in [0, 1, 65_535, 65_536, 65_537, 5_000_000] {
-            let answer = ask(server, last(&format!("/bytes/{count}")));
-            assert!(answer.contains(&format!("Content-Length: {count}\r\n")));
-            assert_eq!(body(&answer).len(), count);
-            assert!(body(&answer).bytes().all(|byte| byte == b'x'));
+            let response = fetch(server, last(&format!("/bytes/{count}")));
+            assert!(response.contains(&format!("Content-Length: {count}\r\n")));
+            assert_eq!(body(&response).len(), count);
+            assert!(body(&response).bytes().all(|byte| byte == b'x'));
         }
     });
 }
 
 #[test]
-fn statuses_are_those_asked_for() {
+fn statuses_are_those_requested() {
     each(|server| {
         for (code, line) in [
             (200, "HTTP/1.1 200 OK\r\n"),
             (404, "HTTP/1.1 404 Not Found\r\n"),
             (503, "HTTP/1.1 503 Service Unavailable\r\n"),
         ] {
-            let answer = ask(server, last(&format!("/status/{code}")));
-            assert!(answer.starts_with(line), "{answer}");
-            assert_eq!(body(&answer), format!("{{\"status\":{code}}}"));
+            let response = fetch(server, last(&format!("/status/{code}")));
+            assert!(response.starts_with(line), "{response}");
+            assert_eq!(body(&response), format!("{{\"status\":{code}}}"));
         }
         for code in [204, 304] {
-            let answer = ask(server, last(&format!("/status/{code}")));
-            assert!(answer.ends_with("\r\n\r\n") && !answer.contains("Content-"), "{answer}");
+            let response = fetch(server, last(&format!("/status/{code}")));
+            assert!(response.ends_with("\r\n\r\n") && !response.contains("Content-"), "{response}");
         }
     });
 }
@@ -109,19 +109,19 @@ fn an_echo_has_the_body_and_its_type() {
     each(|server| {
         let fixed = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: text/x\r\n\
             Content-Length: 5\r\n\r\nhello";
-        let answer = ask(server, [fixed, &last("/")].concat());
-        let (first, rest) = answer.split_at(answer.find("hello").expect("the body") + 5);
+        let response = fetch(server, [fixed, &last("/")].concat());
+        let (first, rest) = response.split_at(response.find("hello").expect("the body") + 5);
         assert!(first.contains("Content-Type: text/x\r\nContent-Length: 5\r\n\r\n"), "{first}");
         assert_eq!(rest, OK_LAST);
         let chunked = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\
             Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
-        let answer = ask(server, chunked);
-        assert!(answer.contains("application/octet-stream") && body(&answer) == "abcde");
+        let response = fetch(server, chunked);
+        assert!(response.contains("application/octet-stream") && body(&response) == "abcde");
     });
 }
 
 #[test]
-fn a_client_that_waits_for_it_is_told_to_go_on() {
+fn a_client_that_expects_100_continue_gets_it() {
     each(|server| {
         let mut client = connect(server);
         client.send(
@@ -139,15 +139,15 @@ fn delays_and_processor_time_pass() {
     each(|server| {
         for path in ["/delay/30ms", "/cpu/30ms"] {
             let start = Instant::now();
-            assert_eq!(ask(server, last(path)), OK_LAST);
+            assert_eq!(fetch(server, last(path)), OK_LAST);
             assert!(start.elapsed() >= Duration::from_millis(30), "{path}");
         }
-        assert_eq!(ask(server, last("/queue?servers=2&mean=1us")), OK_LAST);
+        assert_eq!(fetch(server, last("/queue?servers=2&mean=1us")), OK_LAST);
     });
 }
 
 #[test]
-fn wrong_requests_are_told_what_would_be_right() {
+fn responses_to_wrong_requests_say_what_would_be_right() {
     each(|server| {
         for (path, status, needle) in [
             ("/nowhere", 404, "/bytes/{n}, /status/{code}"),
@@ -156,10 +156,10 @@ fn wrong_requests_are_told_what_would_be_right() {
             ("/queue?servers=0", 400, "servers is a whole number from 1 to 100000, not `0`"),
             ("/delay/3h", 400, "duration is a duration up to 1h"),
         ] {
-            let answer = ask(server, [request("GET", path), last("/")].concat());
-            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-            assert!(answer.contains("{\"error\":\"") && answer.contains(needle), "{answer}");
-            assert!(answer.ends_with(OK_LAST), "the connection goes on: {answer}");
+            let response = fetch(server, [request("GET", path), last("/")].concat());
+            assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+            assert!(response.contains("{\"error\":\"") && response.contains(needle), "{response}");
+            assert!(response.ends_with(OK_LAST), "the connection goes on: {response}");
         }
     });
 }
@@ -175,7 +175,7 @@ fn requests_on_page(page: &str) -> u64 {
 #[test]
 fn the_page_of_counters_is_exact_over_all_threads() {
     let server = start(Options { threads: Some(2), ..options() });
-    let status = || ask(&server, last("/stub_status"));
+    let status = || fetch(&server, last("/stub_status"));
     let before = requests_on_page(body(&status()));
     assert_eq!(before, 1);
     let many = request("GET", "/healthz").repeat(100);
@@ -193,15 +193,15 @@ fn the_page_of_counters_is_exact_over_all_threads() {
     hanging.send(request("GET", "/fault/hang").as_bytes());
     // The clients gone may not have been noticed yet, and the two kept may not have been read.
     let deadline = Instant::now() + Duration::from_secs(10);
-    let mut asked = 1;
+    let mut page_requests = 1;
     loop {
-        let answer = status();
-        let page = body(&answer);
-        asked += 1;
+        let response = status();
+        let page = body(&response);
+        page_requests += 1;
         if page.starts_with("Active connections: 4 \n") && page.contains("Reading: 1 Writing: 2") {
             assert!(page.ends_with("Reading: 1 Writing: 2 Waiting: 1 \n"), "{page}");
             assert!(page.contains("\nserver accepts handled requests\n "), "{page}");
-            assert_eq!(requests_on_page(page), 2000 + 1 + 1 + asked);
+            assert_eq!(requests_on_page(page), 2000 + 1 + 1 + page_requests);
             break;
         }
         assert!(Instant::now() < deadline, "{page}");
@@ -219,7 +219,7 @@ fn the_page_of_counters_is_formed_as_nginx_forms_it() {
     let form = |page: &str| page.replace(|c: char| c.is_ascii_digit(), "#").replace("##", "#");
     let (theirs, _) = RawClient::exchange(nginx.status_addr(), last("/").as_bytes());
     let theirs = String::from_utf8(theirs).expect("ASCII");
-    let ours = ask(&server(), last("/stub_status"));
+    let ours = fetch(&server(), last("/stub_status"));
     assert_eq!(form(body(&ours)), form(body(&theirs)));
     assert!(
         theirs.contains("Content-Type: text/plain") && ours.contains("Content-Type: text/plain")
@@ -227,13 +227,13 @@ fn the_page_of_counters_is_formed_as_nginx_forms_it() {
 }
 
 #[test]
-fn connections_end_after_so_many_answers() {
+fn connections_end_after_so_many_responses() {
     let limited = Options { requests_per_connection: Some(3), ..options() };
     let closing = Options { close: true, ..options() };
-    for (options, answers) in [(limited, 3), (closing, 1)] {
+    for (options, responses) in [(limited, 3), (closing, 1)] {
         let server = start(options);
-        let answer = ask(&server, request("GET", "/").repeat(5));
-        assert_eq!(answer, [&OK.repeat(answers - 1), OK_LAST].concat());
+        let response = fetch(&server, request("GET", "/").repeat(5));
+        assert_eq!(response, [&OK.repeat(responses - 1), OK_LAST].concat());
     }
 }
 

@@ -7,7 +7,7 @@ use net::{Close, ConnId, Event, Handler, Net, Next, Route};
 use target::{Options, Shared, Worker};
 use testkit::sim::{Actor, Conditions, Ended, SimNet, World, run};
 
-/// Something to be sent at an instant, on a connection of its own that stands by then.
+/// Bytes to send at an instant, on a connection of their own that is established by then.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// When it is sent, after the start of the server.
@@ -38,7 +38,7 @@ impl Reply {
     }
 }
 
-/// Sends calls when they are due and writes down what comes back.
+/// Sends calls when they are due and records the replies.
 struct Callers {
     calls: Vec<Call>,
     start_ns: u64,
@@ -121,7 +121,7 @@ impl Handler<SimNet> for Callers {
     }
 }
 
-/// Runs the calls against a server of so many threads until nothing is left to happen.
+/// Runs the calls against a server of `threads` threads until nothing is left to happen.
 pub fn simulate(
     seed: u64,
     conditions: Conditions,

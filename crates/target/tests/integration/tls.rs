@@ -39,12 +39,12 @@ fn each(test: impl Fn(&Server)) {
     }
 }
 
-fn ask_tls(server: &Server, bytes: &str) -> String {
+fn fetch_over_tls(server: &Server, bytes: &str) -> String {
     let mut client = connect_tls(server, "localhost", &rustls::version::TLS13);
     client.write_all(bytes.as_bytes()).expect("it is taken");
-    let mut answer = Vec::new();
-    client.read_to_end(&mut answer).expect("an ending with close_notify");
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    client.read_to_end(&mut response).expect("an ending with close_notify");
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn the_certificate_made_at_start_is_good_for_loopback() {
                 let mut client = connect_tls(server, name, version);
                 for _ in 0..3 {
                     client.write_all(request("GET", "/healthz").as_bytes()).expect("sent");
-                    let mut answer = vec![0; OK.len()];
-                    client.read_exact(&mut answer).expect("answered");
-                    assert_eq!(answer, OK.as_bytes());
+                    let mut response = vec![0; OK.len()];
+                    client.read_exact(&mut response).expect("a response");
+                    assert_eq!(response, OK.as_bytes());
                 }
             }
         }
@@ -65,7 +65,7 @@ fn the_certificate_made_at_start_is_good_for_loopback() {
 }
 
 #[test]
-fn answers_are_those_without_tls() {
+fn responses_are_those_without_tls() {
     each(|server| {
         let mixed = [
             request("GET", "/healthz"),
@@ -75,11 +75,11 @@ fn answers_are_those_without_tls() {
         ]
         .concat();
         let plain = start(options());
-        let expected = ask(&plain, [mixed.repeat(20), last("/")].concat());
-        assert_eq!(ask_tls(server, &[mixed.repeat(20), last("/")].concat()), expected);
-        let large = ask_tls(server, &last("/bytes/3000000"));
+        let expected = fetch(&plain, [mixed.repeat(20), last("/")].concat());
+        assert_eq!(fetch_over_tls(server, &[mixed.repeat(20), last("/")].concat()), expected);
+        let large = fetch_over_tls(server, &last("/bytes/3000000"));
         assert_eq!(body(&large).len(), 3_000_000);
-        let echoed = ask_tls(
+        let echoed = fetch_over_tls(
             server,
             &format!(
                 "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 200000\r\n\r\n{}",
@@ -93,8 +93,8 @@ fn answers_are_those_without_tls() {
 #[test]
 fn plain_http_to_a_tls_port_is_refused() {
     each(|server| {
-        let (answer, end) = RawClient::exchange(server.addr(), request("GET", "/").as_bytes());
-        assert!(!answer.starts_with(b"HTTP"), "an alert at most");
+        let (response, end) = RawClient::exchange(server.addr(), request("GET", "/").as_bytes());
+        assert!(!response.starts_with(b"HTTP"), "an alert at most");
         assert_eq!(end, End::Closed);
         assert_eq!(server.served().path("malformed"), 1);
     });
@@ -116,7 +116,7 @@ fn a_certificate_may_come_from_files() {
     let files = Tls::Files { cert: cert.clone(), key };
     let server = start(Options { tls: Some(files), ..options() });
     assert_eq!(server.certificate(), Some(&**mine.cert.der()));
-    assert_eq!(ask_tls(&server, &last("/")), OK_LAST);
+    assert_eq!(fetch_over_tls(&server, &last("/")), OK_LAST);
     for key in [wrong, cert.clone()] {
         let refused = Server::start(Options {
             tls: Some(Tls::Files { cert: cert.clone(), key }),

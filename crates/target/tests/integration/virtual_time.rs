@@ -33,7 +33,7 @@ fn a_delay_is_exact() {
 fn connections_on_which_nothing_happens_are_closed() {
     const MINUTE: u64 = 60 * SECOND;
     let half = b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc";
-    // The last keeps the world going: a thread looks whenever it is awake.
+    // The last keeps virtual time going: a thread checks whenever it is awake.
     let mut calls = vec![
         Call::at(SECOND, request("GET", "/healthz")),
         Call::at(SECOND, half),
@@ -49,7 +49,7 @@ fn connections_on_which_nothing_happens_are_closed() {
 }
 
 #[test]
-fn pipelined_delays_are_answered_in_order() {
+fn responses_to_pipelined_delays_are_in_order() {
     let bytes = [request("GET", "/delay/30ms"), request("GET", "/healthz"), last("/delay/20ms")];
     let replies =
         simulate(1, conditions(), &Options::default(), 1, &[Call::at(SECOND, bytes.concat())]);
@@ -100,7 +100,7 @@ fn a_queue_is_one_line_over_all_threads() {
 }
 
 #[test]
-fn who_leaves_a_queue_is_served_all_the_same() {
+fn a_client_that_leaves_a_queue_is_served_all_the_same() {
     let path = "/queue?dist=det&mean=10ms";
     let mut calls: Vec<Call> = (0..3).map(|i| Call::at(SECOND + i, request("GET", path))).collect();
     calls[1].leaves_ns = Some(SECOND + 5 * MILLISECOND);
@@ -110,7 +110,7 @@ fn who_leaves_a_queue_is_served_all_the_same() {
 }
 
 #[test]
-fn a_stalled_server_answers_when_the_pause_ends() {
+fn a_stalled_server_responds_when_the_pause_ends() {
     let stall = Stall { every_ns: 10 * SECOND, for_ns: SECOND };
     let options = Options { stall: Some(stall), ..Options::default() };
     let at = [9_900, 9_999, 10_000, 10_500, 10_998, 11_000, 15_000, 20_300];

@@ -1,4 +1,4 @@
-//! The calling side: bytes to a server and back.
+//! The connecting side: sends bytes to a server and receives its bytes.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -30,7 +30,7 @@ impl RawClient {
     /// Connects.
     ///
     /// # Panics
-    /// When nobody listens: a test's own mistake.
+    /// When nothing listens there: a bug of the test.
     pub fn connect(to: SocketAddr) -> Self {
         let stream = TcpStream::connect_timeout(&to, PATIENCE).expect("the server listens");
         stream.set_nodelay(true).expect("a TCP socket");
@@ -51,8 +51,8 @@ impl RawClient {
         self.stream.write_all(bytes).is_ok()
     }
 
-    /// Sends bytes over and over, `times` at most, until the server has taken none for so long; how
-    /// often they went out whole.
+    /// Sends bytes repeatedly, at most `times`, until the server has taken none for `patience`. Returns
+    /// how often they were sent whole.
     ///
     /// # Panics
     /// Never on a TCP socket with a patience above zero.

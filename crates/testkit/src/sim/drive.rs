@@ -1,11 +1,11 @@
-//! The loop: lets each handler do what is due, then moves time to whatever happens next.
+//! The loop: lets each handler do what is due, then moves time to the next event.
 
 use net::{Event, Handler, Net as _, Next, Taken};
 
 use super::state::{News, Upcall};
 use super::{SimNet, World};
 
-/// Rounds at one instant after which it is taken that time will never go on.
+/// Rounds at one instant after which it is assumed that time will never advance.
 const ROUNDS_AT_ONE_INSTANT: u32 = 1_000_000;
 
 /// A handler and the host it runs on.
@@ -21,7 +21,7 @@ pub struct Actor<'a> {
 pub enum Ended {
     /// Every handler is done.
     Finished,
-    /// Nothing is on its way and nobody waits for an instant: nothing will ever happen again.
+    /// Nothing is on its way and no handler waits for an instant: nothing will ever happen again.
     Idle,
     /// The instant given has come.
     Time,
@@ -31,7 +31,7 @@ pub enum Ended {
 /// reached `until_ns`. [`Next::Spin`] is taken as [`Next::Wait`]. May be called again to go on.
 ///
 /// # Panics
-/// When time stands still, because a handler asks to be called again at once for ever.
+/// When time stands still because a handler keeps asking to be called again at once.
 pub fn run(world: &World, until_ns: u64, actors: &mut [Actor<'_>]) -> Ended {
     let mut finished = vec![false; actors.len()];
     let mut rounds = 0;
@@ -54,8 +54,8 @@ pub fn run(world: &World, until_ns: u64, actors: &mut [Actor<'_>]) -> Ended {
     }
 }
 
-/// Ticks everyone who is not toiling, and who has a batch behind him; the earliest instant that somebody
-/// waits for. With the tick a host's batch is over: what it sent leaves.
+/// Ticks every handler that is not toiling, and those with a batch behind them. Returns the earliest
+/// instant that a handler waits for. The tick ends a host's batch: what it sent leaves.
 fn tick(actors: &mut [Actor<'_>], finished: &mut [bool]) -> Option<u64> {
     let mut deadline = None;
     let mut wait = |at: u64| deadline = Some(deadline.map_or(at, |other: u64| other.min(at)));
@@ -89,7 +89,7 @@ fn tick(actors: &mut [Actor<'_>], finished: &mut [bool]) -> Option<u64> {
     deadline
 }
 
-/// Hands out everything that is due at this instant; to who toils, once that is over.
+/// Delivers everything that is due at this instant; to a toiling host, once its toil is over.
 fn deliver(world: &World, actors: &mut [Actor<'_>], finished: &[bool]) {
     for (actor, _) in actors.iter_mut().zip(finished).filter(|(_, done)| !**done) {
         catch_up(actor);

@@ -1,7 +1,7 @@
 //! A host's view of the world: [`net::Net`] over the simulation.
 //!
-//! A host's own work takes no time, unless somebody [toils](SimNet::toils) on it: then its clock runs ahead
-//! of the world's, what it sends leaves as late as that, and what comes meanwhile waits for it.
+//! A host's own work takes no time, unless it [toils](SimNet::toils): then its clock runs ahead of the
+//! world's, what it sends leaves that much later, and what arrives in that time waits.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -30,7 +30,7 @@ pub struct SimNet {
     batching: bool,
     queue: Vec<(ConnId, Vec<u8>)>,
     toil: Arc<AtomicU64>,
-    /// How much of it the host's clock shows.
+    /// The part of it that the host's clock shows.
     shown: Cell<u64>,
 }
 
@@ -61,7 +61,7 @@ impl SimNet {
         self.batching = true;
     }
 
-    /// Lets the host's clock show its toil; what it reads.
+    /// Adds the toil to the host's clock. Returns the clock's reading.
     pub(super) fn clock(&self) -> u64 {
         let toil = self.toil.load(Ordering::Relaxed);
         let fresh = toil - self.shown.replace(toil);
@@ -102,8 +102,8 @@ impl SimNet {
         self.kernel.borrow_mut().listen(self.host, address);
     }
 
-    /// Ends sending, but goes on receiving: a half-close, which [`Net`] has no word for because
-    /// only peers under test do it.
+    /// Ends sending, but goes on receiving: a half-close, which [`Net`] does not have because only
+    /// peers under test do it.
     ///
     /// # Panics
     /// When bytes still wait to be taken by the kernel.

@@ -101,7 +101,7 @@ impl Kernel {
         self.ahead.peek().map(|Reverse(next)| next.at)
     }
 
-    /// What has become due, and for whom there is news in it.
+    /// The next event that is due, and the end that it concerns.
     pub(super) fn step(&mut self) -> Option<Option<Upcall>> {
         if self.next_instant()? > self.now {
             return None;
@@ -243,8 +243,7 @@ impl Kernel {
         upcall(end, News::Accepted)
     }
 
-    /// The handler has said under which token it wants to hear of an accepted connection, or that it
-    /// does not want it.
+    /// The handler has given the token of an accepted connection, or refused it.
     pub(super) fn accepted(&mut self, host: usize, conn: ConnId, token: Option<u32>) {
         let Some(id) = self.end_of(host, conn) else { return };
         match token {
@@ -266,7 +265,7 @@ impl Kernel {
         }
     }
 
-    /// Removes an end and gives back what its host had lent it.
+    /// Removes an end and returns its host's resources.
     pub(super) fn remove(&mut self, id: EndId) -> Option<End> {
         let end = self.ends.remove(&id)?;
         let Some(host) = end.host else { return Some(end) };

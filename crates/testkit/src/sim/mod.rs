@@ -1,11 +1,10 @@
 //! A seeded simulation of clock and network behind [`net::Net`].
 //!
 //! Several hosts share one [`World`]. Each has a [`SimNet`], on which a handler (the same code that
-//! runs over real sockets) is driven by [`run`]. Time is virtual: it jumps to the next instant at
-//! which anything happens, so that an hour costs what its events cost. Everything that is left to
-//! chance (delays, where a stream of bytes is cut, which listener of several gets a connection, lost
-//! connections) is drawn from the world's seed: the same seed gives the same run, byte for byte and
-//! nanosecond for nanosecond.
+//! runs over real sockets) is driven by [`run`]. Time is virtual: it jumps to the next instant at which
+//! anything happens, so that an hour costs what its events cost. Everything random (delays, where a
+//! stream of bytes is cut, which listener of several gets a connection, lost connections) is drawn from
+//! the world's seed: the same seed gives the same run, byte for byte and nanosecond for nanosecond.
 //!
 //! What of TCP is modelled: the handshake and its refusals, accept queues, one-way delays with
 //! ordered delivery, send and receive buffers with pressure back on the sender, FIN and half-close,
@@ -68,7 +67,7 @@ impl World {
     }
 
     /// Makes an address listen whose application never accepts: connections stand, up to `backlog`
-    /// of them, and are never answered; further requests to connect are lost. With a backlog of 0
+    /// of them, and never get a response; further requests to connect are lost. With a backlog of 0
     /// it is a black hole.
     pub fn deaf(&self, address: SocketAddr, backlog: usize) {
         self.kernel.borrow_mut().listen_deaf(address, backlog);
@@ -96,7 +95,7 @@ impl Drop for World {
 /// The seeds a test should try: those of the range, or the one in `SIM_SEED`.
 ///
 /// # Panics
-/// When `SIM_SEED` is set to something that is not a number.
+/// When `SIM_SEED` is set to something other than a number.
 pub fn seeds(range: Range<u64>) -> Range<u64> {
     match std::env::var("SIM_SEED") {
         Ok(text) => {

@@ -59,7 +59,7 @@ impl Kernel {
     }
 
     /// Everything is out: a FIN follows, and the end stays for the peer's, so that bytes which
-    /// still come are discarded and not answered by a RST.
+    /// still come are discarded and not met by a RST.
     fn linger(&mut self, id: EndId) {
         let at = self.arrival(id);
         let over = self.now + LINGER_NS;
@@ -131,7 +131,7 @@ impl Kernel {
         None
     }
 
-    /// Sees to it that an end looks into its inbox, once, at this instant.
+    /// Schedules an end to read its inbox, once, at this instant.
     pub(super) fn expect_readable(&mut self, id: EndId) {
         let now = self.now;
         let Some(end) = self.ends.get_mut(&id) else { return };

@@ -75,18 +75,18 @@ pub(super) enum News {
     Failed(Failure),
 }
 
-/// How far an end is in its life.
+/// The state of an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Asked for, not yet standing.
+    /// Requested, not yet established.
     Connecting,
     /// Standing, in the accept queue.
     Queued,
     /// Known to its handler.
     Open,
-    /// Given up by its handler, still sending what it was handed, or waiting for the peer's FIN.
+    /// Closed by its handler, still sending what it was handed, or waiting for the peer's FIN.
     Flushing,
-    /// Given up by its handler once the peer closes.
+    /// Closed passively by its handler: ends once the peer closes.
     Passive,
 }
 
@@ -130,7 +130,7 @@ pub(super) struct Host {
     pub(super) blobs: Vec<Vec<u8>>,
     /// What its clock shows; ahead of the world's while it toils.
     pub(super) clock: u64,
-    /// What came meanwhile.
+    /// What arrived while it toils.
     pub(super) deferred: Vec<Upcall>,
 }
 

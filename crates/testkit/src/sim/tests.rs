@@ -1,5 +1,5 @@
-//! The simulation, tried with tiny handlers: an echo server, and a client that says everything at
-//! once and hears it back.
+//! The simulation, tested with tiny handlers: an echo server, and a client that sends everything at
+//! once and gets it back.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -200,7 +200,7 @@ fn bytes_come_one_by_one_when_asked() {
 }
 
 #[test]
-fn nobody_listening_refuses() {
+fn a_port_without_a_listener_refuses() {
     let world = World::new(0);
     let mut net = world.host();
     let mut caller = Caller::new(address(81), b"x", 2);
@@ -211,7 +211,7 @@ fn nobody_listening_refuses() {
 }
 
 #[test]
-fn the_deaf_take_connections_up_to_their_backlog() {
+fn deaf_addresses_take_connections_up_to_their_backlog() {
     let world = World::new(0);
     world.deaf(address(82), 2);
     let mut net = world.host();
@@ -257,7 +257,7 @@ fn a_server_out_of_files_accepts_once_one_is_free() {
 }
 
 #[test]
-fn a_lossy_world_resets_and_both_sides_hear_of_it() {
+fn a_lossy_world_resets_and_both_sides_see_it() {
     let conditions = Conditions { resets_per_million: 300_000, ..Conditions::default() };
     let world = World::under(3, conditions);
     let (mut server, mut caller) = (Echo::default(), Caller::new(address(80), &[1; 1000], 50));
@@ -267,7 +267,7 @@ fn a_lossy_world_resets_and_both_sides_hear_of_it() {
     assert!(caller.failures.iter().all(|failure| failure.errno == libc::ECONNRESET));
 }
 
-/// Says one thing and closes, in the way given.
+/// Sends once and closes, in the way given.
 struct Brief {
     how: Close,
 }
@@ -307,7 +307,7 @@ fn closes_end_as_they_are_meant_to() {
         // A RST makes the kernel throw away what has not been read yet.
         let heard: &[u8] = if how == Close::Reset { b"" } else { b"bye" };
         assert_eq!(caller.heard[0], heard, "{how:?}");
-        // Only who lingers takes what is still sent; otherwise it is answered by a RST.
+        // Only a lingering close still receives; otherwise the kernel sends a RST.
         let lingered = matches!(how, Close::Flush | Close::Passive);
         assert_eq!(caller.all_sent, lingered, "{how:?}");
         assert_eq!(caller.failures.is_empty(), lingered, "{how:?}");

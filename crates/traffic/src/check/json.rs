@@ -1,20 +1,21 @@
-//! A JSON text (RFC 8259) gone through without building it, and without memory of its own.
+//! Scans a JSON text (RFC 8259) without building its values and without allocating.
 //!
-//! Owns the grammar and where each value ends. What is looked for in it is `pointer`'s. A library that
-//! passes over values keeps a stack for it that is allocated anew for each text; this one keeps it in
-//! the bits of a number, since texts nested deeper than [`DEEPEST`] are refused anyway.
+//! Owns the grammar and where each value ends. `pointer` decides which value is looked for. A library
+//! that skips values allocates a stack for each text; this scanner keeps the stack in the bits of a
+//! number, since texts nested deeper than [`DEEPEST`] are refused anyway.
 
 /// Arrays and objects inside one another at most, as in `serde_json`.
 const DEEPEST: u32 = 127;
 
-/// A text, as far as it was gone through. Whoever gets `None` has seen that the text is no JSON.
+/// A text and the position of the scan. A method that returns `None` has found that the text is not
+/// JSON.
 #[derive(Debug)]
 pub(super) struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// What a value begins as.
+/// What a value is, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
     Object,
@@ -31,7 +32,7 @@ impl<'a> Scan<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// The next byte that is no blank.
+    /// The next byte that is not white space.
     fn token(&mut self) -> Option<u8> {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
@@ -45,7 +46,7 @@ impl<'a> Scan<'a> {
         takes
     }
 
-    /// What the value here begins as; it is entered if it has values inside.
+    /// What the value here is; an object or array is entered.
     pub(super) fn enter(&mut self) -> Option<Begins> {
         let begins = match self.token()? {
             b'{' => Begins::Object,
@@ -56,7 +57,8 @@ impl<'a> Scan<'a> {
         Some(begins)
     }
 
-    /// Goes to the next member of an object, or behind the object; the member's name as it is written.
+    /// Goes to the next member of an object, or past the object. Returns the member's name as it is
+    /// written.
     pub(super) fn member(&mut self, first: bool) -> Option<Option<&'a [u8]>> {
         if first && self.takes(b'}') {
             return Some(None);
@@ -69,7 +71,7 @@ impl<'a> Scan<'a> {
         self.takes(b':').then_some(Some(name))
     }
 
-    /// Goes to the next element of an array, or behind the array; whether there is one.
+    /// Goes to the next element of an array, or past the array. Returns whether there is one.
     pub(super) fn element(&mut self, first: bool) -> Option<bool> {
         if first && self.takes(b']') {
             return Some(false);
@@ -80,7 +82,7 @@ impl<'a> Scan<'a> {
         Some(true)
     }
 
-    /// Goes behind the value here: its bytes.
+    /// Skips the value here and returns its bytes.
     pub(super) fn value(&mut self) -> Option<&'a [u8]> {
         self.token()?;
         let start = self.at;
@@ -117,12 +119,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether nothing but blanks is left.
+    /// Whether nothing but white space is left.
     pub(super) fn over(&mut self) -> bool {
         self.token().is_none()
     }
 
-    /// A value that has none inside.
+    /// A number, `true`, `false` or `null`.
     fn plain(&mut self) -> Option<()> {
         match self.token()? {
             b'"' => self.string().map(drop),
@@ -203,9 +205,8 @@ fn unit(digits: &[u8]) -> Option<u16> {
     u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok().filter(|_| all)
 }
 
-/// Appends what a text says, of which `raw` is what stands between its quotes. `None` when it is
-/// not
-/// UTF-8 or has half of a pair of surrogates.
+/// Appends the decoded string; `raw` is what stands between its quotes. `None` if it is not UTF-8 or
+/// has half of a surrogate pair.
 pub(super) fn unescape(raw: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut rest = str::from_utf8(raw).ok()?.as_bytes();
     while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {

@@ -1,4 +1,4 @@
-//! One value out of a JSON text, without building the rest of it.
+//! Extracts one value from a JSON text without building the rest.
 
 use super::json::{Begins, Scan, unescape};
 
@@ -6,7 +6,7 @@ use super::json::{Begins, Scan, unescape};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pointer(Vec<String>);
 
-/// What was found.
+/// The value found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found<'a> {
     /// Text without its quotes, anything else as it was written.
@@ -16,7 +16,7 @@ pub(crate) struct Found<'a> {
 }
 
 impl Pointer {
-    /// `None` when the text is no pointer: it is empty or begins with `/`.
+    /// `None` if the text is not a pointer: a pointer is empty or begins with `/`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Self(Vec::new()));
@@ -25,8 +25,8 @@ impl Pointer {
         Some(Self(tokens.map(|token| token.replace("~1", "/").replace("~0", "~")).collect()))
     }
 
-    /// The value there; `None` when there is none, or the body is no JSON. Of members of one name the
-    /// first counts. `scratch` is kept for texts with escapes.
+    /// The value at the pointer; `None` if there is none or the body is not JSON. If members share a
+    /// name, the first counts. `scratch` is kept for texts with escapes.
     pub(crate) fn find<'a>(&self, body: &'a [u8], scratch: &'a mut Vec<u8>) -> Option<Found<'a>> {
         let mut scan = Scan::new(body);
         let value = seek(&mut scan, &self.0, scratch)??;
@@ -44,8 +44,8 @@ impl Pointer {
     }
 }
 
-/// Goes behind the value here; the value inside of it that the tokens lead to, if there is one. `None`
-/// when the text is no JSON.
+/// Skips the value here. Returns the value inside it that the tokens lead to, if there is one; `None`
+/// if the text is not JSON.
 fn seek<'a>(
     scan: &mut Scan<'a>,
     tokens: &[String],
@@ -83,7 +83,7 @@ fn seek<'a>(
     Some(found)
 }
 
-/// Whether a name as it is written says `token`.
+/// Whether a name as it is written decodes to `token`.
 fn is(name: &[u8], token: &str, scratch: &mut Vec<u8>) -> bool {
     if !name.contains(&b'\\') {
         return name == token.as_bytes();
@@ -235,7 +235,7 @@ mod tests {
                 prop_assert_eq!(as_value(found), by_serde(&pointer, &text));
                 return Ok(());
             }
-            // A text that is passed over need be no UTF-8.
+            // A string that is skipped need not be UTF-8.
             let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
             prop_assert!(found.is_none() || is_json);
             let whole = Pointer::parse("").unwrap();

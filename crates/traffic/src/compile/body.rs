@@ -1,4 +1,4 @@
-//! Bodies.
+//! Compiles bodies.
 
 use model::secret::is_secret_name;
 use model::workload::{Body, Literal, Part};
@@ -10,16 +10,16 @@ use crate::value::Value;
 use model::quote::quote;
 
 use super::path::FieldPart;
-use super::request::{Asked, Ops};
+use super::request::{Ops, RequestSpec};
 use super::resolver::{Resolver, TemplatePiece};
 
 impl Resolver<'_> {
-    /// Writes the body; gives the media type that it sets unless the headers have one.
-    pub(super) fn body(&self, asked: &Asked<'_>, ops: &mut Ops) -> Option<String> {
-        let path = inside(&asked.place, "body");
-        match asked.body? {
+    /// Writes the body. Returns the media type that it sets unless the headers have one.
+    pub(super) fn body(&self, spec: &RequestSpec<'_>, ops: &mut Ops) -> Option<String> {
+        let path = inside(&spec.place, "body");
+        match spec.body? {
             Body::Text(text) => {
-                self.plain(text, &inside(&path, "text"), asked, ops);
+                self.plain(text, &inside(&path, "text"), spec, ops);
                 Some("text/plain".into())
             }
             Body::File(name) => {
@@ -27,17 +27,17 @@ impl Resolver<'_> {
                 None
             }
             Body::Json(Literal::Text(text)) => {
-                self.json_text(text, &inside(&path, "json"), asked, ops);
+                self.json_text(text, &inside(&path, "json"), spec, ops);
                 Some("application/json".into())
             }
             Body::Json(literal) => {
-                self.json(literal, "", &inside(&path, "json"), asked, ops);
+                self.json(literal, "", &inside(&path, "json"), spec, ops);
                 Some("application/json".into())
             }
             Body::Form(fields) => {
                 let mut first = true;
                 let (path, place) = (inside(&path, "form"), Escape::Form);
-                self.fields(fields, &path, asked.extracted, place, |part| match part {
+                self.fields(fields, &path, spec.extracted, place, |part| match part {
                     FieldPart::Name(name) => {
                         ops.text(if std::mem::take(&mut first) { b"" } else { b"&" });
                         ops.escaped(name, place);
@@ -49,18 +49,18 @@ impl Resolver<'_> {
                 Some("application/x-www-form-urlencoded".into())
             }
             Body::Multipart(parts) => {
-                // The same for all requests, and in no file by chance.
+                // The same for all requests, and unlikely to occur in a file.
                 let number = mixed(self.inputs.seed ^ 0x6d75_6c74_6970_6172);
                 let boundary = format!("plimsoll-{number:016x}{:016x}", mixed(number));
-                self.multipart(parts, &boundary, &inside(&path, "multipart"), asked, ops);
+                self.multipart(parts, &boundary, &inside(&path, "multipart"), spec, ops);
                 Some(format!("multipart/form-data; boundary={boundary}"))
             }
         }
     }
 
-    fn plain(&self, text: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
-        for stretch in self.template(text, path, asked.extracted).unwrap_or_default() {
-            match stretch {
+    fn plain(&self, text: &str, path: &str, spec: &RequestSpec<'_>, ops: &mut Ops) {
+        for piece in self.template(text, path, spec.extracted).unwrap_or_default() {
+            match piece {
                 TemplatePiece::Text(text, _) => ops.text(text.as_bytes()),
                 TemplatePiece::Value(value, _) => ops.push(value, Escape::Raw),
             }
@@ -74,12 +74,12 @@ impl Resolver<'_> {
         }
     }
 
-    /// Text that is JSON once its placeholders are filled in: inside of quotes what comes in is
-    /// escaped, outside it stands as it is.
-    fn json_text(&self, text: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
+    /// Text that is JSON once its placeholders are filled in: values inside quotes are escaped, values
+    /// outside are not.
+    fn json_text(&self, text: &str, path: &str, spec: &RequestSpec<'_>, ops: &mut Ops) {
         let (mut quoted, mut escaped) = (false, false);
-        for stretch in self.template(text, path, asked.extracted).unwrap_or_default() {
-            match stretch {
+        for piece in self.template(text, path, spec.extracted).unwrap_or_default() {
+            match piece {
                 TemplatePiece::Text(text, _) => {
                     for byte in text.bytes() {
                         match byte {
@@ -98,12 +98,19 @@ impl Resolver<'_> {
         }
     }
 
-    fn json(&self, literal: &Literal, name: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
+    fn json(
+        &self,
+        literal: &Literal,
+        name: &str,
+        path: &str,
+        spec: &RequestSpec<'_>,
+        ops: &mut Ops,
+    ) {
         match literal {
             Literal::Text(_) if self.masking && is_secret_name(name, false) => {
                 ops.text(b"\"***\"");
             }
-            Literal::Text(text) => self.json_string(text, path, asked, ops),
+            Literal::Text(text) => self.json_string(text, path, spec, ops),
             Literal::Float(number) if number.fract() == 0.0 && number.abs() >= 2f64.powi(63) => {
                 let what = "this number can not be kept exactly: write the body as text";
                 self.findings.add(path, what);
@@ -112,7 +119,7 @@ impl Resolver<'_> {
                 ops.text(b"[");
                 for (at, item) in items.iter().enumerate() {
                     ops.text(if at > 0 { b"," } else { b"" });
-                    self.json(item, name, &inside(path, &at.to_string()), asked, ops);
+                    self.json(item, name, &inside(path, &at.to_string()), spec, ops);
                 }
                 ops.text(b"]");
             }
@@ -126,7 +133,7 @@ impl Resolver<'_> {
                     ops.text(if at > 0 { b"," } else { b"" });
                     ops.escaped(name, Escape::JsonValue);
                     ops.text(b":");
-                    self.json(value, name, &path, asked, ops);
+                    self.json(value, name, &path, spec, ops);
                 }
                 ops.text(b"}");
             }
@@ -135,15 +142,15 @@ impl Resolver<'_> {
     }
 
     /// A string of a structure: one that is a single placeholder takes its value's own type.
-    fn json_string(&self, text: &str, path: &str, asked: &Asked<'_>, ops: &mut Ops) {
-        let Some(stretches) = self.template(text, path, asked.extracted) else { return };
-        if let [TemplatePiece::Value(value, _)] = &stretches[..] {
+    fn json_string(&self, text: &str, path: &str, spec: &RequestSpec<'_>, ops: &mut Ops) {
+        let Some(pieces) = self.template(text, path, spec.extracted) else { return };
+        if let [TemplatePiece::Value(value, _)] = &pieces[..] {
             ops.push(value.clone(), Escape::JsonValue);
             return;
         }
         ops.text(b"\"");
-        for stretch in stretches {
-            match stretch {
+        for piece in pieces {
+            match piece {
                 TemplatePiece::Text(text, _) => ops.escaped(&text, Escape::JsonText),
                 TemplatePiece::Value(value, _) => ops.push(value, Escape::JsonText),
             }
@@ -156,7 +163,7 @@ impl Resolver<'_> {
         parts: &[Part],
         boundary: &str,
         path: &str,
-        asked: &Asked<'_>,
+        spec: &RequestSpec<'_>,
         ops: &mut Ops,
     ) {
         for (at, part) in parts.iter().enumerate() {
@@ -168,7 +175,7 @@ impl Resolver<'_> {
                     ops.text(b"***");
                 }
                 (Some(text), None) => {
-                    self.plain(text, &inside(&path, "text"), asked, ops);
+                    self.plain(text, &inside(&path, "text"), spec, ops);
                 }
                 (None, Some(file)) => self.file_body(file, &inside(&path, "file"), ops),
                 _ => self.findings.add(&path, "must have either `text` or `file`"),

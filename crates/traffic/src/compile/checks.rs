@@ -1,4 +1,5 @@
-//! Checks: what is compared is looked up, and what is the same for every request is made ready.
+//! Compiles checks: names are resolved, and values that are the same for every request are computed
+//! once.
 
 use model::workload::{self, Literal};
 use regex::bytes::{Regex, RegexBuilder};
@@ -8,7 +9,7 @@ use crate::finding::{Findings, inside};
 use crate::value::Value;
 use model::quote::quote;
 
-use super::request::Asked;
+use super::request::RequestSpec;
 use super::resolver::{Resolver, TemplatePiece};
 use super::variables::joined;
 
@@ -17,11 +18,11 @@ const LARGEST_REGEX: usize = 1 << 20;
 
 impl Resolver<'_> {
     /// The checks, and the values that some of them compare with.
-    pub(super) fn checks(&self, asked: &Asked<'_>) -> (Vec<Check>, Vec<Value>) {
+    pub(super) fn checks(&self, spec: &RequestSpec<'_>) -> (Vec<Check>, Vec<Value>) {
         let (mut checks, mut wanted) = (Vec::new(), Vec::new());
-        for (at, check) in asked.checks.iter().enumerate() {
-            let path = inside(&inside(&asked.place, "checks"), &at.to_string());
-            if let Some(check) = self.check(check, &path, asked, &mut wanted) {
+        for (at, check) in spec.checks.iter().enumerate() {
+            let path = inside(&inside(&spec.place, "checks"), &at.to_string());
+            if let Some(check) = self.check(check, &path, spec, &mut wanted) {
                 checks.push(check);
             }
         }
@@ -32,10 +33,10 @@ impl Resolver<'_> {
         &self,
         check: &workload::Check,
         path: &str,
-        asked: &Asked<'_>,
+        spec: &RequestSpec<'_>,
         wanted: &mut Vec<Value>,
     ) -> Option<Check> {
-        let mut text = |text: &str, path: &str| self.wanted(text, path, asked, wanted);
+        let mut text = |text: &str, path: &str| self.wanted(text, path, spec, wanted);
         match check {
             workload::Check::Status(ranges) => Some(Check::Status(ranges.clone())),
             workload::Check::Header { name, equals } => {
@@ -71,15 +72,15 @@ impl Resolver<'_> {
         &self,
         text: &str,
         path: &str,
-        asked: &Asked<'_>,
+        spec: &RequestSpec<'_>,
         wanted: &mut Vec<Value>,
     ) -> Option<Wanted> {
-        let stretches: Vec<TemplatePiece> = self.template(text, path, asked.extracted)?;
-        Some(match joined(stretches) {
+        let pieces: Vec<TemplatePiece> = self.template(text, path, spec.extracted)?;
+        Some(match joined(pieces) {
             Value::Const { bytes, .. } => Wanted::Text(bytes),
             value => {
                 wanted.push(value);
-                Wanted::Asked(wanted.len() as u16 - 1)
+                Wanted::Computed(wanted.len() as u16 - 1)
             }
         })
     }
@@ -108,7 +109,7 @@ pub(crate) fn regex(pattern: &str) -> Result<Box<Regex>, String> {
     built.map(Box::new).map_err(|why| why.to_string().lines().last().unwrap_or_default().to_owned())
 }
 
-/// A check in words.
+/// A description of a check.
 pub(super) fn in_words(check: &workload::Check) -> String {
     match check {
         workload::Check::Status(ranges) => format!("status {ranges}"),

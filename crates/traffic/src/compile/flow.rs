@@ -1,4 +1,4 @@
-//! Flows: steps in order, with what they take from responses and when they are taken.
+//! Compiles flows: steps in order, with their extractions and conditions.
 
 use model::workload::{Condition, Extractor, Step};
 
@@ -9,7 +9,7 @@ use crate::value::Value;
 use model::quote::quote;
 
 use super::checks::{pointer_at, regex_at};
-use super::request::Asked;
+use super::request::RequestSpec;
 use super::resolver::{Resolver, nearest};
 use super::server::Server;
 use super::variables::joined;
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 1_000;
 const MOST_EXTRACTED: usize = 100;
 
 impl Resolver<'_> {
-    /// Compiles the flow of an index; its requests go behind those that are there.
+    /// Compiles the flow with this index, and appends its requests.
     pub(super) fn flow(
         &self,
         index: usize,
@@ -40,8 +40,8 @@ impl Resolver<'_> {
         }
         for (number, step) in flow.steps.iter().enumerate().take(MOST_STEPS) {
             let at = format!("{place}/steps/{number}");
-            let asked = Asked::step(flow, step, &at, &names);
-            let mut request = self.asked(&asked, server, fixed);
+            let spec = RequestSpec::step(flow, step, &at, &names);
+            let mut request = self.compiled_request(&spec, server, fixed);
             let when = step.when.as_ref().and_then(|when| {
                 let at = inside(&at, "when");
                 if number == 0 {
@@ -125,8 +125,8 @@ impl Resolver<'_> {
             Condition::Equal(sides) => {
                 let side = |number: usize| {
                     let path = inside(&inside(at, "equal"), &number.to_string());
-                    let stretches = self.template(&sides[number], &path, names)?;
-                    Some(self.inlined(&joined(stretches)))
+                    let pieces = self.template(&sides[number], &path, names)?;
+                    Some(self.inlined(&joined(pieces)))
                 };
                 let (first, second) = (side(0), side(1));
                 Some(When::Equal([first?, second?]))
@@ -159,7 +159,7 @@ fn from(extractor: &Extractor, path: &str, findings: &Findings) -> Option<From> 
     }
 }
 
-/// An extraction in words: the check that it stands for.
+/// A description of an extraction, as the check that it implies.
 pub(super) fn in_words(name: &str, extractor: &Extractor) -> String {
     match extractor {
         Extractor::Json(pointer) => format!("{name} is found at {pointer}"),

@@ -1,4 +1,4 @@
-//! What calls in placeholders mean.
+//! Compiles function calls in placeholders.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use model::quote::quote;
 
 use super::resolver::{Resolver, Wrong, folded, nearest};
 
-/// What can be called, with the fewest and the most arguments, and what they are.
+/// The functions, with the fewest and the most arguments, and what these are.
 const FUNCTIONS: &[(&str, usize, usize, &str)] = &[
     ("base64", 1, 1, "text"),
     ("base64url", 1, 1, "text"),
@@ -78,7 +78,7 @@ impl Resolver<'_> {
     fn file(&self, call: &Call<'_>) -> Result<Value, Wrong> {
         let name = call.constant(0, "name")?;
         match (self.inputs.file)(&name) {
-            // A file that a placeholder names is a key more often than not.
+            // A file that a placeholder names is usually a key.
             Ok(bytes) => Ok(Value::Const { bytes: bytes.into(), secret: true }),
             Err(what) => Err(Wrong::new(call.at, format!("{}: {what}", quote(&name)))),
         }
@@ -143,7 +143,7 @@ impl Call<'_> {
     }
 
     fn function(mut self) -> Result<Value, Wrong> {
-        // A key that never changes is made ready once. What is signed is secret whatever its key is.
+        // A key that never changes is prepared once. A signed value is secret, whatever its key.
         let fixed_key = |of: &mut Vec<Value>, index: usize| {
             let key = of[index].constant().map(HmacKey::new);
             if key.is_some() {
@@ -182,7 +182,7 @@ impl Call<'_> {
                 | Function::Jwt(_)
         );
         for value in &mut self.of {
-            // Functions of text see a digest as text does.
+            // Functions of text take a digest as hexadecimal digits.
             if !raw && value.is_digest() {
                 *value = folded(Function::Hex, vec![value.clone()]);
             }

@@ -1,4 +1,4 @@
-//! How much of what: which endpoints and flows are sent, and what decides between them.
+//! Which endpoints and flows are sent, and in what shares.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::Inputs;
 use super::request::{method, name};
 use super::varying_load::VaryingLoad;
 
-/// Endpoints of a workload at most, steps among them: as many as results tell apart.
+/// Endpoints of a workload at most, steps among them: as many as results distinguish.
 const MOST: usize = 1_000;
 /// Users at most.
 const MOST_USERS: u64 = 1 << 30;
@@ -25,7 +25,7 @@ pub(super) enum Unit {
     Flow(usize),
 }
 
-/// What is sent.
+/// The endpoints and flows that are sent.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) units: Vec<Unit>,
@@ -38,7 +38,7 @@ pub(super) struct Wanted {
     pub(super) varying: VaryingLoad,
 }
 
-/// What the parts of the mix are given in.
+/// The unit in which shares of the mix are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Weight,
@@ -56,8 +56,8 @@ impl Kind {
     }
 }
 
-/// What a unit says of its part.
-struct Said {
+/// The share of the load that an endpoint or flow states.
+struct LoadShare {
     place: String,
     weight: Option<f64>,
     rate: Option<Rate>,
@@ -66,18 +66,18 @@ struct Said {
 }
 
 impl Unit {
-    fn said(self, workload: &Workload) -> Said {
+    fn share(self, workload: &Workload) -> LoadShare {
         match self {
             Self::Endpoint(index) => {
                 let Endpoint { weight, rate, concurrency, pace, .. } = workload.endpoints[index];
                 let place = format!("endpoints/{index}");
-                Said { place, weight, rate, concurrency, pace }
+                LoadShare { place, weight, rate, concurrency, pace }
             }
             Self::Flow(index) => {
                 let flow = &workload.flows[index];
                 let (weight, rate, concurrency) = (flow.weight, flow.rate, flow.concurrency);
                 let place = format!("flows/{index}");
-                Said { place, weight, rate, concurrency, pace: flow.pace }
+                LoadShare { place, weight, rate, concurrency, pace: flow.pace }
             }
         }
     }
@@ -115,8 +115,8 @@ pub(super) fn step_writes(step: &Step) -> bool {
     changes(step.writes, step.method.as_deref(), step.body.as_ref())
 }
 
-fn changes(said: Option<bool>, given: Option<&str>, body: Option<&Body>) -> bool {
-    said.unwrap_or(!matches!(method(given, body), "GET" | "HEAD" | "OPTIONS" | "TRACE"))
+fn changes(stated: Option<bool>, given: Option<&str>, body: Option<&Body>) -> bool {
+    stated.unwrap_or(!matches!(method(given, body), "GET" | "HEAD" | "OPTIONS" | "TRACE"))
 }
 
 impl Wanted {
@@ -163,11 +163,11 @@ impl Wanted {
         wanted
     }
 
-    /// What the parts are given in: the same for all units.
+    /// The unit in which shares are given: the same for all endpoints and flows.
     fn kind(&self, workload: &Workload, findings: &Findings) -> Kind {
         let mut kind: Option<Kind> = None;
-        let said: Vec<Said> = self.units.iter().map(|unit| unit.said(workload)).collect();
-        for unit in &said {
+        let shares: Vec<LoadShare> = self.units.iter().map(|unit| unit.share(workload)).collect();
+        for unit in &shares {
             let given = [
                 (Kind::Weight, unit.weight.is_some()),
                 (Kind::Rate, unit.rate.is_some()),
@@ -186,7 +186,7 @@ impl Wanted {
             }
         }
         let kind = kind.unwrap_or(Kind::Weight);
-        for unit in &said {
+        for unit in &shares {
             if unit.pace.is_some() && kind != Kind::Concurrency {
                 findings.add(&inside(&unit.place, "pace"), "needs a `concurrency` beside it");
             }
@@ -205,17 +205,17 @@ impl Wanted {
     fn share_out(&mut self, workload: &Workload, kind: Kind, scale: f64, findings: &Findings) {
         let scaled_users = |users: u64| ((users as f64 * scale).round() as u64).max(1);
         for &unit in &self.units {
-            let said = unit.said(workload);
+            let share = unit.share(workload);
             let part = match kind {
-                Kind::Weight => said.weight.unwrap_or(1.0),
-                Kind::Rate => said.rate.unwrap_or_default().0 * scale,
-                Kind::Concurrency => match said.concurrency.unwrap_or(Count(1)).0 {
+                Kind::Weight => share.weight.unwrap_or(1.0),
+                Kind::Rate => share.rate.unwrap_or_default().0 * scale,
+                Kind::Concurrency => match share.concurrency.unwrap_or(Count(1)).0 {
                     0 => 0.0,
                     users => scaled_users(users) as f64,
                 },
             };
             if !part.is_finite() || part < 0.0 {
-                let at = inside(&said.place, kind.key());
+                let at = inside(&share.place, kind.key());
                 findings.add(&at, format!("{part} is not a {}", kind.key()));
             }
             self.parts.push(part);
@@ -257,7 +257,7 @@ impl Wanted {
         }
     }
 
-    /// The part of all arrivals that a unit has, 0 to 1; nothing where it depends on responses.
+    /// The share of all arrivals that a unit has, 0 to 1; `None` where it depends on responses.
     pub(super) fn share(&self, unit: usize) -> Option<f64> {
         let total: f64 = self.parts.iter().sum();
         match self.split {
@@ -266,8 +266,8 @@ impl Wanted {
         }
     }
 
-    /// The part of requests that change something. Where users send as fast as they are answered, all
-    /// are taken to be as fast; of flows, all steps are taken to be taken.
+    /// The share of requests that change something. Where users send as fast as responses come, all are
+    /// assumed to be equally fast; of flows, all steps are assumed to be taken.
     pub(super) fn write_share(&self, workload: &Workload) -> f64 {
         let (mut all, mut changing) = (0.0, 0.0);
         for (unit, part) in self.units.iter().zip(&self.parts) {
@@ -282,7 +282,7 @@ impl Wanted {
 fn items(units: &[Unit], workload: &Workload) -> Vec<Item> {
     let (mut requests, mut flows) = (0, 0);
     let item = |unit: &Unit| {
-        let pace_ns = unit.said(workload).pace.map(|pace| pace.0);
+        let pace_ns = unit.share(workload).pace.map(|pace| pace.0);
         let (next, what): (&mut u32, fn(u32) -> What) = match unit {
             Unit::Endpoint(_) => (&mut requests, What::Request),
             Unit::Flow(_) => (&mut flows, What::Flow),
@@ -293,7 +293,7 @@ fn items(units: &[Unit], workload: &Workload) -> Vec<Item> {
     units.iter().map(item).collect()
 }
 
-/// Names that are given are all different.
+/// Reports names that are given twice.
 fn names(workload: &Workload, findings: &Findings) {
     let mut seen = HashMap::new();
     let endpoints = workload.endpoints.iter().enumerate();

@@ -61,7 +61,7 @@ fn endpoint(workload: &Workload, index: usize) -> EndpointPlan {
     }
 }
 
-/// A step. What it has to find in its response is checked behind its checks.
+/// A step. Its extractions are numbered after its checks.
 fn step(workload: &Workload, index: usize, number: usize) -> EndpointPlan {
     let flow = &workload.flows[index];
     let step = &flow.steps[number];
@@ -78,7 +78,7 @@ fn step(workload: &Workload, index: usize, number: usize) -> EndpointPlan {
     }
 }
 
-/// Two paths may differ in what names leave out: their queries.
+/// Two paths may differ only in their queries, which names leave out.
 fn tell_apart(mix: &mut Mix) {
     let mut times = HashMap::new();
     for endpoint in &mut mix.endpoints {

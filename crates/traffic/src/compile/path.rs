@@ -1,4 +1,4 @@
-//! Paths with queries.
+//! Compiles paths and queries.
 
 use model::secret::is_secret_name;
 use model::workload::Fields;
@@ -6,7 +6,7 @@ use model::workload::Fields;
 use crate::escape::{Escape, escape};
 use crate::finding::inside;
 
-use super::request::{Asked, Ops};
+use super::request::{Ops, RequestSpec};
 use super::resolver::{Resolver, TemplatePiece};
 
 /// Bytes of a path at most.
@@ -14,14 +14,14 @@ const LONGEST: usize = 64 << 10;
 
 impl Resolver<'_> {
     /// Writes path and query.
-    pub(super) fn path(&self, asked: &Asked<'_>, base: &str, ops: &mut Ops) {
-        let at = inside(&asked.place, "path");
-        if asked.path.len() > LONGEST {
+    pub(super) fn path(&self, spec: &RequestSpec<'_>, base: &str, ops: &mut Ops) {
+        let at = inside(&spec.place, "path");
+        if spec.path.len() > LONGEST {
             self.findings.add(&at, format!("a path of more than {LONGEST} bytes"));
             return;
         }
-        if !asked.path.starts_with('/') {
-            let what = if asked.path.starts_with("${") {
+        if !spec.path.starts_with('/') {
+            let what = if spec.path.starts_with("${") {
                 "a path begins with `/`: what a placeholder inserts is escaped, `/` included"
             } else {
                 "a path begins with `/`"
@@ -30,13 +30,13 @@ impl Resolver<'_> {
             return;
         }
         ops.text(base.as_bytes());
-        let Some(stretches) = self.template(asked.path, &at, asked.extracted) else {
+        let Some(pieces) = self.template(spec.path, &at, spec.extracted) else {
             return;
         };
         let mut mask = self.masking.then(QueryMask::default);
         let mut query = false;
-        for stretch in stretches {
-            match stretch {
+        for piece in pieces {
+            match piece {
                 TemplatePiece::Text(text, from) => {
                     if let Some(hash) = text.find('#') {
                         let what = "the part after `#` is never sent; write `#` as `%23`";
@@ -58,16 +58,16 @@ impl Resolver<'_> {
                 }
             }
         }
-        self.query(asked, query, ops);
+        self.query(spec, query, ops);
     }
 
-    fn query(&self, asked: &Asked<'_>, begun: bool, ops: &mut Ops) {
-        let path = inside(&asked.place, "query");
+    fn query(&self, spec: &RequestSpec<'_>, begun: bool, ops: &mut Ops) {
+        let path = inside(&spec.place, "query");
         let mut separator: &[u8] = if begun { b"&" } else { b"?" };
-        if asked.path.ends_with(['?', '&']) {
+        if spec.path.ends_with(['?', '&']) {
             separator = b"";
         }
-        self.fields(asked.query, &path, asked.extracted, Escape::Url, |part| match part {
+        self.fields(spec.query, &path, spec.extracted, Escape::Url, |part| match part {
             FieldPart::Name(name) => {
                 ops.text(separator);
                 separator = b"&";
@@ -99,8 +99,8 @@ impl Resolver<'_> {
                 each(FieldPart::Text("***"));
                 continue;
             }
-            for stretch in self.template(value, &at, extracted).unwrap_or_default() {
-                match stretch {
+            for piece in self.template(value, &at, extracted).unwrap_or_default() {
+                match piece {
                     TemplatePiece::Text(text, _) => each(FieldPart::Text(&text)),
                     TemplatePiece::Value(value, _) => each(FieldPart::Value(value)),
                 }
@@ -116,7 +116,7 @@ pub(super) enum FieldPart<'a> {
     Value(crate::value::Value),
 }
 
-/// A path's own text: what may not stand there as it is, is escaped; what is escaped, stays.
+/// A path's own text: characters that are not allowed are escaped; existing escapes stay.
 fn literal(text: &str, ops: &mut Ops) {
     let mut out = Vec::with_capacity(text.len());
     for byte in text.bytes() {

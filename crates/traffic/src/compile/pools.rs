@@ -1,4 +1,4 @@
-//! Pools: their rows read, their orders made ready.
+//! Compiles pools: reads their rows and prepares their orders.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use model::workload::{FileFormat, Order, Pool as Written};
 use crate::draw::{Choice, mixed};
 use crate::finding::{Findings, inside};
 use crate::pool::{
-    BadRow, CsvFile, Indexed, Indexing, Keep, Lots, Numbers, Pool, PoolFile, Stream, Table, WINDOW,
-    json_bytes, read_csv, read_json_lines, read_values, weight_of,
+    BadRow, CsvFile, Indexed, Indexing, KeptRanges, Numbers, Pool, PoolFile, RangeStore, Stream,
+    Table, WINDOW, json_bytes, read_csv, read_json_lines, read_values, weight_of,
 };
 use model::quote::quote;
 
@@ -20,33 +20,33 @@ use super::resolver::nearest;
 /// Pools of a workload at most.
 const MOST: usize = 1_000;
 
-/// A workload's pools: their rows, and where those have got to whose order counts. Compilations that
-/// share them never give a row of a `unique` pool twice.
+/// A workload's pools: their rows, and the cursors of ordered ones. Compilations that share them never
+/// give a row of a `unique` pool twice.
 #[derive(Debug, Clone)]
 pub struct Pools {
     pub(super) all: Arc<[Pool]>,
-    /// By name; of a pool that cannot be read only its name is known.
+    /// By name; `None` for a pool that cannot be read.
     pub(super) names: Arc<BTreeMap<String, Option<u16>>>,
 }
 
 impl Pools {
-    /// Names of the pools no row of which comes twice, and whether their places count the bytes of a file.
+    /// Names of the `unique` pools, and whether their places count bytes of a file.
     pub fn unique(&self) -> impl Iterator<Item = (&str, bool)> {
         self.all.iter().filter_map(|pool| pool.unique().map(|(_, bytes)| (pool.name(), bytes)))
     }
 
-    /// Whether kept lots can be those of the pool of this name.
-    pub fn fit(&self, name: &str, lots: &Lots) -> bool {
-        self.all.iter().find(|pool| pool.name() == name).is_some_and(|pool| pool.fits(lots))
+    /// Whether saved ranges are possible for the pool of this name.
+    pub fn fit(&self, name: &str, ranges: &KeptRanges) -> bool {
+        self.all.iter().find(|pool| pool.name() == name).is_some_and(|pool| pool.fits(ranges))
     }
 
-    /// Keeps the lots of a `unique` pool from now on, and goes on where kept ones say. Before its first
-    /// use.
-    pub fn keep(&self, name: &str, keep: Arc<dyn Keep>, lots: &Lots) {
+    /// Saves the ranges of a `unique` pool from now on, and continues where saved ones end. Call before
+    /// its first use.
+    pub fn keep(&self, name: &str, keep: Arc<dyn RangeStore>, ranges: &KeptRanges) {
         if let Some((cursor, _)) =
             self.all.iter().find(|pool| pool.name() == name).and_then(Pool::unique)
         {
-            cursor.keep(keep, lots);
+            cursor.keep(keep, ranges);
         }
     }
 }
@@ -91,7 +91,7 @@ fn pool(
     Some(Pool::of_table(name, table, numbers))
 }
 
-/// A pool in a file that is not read into memory.
+/// A pool in a file that is too large for memory.
 fn large(
     name: &str,
     written: &Written,
@@ -119,7 +119,7 @@ fn large(
     }
 }
 
-/// Rows as they were found.
+/// Where a pool's rows are.
 enum Found {
     Table(Table),
     Large(CsvFile),

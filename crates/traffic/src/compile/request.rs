@@ -1,4 +1,4 @@
-//! One request: its head and body as what never changes and what is filled in.
+//! Compiles one request: head and body as fixed text and values.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use model::quote::quote;
 use super::resolver::{Resolver, TemplatePiece};
 use super::server::Server;
 
-/// A request as written, whatever it stands in.
-pub(super) struct Asked<'a> {
+/// A request as an endpoint or a step states it.
+pub(super) struct RequestSpec<'a> {
     /// Its path into the workload.
     pub(super) place: String,
     pub(super) name: String,
@@ -27,13 +27,13 @@ pub(super) struct Asked<'a> {
     pub(super) headers: &'a Fields,
     pub(super) body: Option<&'a Body>,
     pub(super) checks: &'a [Check],
-    /// What steps before it took from their responses.
+    /// Names that earlier steps extracted from their responses.
     pub(super) extracted: &'a [String],
-    /// Whether it has the session's cookies.
+    /// Whether it sends the session's cookies.
     pub(super) in_session: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestSpec<'a> {
     pub(super) fn endpoint(endpoint: &'a Endpoint, index: usize) -> Self {
         let method = method(endpoint.method.as_deref(), endpoint.body.as_ref());
         Self {
@@ -78,7 +78,7 @@ pub(super) fn name(own: Option<&str>, method: &str, path: &str) -> String {
     own.map_or_else(|| format!("{method} {}", path.replace("${", "{")), str::to_owned)
 }
 
-/// Stretches as they are put together.
+/// Pieces as they are put together.
 #[derive(Debug, Default)]
 pub(super) struct Ops(Vec<Op>);
 
@@ -91,7 +91,7 @@ impl Ops {
         }
     }
 
-    /// Text that is escaped for where it stands, which is no header field.
+    /// Text that is escaped for its place, which is not a header field.
     pub(super) fn escaped(&mut self, text: &str, place: Escape) {
         let mut out = Vec::new();
         let done = escape(text.as_bytes(), false, place, &mut out);
@@ -99,7 +99,7 @@ impl Ops {
         self.text(&out);
     }
 
-    /// A value where no byte is refused.
+    /// A value in a place where any byte is allowed.
     pub(super) fn push(&mut self, value: Value, place: Escape) {
         let mut out = Vec::new();
         match value.constant() {
@@ -108,7 +108,7 @@ impl Ops {
         }
     }
 
-    /// A value; one that never changes is written out, and refused if it can not stand there.
+    /// A value. One that never changes is written out, and refused if it is not allowed there.
     pub(super) fn value(
         &mut self,
         value: Value,
@@ -139,30 +139,30 @@ impl Ops {
 impl Resolver<'_> {
     /// Compiles the endpoint of an index.
     pub(super) fn request(&self, index: usize, server: &Server, fixed: &mut Vec<Fixed>) -> Request {
-        let asked = Asked::endpoint(&self.workload.endpoints[index], index);
-        self.asked(&asked, server, fixed)
+        let spec = RequestSpec::endpoint(&self.workload.endpoints[index], index);
+        self.compiled_request(&spec, server, fixed)
     }
 
     /// Compiles a request.
-    pub(super) fn asked(
+    pub(super) fn compiled_request(
         &self,
-        asked: &Asked<'_>,
+        spec: &RequestSpec<'_>,
         server: &Server,
         fixed: &mut Vec<Fixed>,
     ) -> Request {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        let method = asked.method;
+        let method = spec.method;
         if method.is_empty() || !method.chars().all(token) || method == "CONNECT" {
             let what = format!("{} is not a method that can be sent", quote(method));
-            self.findings.add(&inside(&asked.place, "method"), what);
+            self.findings.add(&inside(&spec.place, "method"), what);
         }
         let (mut head, mut body) = (Ops::default(), Ops::default());
         head.text(format!("{method} ").as_bytes());
-        self.path(asked, &server.base, &mut head);
+        self.path(spec, &server.base, &mut head);
         head.text(b" HTTP/1.1\r\n");
-        let media = self.body(asked, &mut body);
-        self.headers(asked, server, media.as_deref(), &mut head);
-        if asked.body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
+        let media = self.body(spec, &mut body);
+        self.headers(spec, server, media.as_deref(), &mut head);
+        if spec.body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
             head.text(b"Content-Length: ");
             match body.length() {
                 Some(bytes) => head.text(bytes.to_string().as_bytes()),
@@ -171,7 +171,7 @@ impl Resolver<'_> {
             head.text(b"\r\n");
         }
         head.text(b"\r\n");
-        let (checks, wanted) = self.checks(asked);
+        let (checks, wanted) = self.checks(spec);
         let wants = match checks.iter().any(crate::check::Check::needs_body) {
             true => Wants::Whole,
             false if !checks.is_empty() => Wants::Head,
@@ -179,27 +179,33 @@ impl Resolver<'_> {
         };
         let (pools, variables) = self.needed(&head, &body, &wanted);
         let form = formed(head, body, fixed);
-        let name = asked.name.clone();
+        let name = spec.name.clone();
         Request { name, head: method == "HEAD", wants, form, pools, variables, checks, wanted }
     }
 
-    fn headers(&self, asked: &Asked<'_>, server: &Server, media: Option<&str>, head: &mut Ops) {
-        let own = |name: &str| asked.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+    fn headers(
+        &self,
+        spec: &RequestSpec<'_>,
+        server: &Server,
+        media: Option<&str>,
+        head: &mut Ops,
+    ) {
+        let own = |name: &str| spec.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
         let all = self.workload.headers.iter().filter(|(name, _)| !own(name));
         let all = all.map(|field| ("headers".to_owned(), field));
-        let owned = asked.headers.iter().map(|field| (inside(&asked.place, "headers"), field));
+        let owned = spec.headers.iter().map(|field| (inside(&spec.place, "headers"), field));
         let fields: Vec<(String, (&str, &str))> = all.chain(owned).collect();
         let has = |name: &str| fields.iter().any(|(_, (n, _))| n.eq_ignore_ascii_case(name));
         if !has("host") {
             head.text(format!("Host: {}\r\n", server.host).as_bytes());
         }
         for (path, (name, value)) in &fields {
-            self.header(&inside(path, name), name, value, asked.extracted, head);
+            self.header(&inside(path, name), name, value, spec.extracted, head);
         }
         if let Some(media) = media.filter(|_| !has("content-type")) {
             head.text(format!("Content-Type: {media}\r\n").as_bytes());
         }
-        if asked.in_session && !has("cookie") {
+        if spec.in_session && !has("cookie") {
             head.0.push(Op::Cookies);
         }
         if !self.inputs.keepalive && !has("connection") {
@@ -221,17 +227,17 @@ impl Resolver<'_> {
         head.text(format!("{name}: ").as_bytes());
         let credential =
             matches!(lower.as_str(), "authorization" | "proxy-authorization" | "cookie");
-        let Some(stretches) = self.template(value.trim(), path, extracted) else {
+        let Some(pieces) = self.template(value.trim(), path, extracted) else {
             return;
         };
         if self.masking && (credential || is_secret_name(name, false)) {
             head.text(b"***\r\n");
             return;
         }
-        // Parts are told in the text without the blanks at its ends.
+        // Byte ranges in findings refer to the trimmed text.
         let cut = value.len() - value.trim_start().len();
-        for stretch in stretches {
-            match stretch {
+        for piece in pieces {
+            match piece {
                 TemplatePiece::Text(text, at) => {
                     let part = Some(at + cut..at + cut + text.len());
                     let value = Value::text(text.into_bytes());
@@ -246,7 +252,7 @@ impl Resolver<'_> {
         head.text(b"\r\n");
     }
 
-    /// The pools and the variables that a request needs, those that variables need among them.
+    /// The pools and variables that a request needs, including those that its variables need.
     fn needed(&self, head: &Ops, body: &Ops, wanted: &[Value]) -> (Vec<u16>, Vec<u16>) {
         let mut pools = vec![false; self.stock.len()];
         let mut variables = vec![false; self.variables.len()];
@@ -289,7 +295,7 @@ fn formed(head: Ops, body: Ops, fixed: &mut Vec<Fixed>) -> Form {
     }
 }
 
-/// Judges the bytes of a request: whether they are one request, and whether JSON is JSON.
+/// Checks the bytes of a request: whether they are one request, and whether a JSON body is valid.
 pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &Findings) {
     let mut parser = RequestParser::new(Limits { head_bytes: 1 << 20, headers: 1_000 });
     let (mut rest, mut body, mut json, mut whole) = (bytes, Vec::new(), false, false);

@@ -23,15 +23,15 @@ pub(super) struct Resolver<'a> {
     pub(super) stock: &'a [Pool],
     /// Variables that are defined by now, in the order of their definition.
     pub(super) variables: Vec<(String, Value)>,
-    /// How many values each of them is made of.
+    /// The number of values each is made of.
     pub(super) variable_parts: Vec<u64>,
     /// Write `***` instead of secrets.
     pub(super) masking: bool,
-    /// Where what is wrong is told.
+    /// Where errors are reported.
     pub(super) findings: &'a Findings,
 }
 
-/// A piece of a template, and where it was in the template.
+/// A piece of a template, with its place in it.
 #[derive(Debug, Clone)]
 pub(super) enum TemplatePiece {
     Text(String, usize),
@@ -68,19 +68,19 @@ impl<'a> Resolver<'a> {
         self.variables.iter().map(|(_, value)| value.clone()).collect()
     }
 
-    /// Cuts a template and looks its placeholders up. `extracted` are the names that steps before this
-    /// one took from their responses. `None` when something is wrong, which is reported.
+    /// Parses a template and resolves its placeholders. `extracted` are the names that earlier steps
+    /// extracted from their responses. `None` when something is wrong, which is reported.
     pub(super) fn template(
         &self,
         text: &str,
         path: &str,
         extracted: &[String],
     ) -> Option<Vec<TemplatePiece>> {
-        let mut stretches = Vec::new();
+        let mut compiled = Vec::new();
         let mut sound = true;
         for (at, piece) in pieces(text) {
             match piece {
-                Piece::Text(text) => stretches.push(TemplatePiece::Text(text, at)),
+                Piece::Text(text) => compiled.push(TemplatePiece::Text(text, at)),
                 Piece::Unclosed(rest) => {
                     let what = "this placeholder is not closed; a plain `${` is written `$${`";
                     let shown = rest.chars().take(20).map(char::len_utf8).sum::<usize>();
@@ -90,7 +90,7 @@ impl<'a> Resolver<'a> {
                 Piece::Hole(hole) => match self.hole(hole, at, extracted) {
                     Ok(value) => {
                         let value = self.as_text(value);
-                        stretches.push(TemplatePiece::Value(value, at..at + hole.len()));
+                        compiled.push(TemplatePiece::Value(value, at..at + hole.len()));
                     }
                     Err(wrong) => {
                         self.findings.add_at(path, Some(wrong.at), wrong.what);
@@ -99,7 +99,7 @@ impl<'a> Resolver<'a> {
                 },
             }
         }
-        sound.then_some(stretches)
+        sound.then_some(compiled)
     }
 
     fn hole(&self, hole: &str, at: usize, extracted: &[String]) -> Result<Value, Wrong> {
@@ -107,7 +107,7 @@ impl<'a> Resolver<'a> {
         self.value(&expression, extracted)
     }
 
-    /// A value that stands in text: a digest in hexadecimal digits, a secret masked where it has to be.
+    /// A value in text: a digest in hexadecimal digits, a secret masked if secrets are masked.
     fn as_text(&self, value: Value) -> Value {
         if self.masking && value.is_secret(&self.variable_values()) {
             return Value::text(*b"***");
@@ -115,7 +115,7 @@ impl<'a> Resolver<'a> {
         if value.is_digest() { folded(Function::Hex, vec![value]) } else { value }
     }
 
-    /// What an expression comes to.
+    /// The value of an expression.
     pub(super) fn value(
         &self,
         expression: &Expression,
@@ -251,7 +251,7 @@ impl Wrong {
     }
 }
 
-/// What was likely meant; all that is known where nothing is near and that is little.
+/// Suggests the nearest name, or lists all names if none is near and there are few.
 pub(super) fn nearest<'n>(written: &str, known: impl Iterator<Item = &'n str>) -> String {
     let known: Vec<&str> = known.collect();
     let lower = written.to_lowercase();
@@ -264,7 +264,7 @@ pub(super) fn nearest<'n>(written: &str, known: impl Iterator<Item = &'n str>) -
     }
 }
 
-/// A function of values, worked out at once if they never change.
+/// A function of values, computed at once if they never change.
 pub(super) fn folded(function: Function, of: Vec<Value>) -> Value {
     let secret = of.iter().any(|value| matches!(value, Value::Const { secret: true, .. }));
     let constant = of.iter().all(|value| value.constant().is_some());
@@ -282,7 +282,7 @@ pub(super) fn folded(function: Function, of: Vec<Value>) -> Value {
     Value::Const { bytes: bytes.into(), secret: secret || signature }
 }
 
-/// A value that needs nothing but itself.
+/// A value that depends on no other.
 pub(super) fn worked_out(value: &Value) -> Vec<u8> {
     let mut stack = Vec::new();
     let texts = crate::value::Texts::default();

@@ -11,18 +11,18 @@ pub(super) struct Server {
     pub(super) url: String,
     /// The `Host` header's value.
     pub(super) host: String,
-    /// What goes before every path: empty, or it begins with `/` and does not end with one.
+    /// The prefix of every path: empty, or it begins with `/` and does not end with one.
     pub(super) base: String,
 }
 
 impl Resolver<'_> {
-    /// Reads the target. Its placeholders are of what never changes: the environment.
+    /// Reads the target. Its placeholders may only be constants: environment variables.
     pub(super) fn server(&self) -> Option<Server> {
         const PATH: &str = "target";
         let mut text = String::new();
         let target = &self.workload.target;
-        for stretch in self.template(target, PATH, &[])? {
-            match stretch {
+        for piece in self.template(target, PATH, &[])? {
+            match piece {
                 TemplatePiece::Text(plain, _) => text += &plain,
                 TemplatePiece::Value(value, at) => match value.constant() {
                     Some(bytes) => text += &String::from_utf8_lossy(bytes),

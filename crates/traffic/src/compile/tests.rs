@@ -71,11 +71,11 @@ fn what_never_changes_is_one_fixed_request() {
         body.len()
     );
     assert_eq!(first(&compiled), expected);
-    let source = compiled.supply(0).source(Seat { worker: 0, workers: 1 });
+    let source = compiled.supply(0).source(WorkerPlace { worker: 0, workers: 1 });
     assert_eq!(source.fixed().len(), 1);
 }
 
-/// The head that `wire` would write: the order and the framing are the same.
+/// Compares with the head that `wire` would write: the same order and framing.
 #[test]
 fn requests_are_written_as_wire_writes_them() {
     for (method, body) in [("GET", None), ("POST", None), ("PUT", Some("b")), ("DELETE", None)] {
@@ -168,7 +168,7 @@ fn bodies_are_of_every_kind() {
     assert_eq!(text, expected);
 }
 
-/// What is wrong with a workload, as `path part what`.
+/// The findings about a workload, as `path part what`.
 fn findings(workload: serde_json::Value) -> Vec<String> {
     let error = World::default().compile(workload).unwrap_err();
     let part = |finding: &crate::Finding| finding.part.clone().map(|part| format!("[{part:?}]"));
@@ -179,8 +179,8 @@ fn findings(workload: serde_json::Value) -> Vec<String> {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
-    let told = findings(serde_json::json!({
+fn all_that_is_wrong_is_reported_at_once() {
+    let found = findings(serde_json::json!({
         "target": "h",
         "headers": {"X Y": "1"},
         "pools": {
@@ -225,20 +225,24 @@ fn all_that_is_wrong_is_told_at_once() {
         "endpoints/4/name: endpoints/3 has the same name",
         "endpoints/4/checks/0/json/pointer: `a` is not a JSON pointer: write `/a`",
     ] {
-        assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
+        assert!(
+            found.iter().any(|line| line.starts_with(needle)),
+            "{needle}\n{}",
+            found.join("\n")
+        );
     }
-    assert!(told.iter().all(|line| !line.contains("\n")), "{told:?}");
+    assert!(found.iter().all(|line| !line.contains("\n")), "{found:?}");
 }
 
 #[test]
-fn a_body_that_is_no_json_is_told_before_anything_is_sent() {
-    let told = findings(serde_json::json!({
+fn a_body_that_is_not_json_is_reported_before_anything_is_sent() {
+    let found = findings(serde_json::json!({
         "target": "http://h",
         "pools": {"u": {"values": ["ann"]}},
         "endpoints": [{"path": "/", "body": {"json": "{\"name\": ${u}}"}}]
     }));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("endpoints/0/body: is not JSON once"), "{told:?}");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("endpoints/0/body: is not JSON once"), "{found:?}");
 }
 
 #[test]
@@ -248,7 +252,7 @@ fn a_line_end_from_a_pool_stops_the_run_and_never_reaches_the_wire() {
         "pools": {"p": {"values": ["ok", "a\r\nX: 1"], "order": "sequential"}},
         "endpoints": [{"path": "/", "headers": {"A": "${p}"}}]
     });
-    let mut source = compiled(workload).supply(0).source(Seat { worker: 0, workers: 1 });
+    let mut source = compiled(workload).supply(0).source(WorkerPlace { worker: 0, workers: 1 });
     let mut out = Requests::new();
     let turn = Turn { user: 0, draw: None, now: 0 };
     assert_eq!(source.next(turn, &mut out), Next::Send);
@@ -303,8 +307,8 @@ fn the_load_is_resolved_scaled_and_stripped_of_writes() {
 }
 
 #[test]
-fn what_is_wrong_with_a_flow_is_told() {
-    let told = findings(serde_json::json!({
+fn what_is_wrong_with_a_flow_is_reported() {
+    let found = findings(serde_json::json!({
         "target": "http://h",
         "pools": {"p": {"values": [1]}},
         "flows": [{"name": "f", "steps": [
@@ -324,12 +328,16 @@ fn what_is_wrong_with_a_flow_is_told() {
         "flows/0/steps/2/body/json[9..11]: `ok` is not defined",
         "flows/1/steps: the flow has no step",
     ] {
-        assert!(told.iter().any(|line| line.starts_with(needle)), "{needle}\n{}", told.join("\n"));
+        assert!(
+            found.iter().any(|line| line.starts_with(needle)),
+            "{needle}\n{}",
+            found.join("\n")
+        );
     }
 }
 
 #[test]
-fn a_course_stands_instead_of_a_steady_load() {
+fn a_varying_load_replaces_a_steady_one() {
     let with = |load: serde_json::Value| serde_json::json!({"target": "http://h", "endpoints": [{"path": "/"}], "load": load});
     let stages =
         serde_json::json!([{"hold": {"at": 90, "for": "2s"}}, {"hold": {"at": 30, "for": "4s"}}]);
@@ -338,13 +346,13 @@ fn a_course_stands_instead_of_a_steady_load() {
         scaled.compile(with(serde_json::json!({"arrivals": "poisson", "stages": stages}))).unwrap();
     assert_eq!((open.load().rate, open.load().concurrency), (Some(Rate(100.0)), None));
     assert!(Stages::new(&open.load().stages).unwrap().peak() == 180.0);
-    let told =
+    let found =
         findings(with(serde_json::json!({"rate": "5/s", "duration": "1s", "stages": stages})));
-    assert_eq!(told, ["load/rate: `stages` replaces it", "load/duration: `stages` replaces it"]);
-    let told = findings(with(serde_json::json!({"stages": [{"hold": {"at": 1, "for": 0}}]})));
-    assert_eq!(told, ["load/stages/0: a stage must last longer than 0"]);
-    let told = findings(with(serde_json::json!({"trace": "t.txt"})));
-    assert_eq!(told, ["load/trace: `t.txt`: no such file"]);
+    assert_eq!(found, ["load/rate: `stages` replaces it", "load/duration: `stages` replaces it"]);
+    let found = findings(with(serde_json::json!({"stages": [{"hold": {"at": 1, "for": 0}}]})));
+    assert_eq!(found, ["load/stages/0: a stage must last longer than 0"]);
+    let found = findings(with(serde_json::json!({"trace": "t.txt"})));
+    assert_eq!(found, ["load/trace: `t.txt`: no such file"]);
     let world = World { files: [("t.txt", &b"10\n10.5\n11\n12\n"[..])].into(), ..World::default() };
     let traced =
         world.compile(with(serde_json::json!({"trace": "t.txt", "duration": "2s"}))).unwrap();

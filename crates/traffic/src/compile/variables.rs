@@ -1,4 +1,4 @@
-//! Variables, in an order in which each needs only those before it.
+//! Compiles variables, in an order in which each needs only earlier ones.
 
 use model::workload::template::{Piece, pieces};
 
@@ -11,13 +11,14 @@ use super::resolver::{Resolver, TemplatePiece, worked_out};
 
 /// Variables of a workload at most.
 const MOST: usize = 10_000;
-/// Values that a variable is made of at most, those of its variables among them.
+/// The most values that a variable is made of, including those of its variables.
 const MOST_PARTS: u64 = 10_000;
 /// Bytes of a variable that never changes at most: 1 MiB.
 const LONGEST: usize = 1 << 20;
 
 impl Resolver<'_> {
-    /// Defines all variables. One that is wrong is defined as empty, so that what uses it is not blamed.
+    /// Defines all variables. An invalid one is defined as empty, so that its uses are not reported
+    /// too.
     pub(super) fn define_variables(&mut self) {
         let names: Vec<&String> = self.workload.variables.keys().collect();
         if names.len() > MOST {
@@ -30,7 +31,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Defines one after those that it needs; without recursion, since a chain may be long.
+    /// Defines one variable after those that it needs; without recursion, since a chain may be long.
     fn define(&mut self, start: usize, names: &[&String], marks: &mut [Mark]) {
         let mut open = vec![start];
         while let Some(&at) = open.last() {
@@ -72,10 +73,10 @@ impl Resolver<'_> {
         } else if self.workload.pools.contains_key(name) {
             self.findings.add(&path, format!("{} is also the name of a pool", quote(name)));
         }
-        let Some(stretches) = self.template(text, &path, &[]) else {
+        let Some(pieces) = self.template(text, &path, &[]) else {
             return Value::text(*b"");
         };
-        let value = joined(stretches);
+        let value = joined(pieces);
         let long = value.constant().is_some_and(|bytes| bytes.len() > LONGEST);
         if long || self.parts(&value) > MOST_PARTS {
             self.findings
@@ -85,7 +86,7 @@ impl Resolver<'_> {
         value
     }
 
-    /// How many values a value is made of.
+    /// The number of values a value is made of.
     fn parts(&self, value: &Value) -> u64 {
         let mut parts = 0u64;
         value.walk(&mut |value| {
@@ -104,12 +105,12 @@ impl Resolver<'_> {
 }
 
 /// The pieces of a template as one value.
-pub(super) fn joined(stretches: Vec<TemplatePiece>) -> Value {
-    let value = |stretch| match stretch {
+pub(super) fn joined(pieces: Vec<TemplatePiece>) -> Value {
+    let value = |piece| match piece {
         TemplatePiece::Text(text, _) => Value::text(text.into_bytes()),
         TemplatePiece::Value(value, _) => value,
     };
-    let mut values: Vec<Value> = stretches.into_iter().map(value).collect();
+    let mut values: Vec<Value> = pieces.into_iter().map(value).collect();
     if values.iter().all(|value| value.constant().is_some()) {
         let secret = values.iter().any(|value| value.is_secret(&[]));
         return Value::Const { bytes: worked_out(&Value::Joined(values)).into(), secret };
@@ -123,7 +124,7 @@ pub(super) fn joined(stretches: Vec<TemplatePiece>) -> Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     New,
-    /// It is being defined: whoever needs it now goes in a circle.
+    /// It is being defined: a variable that needs it now is in a cycle.
     Open,
     Defined,
 }

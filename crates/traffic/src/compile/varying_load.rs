@@ -15,18 +15,18 @@ use super::Inputs;
 /// Arrivals of a trace at most.
 const MOST_ARRIVALS: usize = 50_000_000;
 
-/// What a load follows instead of a steady height.
+/// How a load varies over time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct VaryingLoad {
-    /// How many users there are when, in a closed loop.
+    /// The number of users over time, in a closed loop.
     pub(super) users: Option<Arc<Stages>>,
     /// When arrivals are due, in an open loop.
     pub(super) recorded: Option<Arc<[Nanos]>>,
 }
 
 impl VaryingLoad {
-    /// Reads it, and writes into the load what follows from it. `own` says that endpoints have rates or
-    /// users of their own.
+    /// Reads it, and sets the fields of the load that follow from it. `own` says that endpoints have
+    /// rates or users of their own.
     pub(super) fn of(
         load: &mut LoadSpec,
         own: bool,
@@ -106,7 +106,7 @@ fn scaled(stage: &mut Stage, scale: f64) {
     levels.into_iter().flatten().for_each(|level| level.0 *= scale);
 }
 
-/// When a trace's arrivals are due, from its first one on; `scale` times as fast.
+/// Due times of a trace's arrivals, from the first one on, `scale` times as fast.
 fn dues(bytes: &[u8], scale: f64) -> Result<Vec<Nanos>, (usize, String)> {
     let mut dues = Vec::new();
     let mut first = None;
@@ -135,7 +135,8 @@ fn dues(bytes: &[u8], scale: f64) -> Result<Vec<Nanos>, (usize, String)> {
     Ok(dues)
 }
 
-/// Nanoseconds. Seconds are read digit by digit, since those since 1970 have more than a float holds.
+/// Nanoseconds. Seconds are read digit by digit, since seconds since 1970 have more digits than a float
+/// holds.
 fn instant(text: &str) -> Option<i128> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(at.as_nanosecond());

@@ -3,14 +3,14 @@
 /// Things with weights, one of which a number of 64 bits chooses.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    /// Where each one's part of the 64 bits ends.
+    /// Where each one's share of the 64-bit range ends.
     ends: Vec<u64>,
     /// The last that can be chosen at all.
     last: usize,
 }
 
 impl Choice {
-    /// `None` when a weight is negative or not finite, or when they sum to nothing.
+    /// `None` if a weight is negative or not finite, or if their sum is 0.
     pub(crate) fn new(weights: &[f64]) -> Option<Self> {
         let wrong = |weight: &f64| !weight.is_finite() || *weight < 0.0;
         let total: f64 = weights.iter().sum();

@@ -1,6 +1,6 @@
 //! An order drawn from a seed, without a list of it: a Feistel network over the next power of four,
-//! walked until it falls on a number that is there (Black and Rogaway 2002, "cycle walking"). It takes
-//! the same few nanoseconds and no memory for ten rows and for ten billion.
+//! applied until the result is below the bound (Black and Rogaway 2002, "cycle walking"). It takes the
+//! same few nanoseconds and no memory for ten rows and for ten billion.
 
 use super::mixed;
 

@@ -26,7 +26,7 @@ impl Jar {
         (known == name.as_bytes()).then_some(value)
     }
 
-    /// Takes what a `Set-Cookie` field sets or takes away.
+    /// Applies a `Set-Cookie` field.
     pub(super) fn take(&mut self, field: &[u8], unix_ns: i64) {
         let Some((name, value)) = pair(field) else { return };
         if name.is_empty() || name.len() + value.len() > LONGEST {
@@ -77,7 +77,7 @@ fn put(kept: &mut Vec<u8>, text: &[u8]) {
     kept.extend_from_slice(text);
 }
 
-/// Name and value, without blanks (RFC 6265 section 5.2).
+/// Name and value, trimmed (RFC 6265 section 5.2).
 fn pair(field: &[u8]) -> Option<(&[u8], &[u8])> {
     let pair = field.split(|byte| *byte == b';').next()?;
     let equals = pair.iter().position(|byte| *byte == b'=')?;
@@ -97,7 +97,7 @@ fn date(text: &str) -> Option<i128> {
     Some(at.as_nanosecond())
 }
 
-/// Whether the field takes its cookie away: `Max-Age` not above 0, or `Expires` in the past.
+/// Whether the field removes its cookie: `Max-Age` not above 0, or `Expires` in the past.
 fn expired(field: &[u8], unix_ns: i64) -> bool {
     let mut by_date = false;
     for attribute in field.split(|byte| *byte == b';').skip(1) {

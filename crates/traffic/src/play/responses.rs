@@ -1,4 +1,4 @@
-//! Responses, as far as requests have checks: what is kept of them until they are whole, and what failed.
+//! Responses to requests with checks: what is kept until they are whole, and which check failed.
 //!
 //! A buffer belongs to a response from its body's first byte to its end and then to another user's, and all
 //! of a worker's share one budget: a server that drips long responses to every user would fill the memory
@@ -20,14 +20,14 @@ const SHOWN: usize = 4096;
 /// A body's buffer that has grown beyond this is given back.
 const KEPT: usize = 64 << 10;
 
-/// Requests under way whose responses are looked at.
+/// Requests in flight whose responses are checked.
 #[derive(Debug, Default)]
 pub(super) struct Responses {
     by_user: Vec<VecDeque<Flight>>,
     spare: Vec<Flight>,
-    /// Buffers of no response, for the next bodies that come.
+    /// Free buffers, for the next bodies.
     buffers: Vec<Vec<u8>>,
-    /// Memory of all buffers, those of responses among them.
+    /// Memory of all buffers, used and free.
     held: usize,
     /// Scratch: a text of a response without its escapes.
     text: Vec<u8>,
@@ -42,7 +42,7 @@ struct Failure {
     request: u32,
     check: u16,
     status: u16,
-    /// Why its body was not looked into.
+    /// Why its body was not checked.
     undecoded: Option<Undecoded>,
     /// Its first bytes.
     body: Vec<u8>,
@@ -50,25 +50,25 @@ struct Failure {
     crowded: bool,
 }
 
-/// One request under way.
+/// One request in flight.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     request: u32,
-    /// What its checks compare with.
-    pub(super) asked: Texts,
+    /// The computed values that its checks compare with.
+    pub(super) computed: Texts,
     status: u16,
     /// The first check that its head failed.
     failed: Option<u16>,
     coding: Coding,
     body: Vec<u8>,
-    /// Bytes of the body, those not kept among them.
+    /// Bytes of the body, including those not kept.
     bytes: usize,
-    /// Nothing of the body is kept: the worker holds as much as it may.
+    /// Nothing of the body is kept: the worker's budget is used up.
     crowded: bool,
 }
 
 impl Responses {
-    /// A request was sent whose response is looked at, if it is.
+    /// Adds the request just sent, if its response is checked.
     pub(super) fn await_one(
         &mut self,
         user: u32,
@@ -100,7 +100,7 @@ impl Responses {
         flight.coding =
             if request.wants == Wants::Whole { Coding::of(head) } else { Coding::Identity };
         let checks = &request.checks;
-        let failed = checks.iter().position(|check| !check.holds_in_head(head, &flight.asked));
+        let failed = checks.iter().position(|check| !check.holds_in_head(head, &flight.computed));
         flight.failed = failed.map(|check| check as u16);
     }
 
@@ -124,9 +124,9 @@ impl Responses {
         }
     }
 
-    /// The first check that the user's oldest response failed. Of one that failed none, `extract` is
-    /// given the body, as far as it is kept whole; what it misses counts behind the checks.
-    pub(super) fn answered(
+    /// The first check that the user's oldest response failed. If it failed none, `extract` is given
+    /// the body, if it was kept whole; a missing extraction is numbered after the checks.
+    pub(super) fn completed(
         &mut self,
         program: &Program,
         user: u32,
@@ -143,7 +143,7 @@ impl Responses {
             let text = &mut self.text;
             let mut holds = |check: &Check| {
                 !check.needs_body()
-                    || body.is_ok_and(|body| check.holds_in_body(body, &flight.asked, text))
+                    || body.is_ok_and(|body| check.holds_in_body(body, &flight.computed, text))
             };
             let in_body = checks[..before].iter().position(|check| !holds(check));
             in_body.map(|check| check as u16).or(flight.failed).or_else(|| {
@@ -214,7 +214,7 @@ impl Responses {
     }
 }
 
-/// The body as checks and extractions see it.
+/// The decoded body for checks and extractions.
 fn decoded<'a>(decoder: &'a mut Decoder, flight: &'a Flight) -> Result<&'a [u8], Undecoded> {
     if flight.bytes > flight.body.len() {
         return Err(Undecoded::TooLong);

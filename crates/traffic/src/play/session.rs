@@ -1,4 +1,4 @@
-//! A user's way through a flow: which step is next, and what was taken from the responses on the way.
+//! A user's session in a flow: which step is next, and the values extracted from responses so far.
 
 use model::{Draw, Nanos};
 use regex::bytes::CaptureLocations;
@@ -13,15 +13,15 @@ use super::cookies::Jar;
 
 /// Bytes of one extracted value at most; a longer one counts as not found.
 const LONGEST: usize = 16 << 10;
-/// Bytes of all that a session extracts at most.
+/// The most bytes that a session extracts.
 const MOST: usize = 256 << 10;
-/// Memory of all that the sessions of a worker extracted at most: 256 MiB. A value beyond it counts as not
-/// found.
+/// The most memory for values extracted by a worker's sessions: 256 MiB. A value beyond it counts as
+/// not found.
 const MOST_HELD: usize = 256 << 20;
-/// What a session that is over may keep of its memory for the next of its user.
+/// Memory that a finished session may keep for the next one of its user.
 const IDLE: usize = 16 << 10;
 
-/// Where a user is in a flow. It is kept when it is over, for its memory.
+/// Where a user is in a flow. It is kept after its end, to reuse its memory.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// Whether it is under way.
@@ -48,11 +48,11 @@ pub(super) struct Session {
 #[derive(Debug)]
 pub(super) struct Common {
     /// Room for what the regular expressions of extractions find, by endpoint and by place among the
-    /// extractions of its step: an expression cannot be asked without.
+    /// extractions of its step: an expression cannot be matched without it.
     rooms: Vec<Vec<Option<CaptureLocations>>>,
     /// Scratch: a text of a response without its escapes.
     text: Vec<u8>,
-    /// Memory of what all sessions extracted.
+    /// Memory of the values that all sessions extracted.
     held: usize,
 }
 
@@ -83,7 +83,7 @@ impl Session {
         (self.active, self.awaiting) = (true, false);
         (self.flow, self.step, self.place, self.resume) = (flow, 0, place, 0);
         self.drawn.copy(drawn);
-        // What `pretend` puts there was never counted.
+        // Values that `pretend` sets were never counted.
         common.held = common.held.saturating_sub(self.extracted.capacity());
         self.extracted.clear(of.extracted.len());
         self.extracted.shrink_to(IDLE);
@@ -166,7 +166,7 @@ impl Session {
         self.lacks
     }
 
-    /// Goes on to the next step whose condition holds; says whether there is one.
+    /// Goes on to the next step whose condition holds. Returns whether there is one.
     pub(super) fn advance(&mut self, program: &Program, now: Nanos, unix_ns: i64) -> bool {
         let flow = &program.flows[self.flow as usize];
         let think = flow.steps[usize::from(self.step)].think_ns;

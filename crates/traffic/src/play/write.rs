@@ -1,4 +1,4 @@
-//! Requests to bytes.
+//! Writes requests as bytes.
 
 use crate::LONGEST_REQUEST;
 use crate::draw::Draws;
@@ -18,7 +18,7 @@ pub(super) struct Scratch {
     body: Vec<u8>,
 }
 
-/// What a request is written for.
+/// The context of a request that is written.
 #[derive(Debug)]
 pub(super) struct Setting<'a> {
     pub(super) program: &'a Program,
@@ -40,7 +40,7 @@ impl Setting<'_> {
 }
 
 impl Scratch {
-    /// Works out what the request needs and appends its bytes.
+    /// Computes the values that the request needs and appends its bytes.
     ///
     /// # Errors
     /// In words, when a header field's value would hold a control character.
@@ -73,19 +73,19 @@ impl Scratch {
         Ok(())
     }
 
-    /// Works out what the response is compared with. The request was written just before.
-    pub(super) fn ask(
+    /// Computes the values that the response is compared with. The request was written just before.
+    pub(super) fn compute_wanted(
         &mut self,
         setting: &mut Setting<'_>,
         request: &Request,
         flight: &mut Flight,
     ) {
         let Self { variables, stack, .. } = self;
-        flight.asked.clear(request.wanted.len());
+        flight.computed.clear(request.wanted.len());
         for (value, index) in request.wanted.iter().zip(0..) {
             stack.clear();
             let json = value.push(&mut setting.scene(variables), stack);
-            flight.asked.set(index, stack, json);
+            flight.computed.set(index, stack, json);
         }
     }
 }

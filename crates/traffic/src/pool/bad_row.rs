@@ -1,4 +1,4 @@
-//! What is wrong with rows, told with row and line.
+//! Errors in rows, with row and line.
 
 use memchr::memrchr;
 
@@ -38,7 +38,7 @@ pub(super) fn column_names(columns: Vec<String>, line: u64) -> Result<Vec<String
     Ok(columns)
 }
 
-/// What is wrong with a quote that was opened at a byte of a piece; `before` lines lie before the piece.
+/// The error for a quote that was opened at a byte of a piece; `before` lines precede the piece.
 pub(super) fn never_closed(piece: &[u8], open: usize, before: u64, how: &str) -> BadRow {
     let start = memrchr(b'\n', &piece[..open]).map_or(0, |end| end + 1);
     let line = before + lines(&piece[..start]) + 1;
@@ -51,7 +51,7 @@ pub(super) fn never_closed(piece: &[u8], open: usize, before: u64, how: &str) ->
     BadRow::at(line, what)
 }
 
-/// What is wrong with a row, from 1, that has more or fewer values than there are columns.
+/// The error for a row, from 1, that has more or fewer values than there are columns.
 pub(super) fn uneven(row: u64, has: usize, wanted: usize) -> String {
     let values = if has == 1 { "value" } else { "values" };
     format!("row {row} has {has} {values}, the columns are {wanted}")

@@ -1,13 +1,13 @@
-//! Where a pool whose order counts has got to: workers take ranges of rows, and no row is taken twice.
+//! The cursor of an ordered pool: workers take ranges of rows, and no row is taken twice.
 //!
-//! Owns which lot is whose. A lot is kept, if somebody keeps lots, before any of its rows is used, so
-//! that a run that was killed can be gone on with: [`Lots::read`] says what is used up, what is not, and
-//! what may be. Does not own what rows hold, nor where lots are written to ([`Keep`]).
+//! Owns which worker has which range. With a store, a range is saved before any of its rows is used, so
+//! that a killed run can be resumed: [`KeptRanges::read`] says which rows are used, which are not, and
+//! which may be. Does not own what rows hold, nor where ranges are written ([`RangeStore`]).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Between two rows of a pool.
+/// A position between two rows of a pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// What orders places: bytes before it in a file that is read by windows, otherwise rows.
@@ -20,26 +20,26 @@ pub struct Place {
 
 /// The rows from one place to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Lot {
+pub struct RowRange {
     /// Before its first row.
     pub from: Place,
     /// Behind its last row.
     pub to: Place,
 }
 
-impl Lot {
+impl RowRange {
     /// Whether no row is in it.
     pub const fn is_empty(&self) -> bool {
         self.from.at >= self.to.at
     }
 }
 
-/// Where lots are kept. What [`put`](Self::put) was given outlasts the process once it returns.
-pub trait Keep: fmt::Debug + Send + Sync {
-    /// Keeps a record in the place of the one before.
+/// Where ranges are saved. A record outlasts the process once [`put`](Self::put) returns.
+pub trait RangeStore: fmt::Debug + Send + Sync {
+    /// Replaces the record of a slot.
     ///
     /// # Errors
-    /// In words, when it cannot be kept; the run is ended then.
+    /// A message, when it cannot be saved; the run then ends.
     fn put(&self, slot: u32, record: &[u8; RECORD_BYTES]) -> Result<(), String>;
 }
 
@@ -51,74 +51,75 @@ pub const RECORD_BYTES: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damaged;
 
-/// What a worker does with the lot in its slot.
+/// What a worker does with the range in its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
     /// It uses the rows of it now.
     InUse = 1,
-    /// It has left it: no row of it was used.
+    /// It has given it back: no row of it was used.
     Left = 2,
 }
 
-/// A pool's lots as they were kept.
+/// A pool's ranges as they were saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lots {
-    /// The first place from which no rows had been taken; none when nothing was kept.
+pub struct KeptRanges {
+    /// The first place from which no rows had been taken; `None` when nothing was saved.
     pub next: Option<Place>,
     /// Rows that were taken and certainly not used.
-    pub left: Vec<Lot>,
+    pub left: Vec<RowRange>,
     /// Rows that were in use: some of them were used.
-    pub doubtful: Vec<Lot>,
+    pub doubtful: Vec<RowRange>,
 }
 
-impl Lots {
-    /// Reads records. Zeros are a slot that nobody had.
+impl KeptRanges {
+    /// Reads records. Zeros are an unused slot.
     ///
     /// # Errors
-    /// When anything else is there: without it, what is used up cannot be told.
+    /// When anything else is there: which rows are used up is then unknown.
     pub fn read(records: &[u8]) -> Result<Self, Damaged> {
-        let mut lots = Self::default();
+        let mut ranges = Self::default();
         for record in records.chunks(RECORD_BYTES) {
             if record.iter().all(|byte| *byte == 0) {
                 continue;
             }
-            let (next, lot, held) = decode(record).ok_or(Damaged)?;
-            lots.next = lots.next.max(Some(next));
+            let (next, range, held) = decode(record).ok_or(Damaged)?;
+            ranges.next = ranges.next.max(Some(next));
             match held {
-                _ if lot.is_empty() => {}
-                Held::InUse => lots.doubtful.push(lot),
-                Held::Left => lots.left.push(lot),
+                _ if range.is_empty() => {}
+                Held::InUse => ranges.doubtful.push(range),
+                Held::Left => ranges.left.push(range),
             }
         }
-        // Between two writes a lot that moves from slot to slot is in both.
-        let mut in_use: Vec<Place> = lots.doubtful.iter().map(|lot| lot.to).collect();
+        // Between two writes a range that moves from slot to slot is in both.
+        let mut in_use: Vec<Place> = ranges.doubtful.iter().map(|range| range.to).collect();
         in_use.sort_unstable();
-        lots.left.retain(|left| in_use.binary_search(&left.to).is_err());
-        Ok(lots)
+        ranges.left.retain(|left| in_use.binary_search(&left.to).is_err());
+        Ok(ranges)
     }
 
-    /// Whether a pool whose places go from `start` to `end` can have them: places in order, no row in two lots, and
-    /// no lot of more than `longest` left to be read again. Records may come from elsewhere, with sums that hold.
+    /// Whether they are possible in a pool whose places go from `start` to `end`: places in order, no
+    /// row in two ranges, and no unused range longer than `longest`. Records may be forged, with valid
+    /// sums.
     pub(crate) fn fit(&self, start: u64, end: u64, longest: u64) -> bool {
         let Some(next) = self.next else { return true };
         let in_order =
             |from: Place, to: Place| from.at <= to.at && from.row <= to.row && from.line <= to.line;
-        let mut all: Vec<&Lot> = self.left.iter().chain(&self.doubtful).collect();
-        all.sort_by_key(|lot| lot.from);
+        let mut all: Vec<&RowRange> = self.left.iter().chain(&self.doubtful).collect();
+        all.sort_by_key(|range| range.from);
         (start..=end).contains(&next.at)
-            && all.iter().all(|lot| {
-                lot.from.at >= start && in_order(lot.from, lot.to) && in_order(lot.to, next)
+            && all.iter().all(|range| {
+                range.from.at >= start && in_order(range.from, range.to) && in_order(range.to, next)
             })
             && all.windows(2).all(|pair| in_order(pair[0].to, pair[1].from))
-            && self.left.iter().all(|lot| lot.to.at - lot.from.at <= longest)
+            && self.left.iter().all(|range| range.to.at - range.from.at <= longest)
     }
 
-    /// Records from which the same is read again but for the doubtful rows, which are gone.
+    /// Records from which the same ranges are read again, without the doubtful ones.
     pub fn records(&self) -> Vec<u8> {
         let Some(next) = self.next else { return Vec::new() };
-        let nothing = Lot { from: next, to: next };
+        let nothing = RowRange { from: next, to: next };
         let all = if self.left.is_empty() { &[nothing][..] } else { &self.left };
-        all.iter().flat_map(|lot| encode(next, *lot, Held::Left)).collect()
+        all.iter().flat_map(|range| encode(next, *range, Held::Left)).collect()
     }
 }
 
@@ -130,9 +131,9 @@ pub(crate) struct Cursor(Mutex<CursorState>);
 struct CursorState {
     /// The first place from which no rows have been taken.
     next: Place,
-    /// By worker, what it left when it was done.
-    left: Vec<Lot>,
-    keep: Option<Arc<dyn Keep>>,
+    /// By worker, what it gave back when it was done.
+    left: Vec<RowRange>,
+    keep: Option<Arc<dyn RangeStore>>,
 }
 
 impl Cursor {
@@ -141,71 +142,71 @@ impl Cursor {
         Self(Mutex::new(CursorState { next, ..CursorState::default() }))
     }
 
-    /// Keeps lots from now on, and goes on where kept ones say.
-    pub(crate) fn keep(&self, keep: Arc<dyn Keep>, lots: &Lots) {
+    /// Saves ranges from now on, and continues where saved ones end.
+    pub(crate) fn keep(&self, keep: Arc<dyn RangeStore>, ranges: &KeptRanges) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.next = lots.next.unwrap_or(state.next);
-        state.left.clone_from(&lots.left);
+        state.next = ranges.next.unwrap_or(state.next);
+        state.left.clone_from(&ranges.left);
         state.keep = Some(keep);
     }
 
-    /// A lot for a worker, and whether it is a new one, which `cut` has made: it is given the place where
-    /// nobody has taken rows yet, and gives an empty lot when there are no more. Then, what another
-    /// worker left; in the end, an empty lot.
+    /// A range for a worker, and whether it is new. First the worker's own unused range, then a new one
+    /// from `cut`, which is given the first place not taken and returns an empty range when there are
+    /// no more rows; then a range that another worker gave back; in the end, an empty range.
     ///
     /// # Errors
-    /// When no lot can be cut, or not be kept.
+    /// When no range can be cut or saved.
     pub(crate) fn take(
         &self,
         worker: u32,
-        cut: impl FnOnce(Place) -> Result<Lot, String>,
-    ) -> Result<(Lot, bool), String> {
+        cut: impl FnOnce(Place) -> Result<RowRange, String>,
+    ) -> Result<(RowRange, bool), String> {
         let state = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = state.left.get(worker as usize).is_some_and(|lot| !lot.is_empty());
+        let own = state.left.get(worker as usize).is_some_and(|range| !range.is_empty());
         if own {
             return Ok((state.hand_over(worker as usize, worker)?, false));
         }
-        let lot = cut(state.next)?;
-        if !lot.is_empty() {
-            state.next = lot.to;
-            state.put(worker, lot, Held::InUse)?;
-            return Ok((lot, true));
+        let range = cut(state.next)?;
+        if !range.is_empty() {
+            state.next = range.to;
+            state.put(worker, range, Held::InUse)?;
+            return Ok((range, true));
         }
-        match state.left.iter().position(|lot| !lot.is_empty()) {
+        match state.left.iter().position(|range| !range.is_empty()) {
             Some(other) => Ok((state.hand_over(other, worker)?, false)),
-            None => Ok((Lot::default(), false)),
+            None => Ok((RowRange::default(), false)),
         }
     }
 
-    /// What a worker has not used, when it is done.
+    /// Gives back what a worker has not used when it is done.
     ///
     /// # Errors
-    /// When it cannot be kept; the rows count as used then.
-    pub(crate) fn give_back(&self, worker: u32, lot: Lot) -> Result<(), String> {
+    /// When it cannot be saved; the rows then count as used.
+    pub(crate) fn give_back(&self, worker: u32, range: RowRange) -> Result<(), String> {
         let state = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = worker as usize;
         if slot >= state.left.len() {
-            state.left.resize(slot + 1, Lot::default());
+            state.left.resize(slot + 1, RowRange::default());
         }
-        state.put(worker, lot, Held::Left)?;
-        state.left[slot] = lot;
+        state.put(worker, range, Held::Left)?;
+        state.left[slot] = range;
         Ok(())
     }
 }
 
 impl CursorState {
-    fn hand_over(&mut self, from: usize, to: u32) -> Result<Lot, String> {
-        let lot = std::mem::take(&mut self.left[from]);
-        self.put(to, lot, Held::InUse)?;
+    fn hand_over(&mut self, from: usize, to: u32) -> Result<RowRange, String> {
+        let range = std::mem::take(&mut self.left[from]);
+        self.put(to, range, Held::InUse)?;
         if from != to as usize {
-            self.put(from as u32, Lot::default(), Held::Left)?;
+            self.put(from as u32, RowRange::default(), Held::Left)?;
         }
-        Ok(lot)
+        Ok(range)
     }
 
-    fn put(&self, slot: u32, lot: Lot, held: Held) -> Result<(), String> {
+    fn put(&self, slot: u32, range: RowRange, held: Held) -> Result<(), String> {
         match &self.keep {
-            Some(keep) => keep.put(slot, &encode(self.next, lot, held)),
+            Some(keep) => keep.put(slot, &encode(self.next, range, held)),
             None => Ok(()),
         }
     }
@@ -213,10 +214,10 @@ impl CursorState {
 
 const WORDS: usize = RECORD_BYTES / 8;
 
-/// A record: three places, what is done with the lot, and a sum that tells it from anything else.
-fn encode(next: Place, lot: Lot, held: Held) -> [u8; RECORD_BYTES] {
+/// A record: three places, the state of the range, and a checksum.
+fn encode(next: Place, range: RowRange, held: Held) -> [u8; RECORD_BYTES] {
     let mut words = [0u64; WORDS];
-    for (place, words) in [next, lot.from, lot.to].iter().zip(words.chunks_exact_mut(3)) {
+    for (place, words) in [next, range.from, range.to].iter().zip(words.chunks_exact_mut(3)) {
         words.copy_from_slice(&[place.at, place.row, place.line]);
     }
     words[9] = held as u64;
@@ -228,7 +229,7 @@ fn encode(next: Place, lot: Lot, held: Held) -> [u8; RECORD_BYTES] {
     record
 }
 
-fn decode(record: &[u8]) -> Option<(Place, Lot, Held)> {
+fn decode(record: &[u8]) -> Option<(Place, RowRange, Held)> {
     if record.len() != RECORD_BYTES {
         return None;
     }
@@ -243,7 +244,7 @@ fn decode(record: &[u8]) -> Option<(Place, Lot, Held)> {
         _ => return None,
     };
     let right = words[WORDS - 1] == sum(&words);
-    right.then(|| (place(0), Lot { from: place(3), to: place(6) }, held))
+    right.then(|| (place(0), RowRange { from: place(3), to: place(6) }, held))
 }
 
 fn sum(words: &[u64; WORDS]) -> u64 {

@@ -34,8 +34,8 @@ impl Cells {
     }
 }
 
-/// One row of each pool that is needed: by its number where the pool is in memory, else as a copy of its
-/// cells, because what it was read from moves on.
+/// One row of each pool that is needed: by its number where the pool is in memory, else as a copy of
+/// its cells, because the buffer that it was read from is reused.
 #[derive(Debug, Default)]
 pub(crate) struct Drawn {
     /// By pool: the row in memory, or the first of the cells.
@@ -44,13 +44,13 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Forgets all rows, of so many pools.
+    /// Forgets all rows, and makes room for this many pools.
     pub(crate) fn clear(&mut self, pools: usize) {
         self.at.resize(pools, 0);
         self.cells.clear();
     }
 
-    /// Holds what another holds.
+    /// Copies another's rows.
     pub(crate) fn copy(&mut self, other: &Self) {
         self.at.clear();
         self.at.extend_from_slice(&other.at);

@@ -11,8 +11,8 @@ use super::split::{MOST_COLUMNS, Splitter, lines, open_quote};
 /// Bytes of a row at most, in a file that is not read into memory: 1 MiB.
 pub(crate) const LONGEST_ROW: usize = 1 << 20;
 
-/// A file that is read where and when its bytes are needed. Nothing is read ahead of a size that was told
-/// when it was opened, and a file that changes is an error wherever it is noticed.
+/// A file that is read where and when its bytes are needed. Nothing is read past the size that it had
+/// when it was opened, and a file that changes is an error wherever that is noticed.
 pub trait RowFile: fmt::Debug + Send + Sync {
     /// Its length in bytes when it was opened.
     fn size(&self) -> u64;
@@ -24,7 +24,7 @@ pub trait RowFile: fmt::Debug + Send + Sync {
     /// when it was opened.
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), String>;
 
-    /// From now on single rows are read, here and there.
+    /// From now on single rows are read, in random order.
     fn scatter(&self) {}
 
     /// These bytes will be read soon.
@@ -33,12 +33,12 @@ pub trait RowFile: fmt::Debug + Send + Sync {
     }
 }
 
-/// A pool's file, as whoever knows its size sees fit.
+/// A pool's file, in memory or not, as its opener decides by size.
 #[derive(Debug)]
 pub enum PoolFile {
     /// Its bytes.
     Small(Vec<u8>),
-    /// Too large to be held.
+    /// Too large for memory.
     Large(Arc<dyn RowFile>),
 }
 
@@ -99,7 +99,7 @@ impl CsvFile {
     }
 
     /// Reads whole rows from a place on: as many as end within `bytes`, or the first one if that is
-    /// longer, into `piece`. How many rows and bytes they are; none at the end of the file.
+    /// longer, into `piece`. Returns the number of rows and bytes; none at the end of the file.
     pub(crate) fn read(
         &self,
         from: Place,
@@ -135,7 +135,7 @@ impl CsvFile {
         self.file.read(from.at, piece).map_err(|what| format!("{} {what}", self.name))
     }
 
-    /// That a piece of whole rows is UTF-8. Then so is each cell: what lies between cells is ASCII.
+    /// Checks that a piece of whole rows is UTF-8. Then so is each cell, because separators are ASCII.
     pub(crate) fn check_text(
         &self,
         from: Place,
@@ -169,13 +169,13 @@ impl CsvFile {
         self.bad(line.unwrap_or(from.line + 1), &what)
     }
 
-    /// What is wrong on a line, from 1.
+    /// An error on a line, from 1.
     pub(crate) fn bad(&self, line: u64, what: &str) -> String {
         format!("{}:{line}: {what}", self.name)
     }
 }
 
-/// Bytes of the mark that files of some programs begin with.
+/// Bytes of the byte order mark that some programs write.
 fn mark(file: &dyn RowFile) -> Result<u64, String> {
     let mut first = [0; 3];
     if file.size() >= 3 {
@@ -202,7 +202,7 @@ fn first_row(
         let end = splitter.skip(&piece[..cut.bytes], 1);
         let too_long = cut.rows == 0 && wanted >= LONGEST_ROW;
         let how = if whole { "never closed" } else { "not closed within 1 MiB" };
-        // A quote that is open in a later row is told when that row's turn comes.
+        // A quote that is open in a later row is reported when that row is read.
         let open = open_quote(piece, separator).filter(|open| too_long || *open < end);
         if let Some(open) = open.filter(|_| whole || too_long) {
             return Err(never_closed(piece, open, 0, how));

@@ -1,9 +1,9 @@
 //! Where the rows of a large file lie, so that any of them is found by its number or by its weight.
 //!
-//! Owns what an index holds, making one in a single pass over the file, and looking rows up. Does not own
-//! where it is kept: whoever does is asked for one through `Inputs`. An index has an entry for each block
-//! of rows: the byte that the block begins at and, for weights, the sum of those before it. It is read
-//! where it is needed and never held whole.
+//! Owns what an index holds, making one in a single pass over the file, and looking rows up. Does not
+//! own where it is stored: it comes in through `Inputs`. An index has an entry for each block of rows:
+//! the byte that the block begins at and, for weights, the sum of those before it. It is read as needed
+//! and never held whole.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ const AHEAD: u64 = 8 << 20;
 const MOST_OF_A_BLOCK: u64 = 64;
 /// Bytes that a block of usual rows has about.
 const BLOCK: u64 = 4096;
-/// Every so many entries one sum of weights is held in memory.
+/// One in this many entries has its sum of weights held in memory.
 const EVERY: usize = 256;
 
-/// What is said of an index as a whole.
+/// The header of an index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IndexHead {
     /// Rows of the file.
@@ -35,7 +35,7 @@ pub struct IndexHead {
     pub block: u64,
     /// The sum of all weights, if rows have weights.
     pub weight: Option<f64>,
-    /// Sum over the entries, which tells damaged ones.
+    /// Checksum of the entries.
     pub sum: u64,
 }
 
@@ -81,10 +81,11 @@ impl<'a> Indexing<'a> {
         self.csv.file.size()
     }
 
-    /// Reads the file and hands entries to `out`; `done` is told how many bytes are read, and may end it.
+    /// Reads the file and hands entries to `out`; `done` is called with the number of bytes read, and
+    /// may stop the pass.
     ///
     /// # Errors
-    /// What is wrong with the file, with row and line; what `out` or `done` say.
+    /// The error in the file, with row and line, or an error of `out` or `done`.
     pub fn build(
         &self,
         out: &mut dyn FnMut(&[u8]) -> Result<(), String>,
@@ -122,7 +123,7 @@ impl<'a> Indexing<'a> {
     }
 }
 
-/// What the pass over a file has come to.
+/// The state of the pass over a file.
 struct Pass<'a> {
     csv: &'a CsvFile,
     weight: Option<usize>,
@@ -204,15 +205,15 @@ pub(crate) fn weight_of(cell: &[u8]) -> Option<f64> {
 pub struct RowIndex {
     head: IndexHead,
     entries: Arc<dyn RowFile>,
-    /// Sums of weights before every so many blocks.
+    /// Sums of weights before every [`EVERY`]-th block.
     sums: Arc<[f64]>,
 }
 
 impl RowIndex {
-    /// Reads an index through once, to see that it is what was written.
+    /// Reads an index once and checks its sum.
     ///
     /// # Errors
-    /// When it is not.
+    /// When the index is damaged.
     pub fn open(head: IndexHead, entries: Arc<dyn RowFile>) -> Result<Self, Damaged> {
         let some = head.rows > 0 && head.block > 0;
         let right = some && entries.size() == head.bytes();
@@ -249,7 +250,7 @@ pub(crate) struct Indexed {
     weight: Option<usize>,
 }
 
-/// What a worker keeps of the last block that it looked into.
+/// The last block that a worker read.
 #[derive(Debug)]
 pub(crate) struct Block {
     bytes: Vec<u8>,
@@ -307,7 +308,7 @@ impl Indexed {
             let Some((bytes, _)) = row.filter(|(_, count)| *count == columns) else {
                 return Err(self.changed());
             };
-            // The same sums in the same order as when the index was made, so that they are the same.
+            // The same sums in the same order as when the index was made, so that rounding is the same.
             sum += weight_of(held.cells.cell(column)).ok_or_else(|| self.changed())?;
             if sum > wanted {
                 (0..columns).for_each(|cell| out.push(held.cells.cell(cell)));

@@ -1,16 +1,16 @@
-//! Which row comes next, of pools whose rows have numbers.
+//! Which row comes next, in pools whose rows have numbers.
 
 use std::sync::Arc;
 
 use model::Draw;
 use model::workload::Order;
 
-use super::cursor::{Cursor, Lot, Place};
+use super::cursor::{Cursor, Place, RowRange};
 use crate::draw::{Choice, Draws, Permutation, Purpose};
-use crate::source::Seat;
+use crate::source::WorkerPlace;
 
-/// Rows of a lot at most.
-const MOST_OF_A_LOT: u64 = 64;
+/// The most rows in a range.
+const LONGEST_RANGE: u64 = 64;
 
 /// An order of rows. Shared by all workers.
 #[derive(Debug)]
@@ -25,23 +25,23 @@ pub(crate) struct Numbers {
 enum Ordered {
     Random,
     Weighted(Arc<Choice>),
-    /// By weights that are elsewhere.
+    /// By weights that the index has.
     Elsewhere,
     Sequential,
     Shuffled(Permutation),
     Unique,
 }
 
-/// Whose turn it is, and where in the schedule.
+/// A request for a row: the pool, the place in the schedule, and the worker.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asker {
+pub(crate) struct RowRequest {
     pub(crate) pool: u16,
     pub(crate) seed: u64,
     pub(crate) place: Draw,
-    pub(crate) seat: Seat,
+    pub(crate) worker_place: WorkerPlace,
 }
 
-impl Asker {
+impl RowRequest {
     pub(super) fn draw(self) -> Draws {
         Draws::of(self.seed, self.place, Purpose::Row(self.pool))
     }
@@ -77,23 +77,28 @@ impl Numbers {
         matches!(self.order, Ordered::Unique)
     }
 
-    /// The row for a place in the schedule: by that alone for orders that draw, the next one for those
-    /// that count. `None` when no row may come twice and all have come, and where weights are elsewhere.
+    /// The row for a place in the schedule: drawn by the place alone for random orders, the next one
+    /// for ordered pools. `None` when all rows of a `unique` pool are used, and where the index has the
+    /// weights.
     ///
     /// # Errors
-    /// When a lot cannot be kept.
+    /// When a range cannot be saved.
     #[inline]
-    pub(crate) fn next(&self, asker: Asker, taker: &mut Taker) -> Result<Option<u64>, String> {
+    pub(crate) fn next(
+        &self,
+        request: RowRequest,
+        taker: &mut Taker,
+    ) -> Result<Option<u64>, String> {
         Ok(Some(match &self.order {
-            Ordered::Random => asker.draw().below(self.rows),
-            Ordered::Weighted(choice) => choice.pick(asker.draw().next()) as u64,
+            Ordered::Random => request.draw().below(self.rows),
+            Ordered::Weighted(choice) => choice.pick(request.draw().next()) as u64,
             Ordered::Elsewhere => return Ok(None),
-            Ordered::Sequential => self.count(asker.seat, taker, u64::MAX)? % self.rows,
+            Ordered::Sequential => self.count(request.worker_place, taker, u64::MAX)? % self.rows,
             Ordered::Shuffled(order) => {
-                order.at(self.count(asker.seat, taker, u64::MAX)? % self.rows)
+                order.at(self.count(request.worker_place, taker, u64::MAX)? % self.rows)
             }
             Ordered::Unique => {
-                let row = self.count(asker.seat, taker, self.rows)?;
+                let row = self.count(request.worker_place, taker, self.rows)?;
                 return Ok((row < self.rows).then_some(row));
             }
         }))
@@ -101,20 +106,25 @@ impl Numbers {
 
     /// The next number below `bound`; `bound` itself when there is none.
     #[inline]
-    fn count(&self, seat: Seat, taker: &mut Taker, bound: u64) -> Result<u64, String> {
-        if taker.lot.is_empty() {
-            let size = self.rows / (16 * u64::from(seat.workers.max(1)));
-            let size = size.clamp(1, MOST_OF_A_LOT);
-            taker.lot = taker.took(self.cursor.take(seat.worker, |next| {
+    fn count(
+        &self,
+        worker_place: WorkerPlace,
+        taker: &mut Taker,
+        bound: u64,
+    ) -> Result<u64, String> {
+        if taker.range.is_empty() {
+            let size = self.rows / (16 * u64::from(worker_place.workers.max(1)));
+            let size = size.clamp(1, LONGEST_RANGE);
+            taker.range = taker.took(self.cursor.take(worker_place.worker, |next| {
                 let to = next.at.saturating_add(size).min(bound);
-                Ok(Lot { from: next, to: Place { at: to, row: to, line: 0 } })
+                Ok(RowRange { from: next, to: Place { at: to, row: to, line: 0 } })
             }))?;
-            if taker.lot.is_empty() {
+            if taker.range.is_empty() {
                 return Ok(bound);
             }
         }
-        let row = taker.lot.from.at;
-        taker.lot.from = Place { at: row + 1, row: row + 1, line: 0 };
+        let row = taker.range.from.at;
+        taker.range.from = Place { at: row + 1, row: row + 1, line: 0 };
         Ok(row)
     }
 }
@@ -122,13 +132,13 @@ impl Numbers {
 /// What a worker was given of a pool and has not used.
 #[derive(Debug, Default)]
 pub(crate) struct Taker {
-    pub(super) lot: Lot,
+    pub(super) range: RowRange,
     /// Whether it has ever been given anything.
     pub(super) has_taken: bool,
 }
 
 impl Taker {
-    fn took(&mut self, taken: Result<(Lot, bool), String>) -> Result<Lot, String> {
+    fn took(&mut self, taken: Result<(RowRange, bool), String>) -> Result<RowRange, String> {
         self.has_taken = true;
         Ok(taken?.0)
     }

@@ -1,9 +1,9 @@
 //! Bytes of CSV into rows, piece by piece: where each row ends, and its cells.
 //!
 //! The pieces begin where a row does, so that whether a quote is open there is known. Without a quote
-//! in them, rows end at line ends and searching for those is enough; the rest is left to `csv-core`, the
-//! machine inside of the reader that whole files go through. That both come to the same rows is a
-//! property that the tests hold.
+//! in them, rows end at line ends and searching for those is enough; the rest is left to `csv-core`,
+//! the state machine of the reader that whole files go through. The tests check that both give the same
+//! rows.
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter};
@@ -22,7 +22,7 @@ pub(crate) struct Splitter {
     ends: Vec<usize>,
 }
 
-/// What of a piece is whole rows.
+/// The whole rows at the start of a piece.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Bytes up to the end of the last whole row.
@@ -48,7 +48,7 @@ pub(crate) fn open_quote(piece: &[u8], separator: u8) -> Option<usize> {
         let open = at + next;
         let begins =
             open == 0 || matches!(piece[open - 1], b'\n' | b'\r') || piece[open - 1] == separator;
-        // Elsewhere in a value a quote is a character like any other.
+        // Elsewhere in a value a quote is an ordinary character.
         let behind = if begins { behind_quoted(piece, open + 1) } else { Some(open + 1) };
         let Some(behind) = behind else { return Some(open) };
         at = behind;
@@ -60,7 +60,7 @@ pub(crate) fn open_quote(piece: &[u8], separator: u8) -> Option<usize> {
 fn behind_quoted(piece: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at += memchr(b'"', &piece[at..])? + 1;
-        // Two of them are one that belongs to the value.
+        // Two quotes are one that belongs to the value.
         if piece.get(at) != Some(&b'"') {
             return Some(at);
         }
@@ -96,8 +96,8 @@ impl Splitter {
         if whole { Cut { bytes: piece.len(), ..cut } } else { cut }
     }
 
-    /// Passes over rows: how many bytes so many rows take at the beginning of a piece, or fewer where
-    /// it has no more. The piece ends where a row does.
+    /// Skips rows. Returns how many bytes this many rows take at the start of a piece, or fewer if it
+    /// has no more. The piece ends where a row does.
     pub(crate) fn skip(&mut self, piece: &[u8], rows: u64) -> usize {
         let mut at = 0;
         if rows == 0 {
@@ -181,8 +181,8 @@ impl Splitter {
         Some((piece.len(), count))
     }
 
-    /// Runs the machine over one row, whose cells are left in `text` and `ends`: its bytes and its
-    /// cells. `None` when the piece holds no whole row.
+    /// Runs the state machine over one row, whose cells it leaves in `text` and `ends`. Returns the
+    /// number of bytes and cells. `None` when the piece holds no whole row.
     fn pass(&mut self, piece: &[u8], whole: bool) -> Option<(usize, usize)> {
         let Self { reader, text, ends, .. } = self;
         let (mut taken, mut written, mut count) = (0, 0, 0);
@@ -212,14 +212,14 @@ impl Splitter {
     }
 }
 
-/// Puts the machine before its first row, and past where a file's mark would be: a mark is one at a
-/// file's beginning only, and whoever reads that takes it off.
+/// Puts the state machine before its first row, past the place of a byte order mark: a mark counts only
+/// at a file's beginning, where the caller removes it.
 fn begin(reader: &mut Reader) {
     reader.reset();
     reader.read_record(&[], &mut [], &mut []);
 }
 
-/// Where a row's end is over that was found up to `at`: CR and LF are one.
+/// Where the end of a row ends that was found at `at`: CR and LF are one.
 fn behind(piece: &[u8], at: usize) -> usize {
     at + usize::from(piece[..at].ends_with(b"\r") && piece[at..].starts_with(b"\n"))
 }

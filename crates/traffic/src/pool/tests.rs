@@ -8,7 +8,7 @@ use model::Draw;
 use model::workload::Order;
 
 use super::*;
-use crate::source::Seat;
+use crate::source::WorkerPlace;
 
 fn cells(table: &Table) -> Vec<Vec<String>> {
     let columns = table.columns().len() as u16;
@@ -33,7 +33,7 @@ fn csv_of_every_kind_is_read() {
 }
 
 #[test]
-fn bad_rows_are_told_with_their_line() {
+fn bad_rows_are_reported_with_their_line() {
     for (text, line, needle) in [
         (&b"a,b\n1,2\n3\n"[..], Some(3), "has 1 value"),
         (b"a,b\n1,\"x\ny\"\n3,4,5\n", Some(4), "has 3 values"),
@@ -57,7 +57,7 @@ fn bad_rows_are_told_with_their_line() {
 }
 
 #[test]
-fn json_lines_keep_types_and_tell_what_a_row_lacks() {
+fn json_lines_keep_types_and_report_what_a_row_lacks() {
     let table = read_json_lines(b"{\"a\":7,\"b\":\"7\"}\r\n{\"a\":[1]}\n").unwrap();
     assert_eq!(table.cell(0, 0), (&b"7"[..], true));
     assert_eq!(table.cell(0, 1), (&b"7"[..], false));
@@ -75,8 +75,9 @@ fn used(order: Order, rows: u64, workers: u32, turns: u64) -> (Vec<u64>, bool) {
     for turn in 0..turns {
         let worker = (turn % u64::from(workers)) as u32;
         let place = Draw { lane: 0, k: turn };
-        let asker = Asker { pool: 0, seed: 1, place, seat: Seat { worker, workers } };
-        match pool.next(asker, &mut takers[worker as usize]).unwrap() {
+        let request =
+            RowRequest { pool: 0, seed: 1, place, worker_place: WorkerPlace { worker, workers } };
+        match pool.next(request, &mut takers[worker as usize]).unwrap() {
             Some(row) => used.push(row),
             None => return (used, true),
         }
@@ -85,12 +86,12 @@ fn used(order: Order, rows: u64, workers: u32, turns: u64) -> (Vec<u64>, bool) {
 }
 
 #[test]
-fn unique_rows_never_come_twice_and_run_out_aloud() {
+fn unique_rows_never_come_twice_and_running_out_is_reported() {
     for workers in [1, 3, 8] {
         let (rows, out) = used(Order::Unique, 10_000, workers, 20_000);
         let set: BTreeSet<u64> = rows.iter().copied().collect();
         assert_eq!(set.len(), rows.len());
-        // What other workers hold back is at most a lot each.
+        // What other workers hold back is at most a range each.
         assert!(rows.len() as u64 > 10_000 - 64 * u64::from(workers), "{}", rows.len());
         assert!(out);
     }

@@ -1,22 +1,23 @@
 //! A large file read from its beginning on, a window at a time, by all workers together.
 //!
-//! Whoever needs rows takes the next window: it reads it, cuts it where its last row ends, and moves the
-//! cursor there, while others wait for it; that is once in many hundred rows. The window's rows are the
-//! worker's own, in a buffer that it keeps. What follows a window is asked of the disk beforehand.
+//! A worker that needs rows takes the next window: it reads it, cuts it where its last row ends, and
+//! moves the cursor there, while others wait for it; that happens once in many hundred rows. The
+//! window's rows are the worker's own, in a buffer that it keeps. The kernel is asked to read ahead of
+//! a window.
 
 use super::bad_row::uneven;
-use super::cursor::{Cursor, Lot, Place};
+use super::cursor::{Cursor, Place, RowRange};
 use super::drawn::Cells;
 use super::file::CsvFile;
 use super::split::{Splitter, is_plain, lines};
-use crate::source::Seat;
+use crate::source::WorkerPlace;
 
 /// Bytes of a window at most.
 pub(crate) const WINDOW: usize = 64 << 10;
 /// Bytes of a window at least: towards the file's end windows get shorter, so that no worker runs out
 /// while others hold many rows.
 const LEAST: usize = 4 << 10;
-/// Each time that so many bytes have been read, as many again are asked of the disk.
+/// Each time that this many bytes have been read, the kernel is asked to read as many again.
 const AHEAD: u64 = 4 << 20;
 
 /// The rows of a file in the order in which they lie there.
@@ -31,7 +32,7 @@ pub(crate) struct Stream {
 /// A window, in a worker's hands.
 #[derive(Debug)]
 pub(crate) struct Window {
-    lot: Lot,
+    range: RowRange,
     bytes: Vec<u8>,
     /// Bytes and rows of it that are used.
     used: (usize, u64),
@@ -63,7 +64,7 @@ impl Stream {
     /// A window for a worker that has none yet.
     pub(super) fn window(&self) -> Window {
         Window {
-            lot: Lot::default(),
+            range: RowRange::default(),
             bytes: Vec::with_capacity(self.window),
             used: (0, 0),
             plain: true,
@@ -75,11 +76,11 @@ impl Stream {
     /// Appends the cells of the next row. Whether there was one.
     ///
     /// # Errors
-    /// When the file cannot be read or has changed, or the row is none of this file.
+    /// When the file cannot be read or has changed, or the row is not one of this file.
     #[inline]
     pub(super) fn next(
         &self,
-        seat: Seat,
+        worker_place: WorkerPlace,
         window: &mut Window,
         cells: &mut Cells,
     ) -> Result<bool, String> {
@@ -92,41 +93,41 @@ impl Stream {
                 *used = (used.0 + taken, used.1 + 1);
                 return Ok(true);
             }
-            if !self.refill(seat, window)? {
+            if !self.refill(worker_place, window)? {
                 return Ok(false);
             }
         }
     }
 
     /// Takes the next window. Whether there was one.
-    fn refill(&self, seat: Seat, window: &mut Window) -> Result<bool, String> {
-        let Window { lot, bytes, used, splitter, .. } = window;
+    fn refill(&self, worker_place: WorkerPlace, window: &mut Window) -> Result<bool, String> {
+        let Window { range, bytes, used, splitter, .. } = window;
         let size = self.csv.file.size();
         window.has_taken = true;
-        // Whatever fails below, what there was is used up.
-        (lot.from, *used) = (lot.to, (0, 0));
+        // Whatever fails below, the old window is used up.
+        (range.from, *used) = (range.to, (0, 0));
         bytes.clear();
         let fresh;
-        (*lot, fresh) = self.cursor.take(seat.worker, |next| {
+        (*range, fresh) = self.cursor.take(worker_place.worker, |next| {
             let over = next.at >= size && !self.unique;
             if over && next.row == 0 {
                 return Err(format!("{} has no rows", self.csv.name));
             }
             let from = if over { self.csv.start } else { next };
-            let wanted = self.window_of(size - from.at.min(size), seat.workers);
-            Ok(Lot { from, to: self.csv.read(from, wanted, splitter, bytes)? })
+            let wanted = self.window_of(size - from.at.min(size), worker_place.workers);
+            Ok(RowRange { from, to: self.csv.read(from, wanted, splitter, bytes)? })
         })?;
         if !fresh {
-            bytes.resize((lot.to.at - lot.from.at) as usize, 0);
-            self.csv.read_exactly(lot.from, bytes)?;
+            bytes.resize((range.to.at - range.from.at) as usize, 0);
+            self.csv.read_exactly(range.from, bytes)?;
         }
-        let lot = *lot;
+        let range = *range;
         window.plain = is_plain(&window.bytes);
-        if lot.from.at / AHEAD != lot.to.at / AHEAD {
-            self.csv.file.expect(lot.to.at, AHEAD);
+        if range.from.at / AHEAD != range.to.at / AHEAD {
+            self.csv.file.expect(range.to.at, AHEAD);
         }
-        self.csv.check_text(lot.from, &window.bytes, &mut window.splitter)?;
-        Ok(!lot.is_empty())
+        self.csv.check_text(range.from, &window.bytes, &mut window.splitter)?;
+        Ok(!range.is_empty())
     }
 
     fn window_of(&self, left: u64, workers: u32) -> usize {
@@ -136,20 +137,20 @@ impl Stream {
 
     #[cold]
     fn uneven(&self, window: &Window, count: usize) -> String {
-        let Window { lot, bytes, used, .. } = window;
+        let Window { range, bytes, used, .. } = window;
         let blank = bytes[used.0..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let line = lot.from.line + lines(&bytes[..used.0 + blank]) + 1;
-        let row = lot.from.row + used.1 + 1;
+        let line = range.from.line + lines(&bytes[..used.0 + blank]) + 1;
+        let row = range.from.row + used.1 + 1;
         self.csv.bad(line, &uneven(row, count, self.csv.columns.len()))
     }
 }
 
 impl Window {
-    /// What of the window is not used.
-    pub(super) fn rest(&self) -> Lot {
+    /// The unused part of the window.
+    pub(super) fn rest(&self) -> RowRange {
         let (bytes, rows) = self.used;
-        let Place { at, row, line } = self.lot.from;
+        let Place { at, row, line } = self.range.from;
         let line = line + lines(&self.bytes[..bytes]);
-        Lot { from: Place { at: at + bytes as u64, row: row + rows, line }, to: self.lot.to }
+        RowRange { from: Place { at: at + bytes as u64, row: row + rows, line }, to: self.range.to }
     }
 }

@@ -1,4 +1,4 @@
-//! Functions of values: encodings, hashes, signatures.
+//! Functions of values: encodings, hashes and signatures.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use rustls_pki_types::pem::PemObject;
 
 use crate::escape::{json_byte, url_byte};
 
-/// A function. Keys that never change are made ready once.
+/// A function. Keys that never change are prepared once.
 #[derive(Debug, Clone)]
 pub(crate) enum Function {
     /// RFC 4648 section 4.
@@ -74,7 +74,7 @@ impl fmt::Debug for RsaKey {
     }
 }
 
-/// Why a key cannot be used, in words that do not hold it.
+/// Why a key cannot be used; the message does not contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BadKey(pub(crate) String);
 
@@ -112,13 +112,13 @@ impl Function {
         matches!(self, Self::Sha256 | Self::HmacSha256(_))
     }
 
-    /// Whether what it gives lets whoever has it act as the user.
+    /// Whether its result is a credential of the user.
     pub(crate) const fn is_signature(&self) -> bool {
         matches!(self, Self::HmacSha256(_) | Self::Jwt(_))
     }
 
-    /// Appends the result to the stack, on which the arguments lie: the first up to `first`, the
-    /// second from there to `end`. With a key made ready there is one argument.
+    /// Appends the result to the stack, on which the arguments lie: the first up to `first`, the second
+    /// from there to `end`. With a prepared key there is one argument.
     pub(super) fn apply(&self, base: usize, first: usize, end: usize, stack: &mut Vec<u8>) {
         match self {
             Self::Base64 => encode(&BASE64_STANDARD, base, end, stack),

@@ -63,8 +63,8 @@ fn hmac_signs_as_rfc_7515_does() {
         b"eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAs\
                   DQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
     let signed = call(Function::HmacSha256(None), &[&key, input]);
-    let told = text(&around(Function::Base64Url, signed));
-    assert_eq!(told, "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
+    let encoded = text(&around(Function::Base64Url, signed));
+    assert_eq!(encoded, "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
 }
 
 /// The token that jwt.io shows, and one that OpenSSL signed with the key beside it.
@@ -102,15 +102,15 @@ fn generators_keep_their_form() {
 }
 
 #[test]
-fn the_time_is_told_in_every_form() {
+fn the_time_is_written_in_every_form() {
     let noon = 1_769_860_799_123_456_789;
-    let told = |unit, offset_s| at(&Value::Time(Box::new(Clock { unit, offset_s })), noon);
-    assert_eq!(told(Unit::Seconds, 0), "1769860799");
-    assert_eq!(told(Unit::Seconds, -3600), "1769857199");
-    assert_eq!(told(Unit::Milliseconds, 0), "1769860799123");
-    assert_eq!(told(Unit::Rfc3339, 1), "2026-01-31T12:00:00.123Z");
+    let written = |unit, offset_s| at(&Value::Time(Box::new(Clock { unit, offset_s })), noon);
+    assert_eq!(written(Unit::Seconds, 0), "1769860799");
+    assert_eq!(written(Unit::Seconds, -3600), "1769857199");
+    assert_eq!(written(Unit::Milliseconds, 0), "1769860799123");
+    assert_eq!(written(Unit::Rfc3339, 1), "2026-01-31T12:00:00.123Z");
     let http = Unit::pattern("%a, %d %b %Y %H:%M:%S GMT").unwrap();
-    assert_eq!(told(http, 0), "Sat, 31 Jan 2026 11:59:59 GMT");
+    assert_eq!(written(http, 0), "Sat, 31 Jan 2026 11:59:59 GMT");
     assert!(Unit::pattern("%Q%").is_err());
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum Unit {
 }
 
 impl Clock {
-    /// Puts it on the stack; says whether it is a number.
+    /// Puts it on the stack. Returns whether it is a number.
     pub(crate) fn push(&self, unix_ns: i64, stack: &mut Vec<u8>) -> bool {
         let unix_ns = unix_ns.saturating_add(self.offset_s.saturating_mul(1_000_000_000));
         match &self.unit {
@@ -52,7 +52,7 @@ impl Unit {
     /// A pattern of `strftime`.
     ///
     /// # Errors
-    /// In words, when it is none.
+    /// A message, if it is not a pattern.
     pub(crate) fn pattern(pattern: &str) -> Result<Self, String> {
         let zoned = Timestamp::UNIX_EPOCH.to_zoned(jiff::tz::TimeZone::UTC);
         match jiff::fmt::strtime::format(pattern, &zoned) {

@@ -1,9 +1,9 @@
-//! Sessions: steps in order, with what they take from responses.
+//! Sessions: steps in order, with their extractions.
 
 use serde_json::{Value, json};
-use traffic::{Answered, Next, Requests, Session, Source};
+use traffic::{Completed, Next, Requests, Session, Source};
 
-use crate::answers::{http, told};
+use crate::responses::{complete, http};
 use crate::{arrival, closed, compiled, sent, source};
 
 const MS: u64 = 1_000_000;
@@ -29,14 +29,14 @@ fn source_of(workload: Value) -> Box<dyn Source> {
 
 fn login(source: &mut dyn Source, user: u32, now: u64) -> (u32, String) {
     let (endpoint, text) = sent(source, closed(user, now));
-    let answer =
+    let response =
         http(200, "Set-Cookie: sid=s1; Path=/\r\nSet-Cookie: t=2\r\n", r#"{"token": "T\/1"}"#);
-    assert_eq!(told(source, user, &answer, now), Answered::default());
+    assert_eq!(complete(source, user, &response, now), Completed::default());
     (endpoint, text)
 }
 
 #[test]
-fn a_session_carries_on_with_what_it_was_told() {
+fn a_session_carries_on_with_what_responses_held() {
     let mut source = source_of(visit());
     let (endpoint, text) = login(&mut *source, 0, 10 * MS);
     assert!(endpoint == 0 && text.starts_with("POST /login HTTP/1.1\r\n"), "{text}");
@@ -50,16 +50,16 @@ fn a_session_carries_on_with_what_it_was_told() {
     let text = String::from_utf8(out.bytes.clone()).unwrap();
     assert!(text.contains("Authorization: Bearer T/1\r\n"), "{text}");
     assert!(text.contains("Cookie: sid=s1; t=2\r\n"), "{text}");
-    let answer = http(200, "X-Next: yes\r\n", r#"{"items": [{"id": 12345678901234567890}]}"#);
-    assert_eq!(told(&mut *source, 0, &answer, 520 * MS), Answered::default());
+    let response = http(200, "X-Next: yes\r\n", r#"{"items": [{"id": 12345678901234567890}]}"#);
+    assert_eq!(complete(&mut *source, 0, &response, 520 * MS), Completed::default());
     // The same row as in the first step, and a number with all its digits.
     let (endpoint, text) = sent(&mut *source, closed(0, 520 * MS));
     let path = format!("GET /items/12345678901234567890/{name}/yes HTTP/1.1\r\n");
     assert!(endpoint == 2 && text.starts_with(&path), "{text}");
-    let answer = http(200, "", "a <b>w</b> <b>x</b>");
-    assert_eq!(told(&mut *source, 0, &answer, 530 * MS), Answered::default());
+    let response = http(200, "", "a <b>w</b> <b>x</b>");
+    assert_eq!(complete(&mut *source, 0, &response, 530 * MS), Completed::default());
     assert_eq!(sent(&mut *source, closed(0, 530 * MS)).0, 3);
-    let done = told(&mut *source, 0, &http(204, "", ""), 540 * MS);
+    let done = complete(&mut *source, 0, &http(204, "", ""), 540 * MS);
     assert_eq!(done.session, Some(Session { flow: 0, failed_at: None }));
     // The next session begins without cookies.
     let (endpoint, text) = sent(&mut *source, closed(0, 540 * MS));
@@ -71,8 +71,8 @@ fn steps_whose_condition_does_not_hold_are_passed_over() {
     let mut source = source_of(visit());
     login(&mut *source, 0, 0);
     sent(&mut *source, closed(0, 500 * MS));
-    let answer = http(200, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#);
-    let ended = told(&mut *source, 0, &answer, 510 * MS);
+    let response = http(200, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#);
+    let ended = complete(&mut *source, 0, &response, 510 * MS);
     assert_eq!(ended.session, Some(Session { flow: 0, failed_at: None }));
     assert_eq!(ended.failed_check, None);
 }
@@ -81,7 +81,7 @@ fn steps_whose_condition_does_not_hold_are_passed_over() {
 fn a_failed_step_ends_its_session_there() {
     let at = |step| Some(Session { flow: 0, failed_at: Some(step) });
     let items = |body: &str| http(200, "X-Next: no\r\n", body);
-    for (answer, failed_check) in [
+    for (response, failed_check) in [
         (http(500, "X-Next: no\r\n", r#"{"items": [{"id": 1}]}"#), None),
         (items(r#"{"other": []}"#), Some(0)),
         (items(r#"{"items": []}"#), Some(1)),
@@ -93,8 +93,8 @@ fn a_failed_step_ends_its_session_there() {
         let mut source = source_of(visit());
         login(&mut *source, 0, 0);
         sent(&mut *source, closed(0, 500 * MS));
-        let ended = told(&mut *source, 0, &answer, 510 * MS);
-        assert_eq!((ended.failed_check, ended.session), (failed_check, at(1)), "{answer}");
+        let ended = complete(&mut *source, 0, &response, 510 * MS);
+        assert_eq!((ended.failed_check, ended.session), (failed_check, at(1)), "{response}");
         // A closed-loop user begins anew.
         assert_eq!(sent(&mut *source, closed(0, 510 * MS)).0, 0);
     }
@@ -104,7 +104,7 @@ fn a_failed_step_ends_its_session_there() {
     assert_eq!(source.lost(0, model::ErrorClass::Timeout), at(1));
     sent(&mut *source, closed(0, 500 * MS));
     assert_eq!(source.lost(0, model::ErrorClass::Read), at(0));
-    // What cannot be sent at all is lost at its step.
+    // A request that cannot be sent is lost at its step.
     let skipped = source.skip(closed(0, 600 * MS));
     assert_eq!((skipped.endpoint, skipped.session), (0, at(0)));
     login(&mut *source, 0, 700 * MS);
@@ -117,13 +117,13 @@ fn in_an_open_loop_a_user_is_free_after_its_session() {
     let mut source = source_of(visit());
     let mut out = Requests::new();
     assert_eq!(source.next(arrival(1, 0), &mut out), Next::Send);
-    let failed = told(&mut *source, 0, &http(404, "", ""), 0);
+    let failed = complete(&mut *source, 0, &http(404, "", ""), 0);
     assert_eq!(failed.session, Some(Session { flow: 0, failed_at: Some(0) }));
     assert_eq!(source.next(closed(0, 1), &mut out), Next::Free);
     out.clear();
     assert_eq!(source.next(arrival(1, 1), &mut out), Next::Send);
     assert!(out.parts()[0].opens);
-    let lost = source.skip(traffic::Turn { user: traffic::NOBODY, ..arrival(2, 0) });
+    let lost = source.skip(traffic::Turn { user: traffic::NO_USER, ..arrival(2, 0) });
     assert_eq!(lost.session, Some(Session { flow: 0, failed_at: Some(0) }));
 }
 

@@ -1,11 +1,11 @@
 //! Compiled workloads as a worker plays them: through the trait alone.
 
-mod answers;
 mod flows;
 mod mix;
+mod responses;
 
 use model::{Draw, Workload};
-use traffic::{Compiled, Inputs, Next, Payload, Requests, Seat, Source, Turn, compile};
+use traffic::{Compiled, Inputs, Next, Payload, Requests, Source, Turn, WorkerPlace, compile};
 
 /// A workload, compiled for `lanes` lanes.
 pub fn compiled(workload: serde_json::Value, lanes: u32) -> Compiled {
@@ -25,9 +25,9 @@ pub fn compiled(workload: serde_json::Value, lanes: u32) -> Compiled {
     compile(&workload, &inputs).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What worker `worker` of `workers` asks.
+/// The source of worker `worker` of `workers`.
 pub fn source(compiled: &Compiled, worker: u32, workers: u32) -> Box<dyn Source> {
-    compiled.supply(1_700_000_000_000_000_000).source(Seat { worker, workers })
+    compiled.supply(1_700_000_000_000_000_000).source(WorkerPlace { worker, workers })
 }
 
 /// A turn of a closed loop.

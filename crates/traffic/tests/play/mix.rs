@@ -37,7 +37,7 @@ fn weights_are_drawn() {
 }
 
 #[test]
-fn rates_are_kept_in_every_stretch() {
+fn rates_are_kept_in_every_part_of_the_run() {
     let rate = |at: usize| json!(format!("{}/s", if at == 0 { 1 } else { 10 * at }));
     let counts = counted(twenty("rate", rate));
     let total: f64 = 1.0 + (1..20).map(|at| 10.0 * at as f64).sum::<f64>();
@@ -106,7 +106,7 @@ fn users_belong_to_their_endpoint_and_keep_its_pace() {
 }
 
 #[test]
-fn unique_rows_are_split_over_workers_and_run_out_aloud() {
+fn unique_rows_are_split_over_workers_and_running_out_is_reported() {
     let workload = json!({"target": "http://h",
         "pools": {"u": {"values": (0..1000).collect::<Vec<_>>(), "order": "unique"}},
         "endpoints": [{"path": "/${u}"}]});

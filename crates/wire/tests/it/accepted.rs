@@ -4,9 +4,9 @@ use wire::{Eof, Framing, Limits, ResponseTo};
 
 use crate::replay::{self, Common, Step};
 
-fn answers(bytes: &[u8], answers_to: &[ResponseTo]) -> Vec<Step> {
-    let whole = replay::answers([bytes], answers_to, Limits::default());
-    let dripped = replay::answers(bytes.chunks(1), answers_to, Limits::default());
+fn responses(bytes: &[u8], responses_to: &[ResponseTo]) -> Vec<Step> {
+    let whole = replay::responses([bytes], responses_to, Limits::default());
+    let dripped = replay::responses(bytes.chunks(1), responses_to, Limits::default());
     assert_eq!(whole, dripped);
     whole
 }
@@ -20,7 +20,7 @@ fn requests(bytes: &[u8]) -> Vec<Step> {
 /// Framing and persistence of the first head, and the steps after it.
 fn first(steps: &[Step]) -> (Framing, bool, &[Step]) {
     match steps {
-        [Step::Answer { common, .. } | Step::Request { common, .. }, rest @ ..] => {
+        [Step::Response { common, .. } | Step::Request { common, .. }, rest @ ..] => {
             (common.framing, common.keep_alive, rest)
         }
         other => panic!("no head but {other:?}"),
@@ -35,15 +35,15 @@ fn body(bytes: &[u8]) -> Step {
 }
 
 #[test]
-fn an_answer_is_read_to_the_last_detail() {
+fn a_response_is_read_to_the_last_detail() {
     let bytes = b"HTTP/1.1 200 OK\r\nServer:nginx\r\nX-A: \tb c \r\nContent-Length: 2\r\n\r\nhi";
     let pairs = [("Server", "nginx"), ("X-A", "b c"), ("Content-Length", "2")];
     let headers = pairs.map(|(name, value)| (name.to_owned(), value.into())).to_vec();
     let (framing, keep_alive) = (Framing::Length(2), true);
     let common = Common { version_minor: 1, headers, framing, keep_alive, bytes: 64 };
-    let head = Step::Answer { status: 200, common };
+    let head = Step::Response { status: 200, common };
     let expected = [head, body(b"hi"), KEPT, Step::Eof(Eof::Idle)];
-    assert_eq!(answers(bytes, &[ResponseTo::Other]), expected);
+    assert_eq!(responses(bytes, &[ResponseTo::Other]), expected);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_request_is_read_to_the_last_detail() {
 }
 
 #[test]
-fn framing_and_persistence_of_answers() {
+fn framing_and_persistence_of_responses() {
     use Framing::{Chunked, Length, None, UntilClose};
     let table: [(&str, ResponseTo, Framing, bool); 22] = [
         ("1.1 200 OK\r\nContent-Length: 0", ResponseTo::Other, Length(0), true),
@@ -120,7 +120,7 @@ fn framing_and_persistence_of_answers() {
         ("1.1 999 R\u{e9}ason?\r\nContent-Length: 7", ResponseTo::Other, Length(7), true),
     ];
     for (head, response_to, framing, keep_alive) in table {
-        let steps = answers(format!("HTTP/{head}\r\n\r\n").as_bytes(), &[response_to]);
+        let steps = responses(format!("HTTP/{head}\r\n\r\n").as_bytes(), &[response_to]);
         assert_eq!((first(&steps).0, first(&steps).1), (framing, keep_alive), "{head}");
     }
 }
@@ -161,8 +161,8 @@ fn chunked_bodies() {
         ("3\r\nabc\r\n0\r\nX-Sum: 1\r\nother:\r\n\r\n", b"abc"),
     ];
     for (chunks, expected) in table {
-        let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
-        let steps = answers(answer.as_bytes(), &[ResponseTo::Other]);
+        let response = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
+        let steps = responses(response.as_bytes(), &[ResponseTo::Other]);
         let expected = match expected {
             b"" => vec![KEPT, Step::Eof(Eof::Idle)],
             bytes => vec![body(bytes), KEPT, Step::Eof(Eof::Idle)],
@@ -172,17 +172,17 @@ fn chunked_bodies() {
 }
 
 #[test]
-fn pipelined_answers_are_told_apart() {
+fn pipelined_responses_are_separated() {
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n\
                   HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 204 \r\n\r\n";
-    let steps = answers(bytes, &[ResponseTo::Head, ResponseTo::Other, ResponseTo::Other]);
+    let steps = responses(bytes, &[ResponseTo::Head, ResponseTo::Other, ResponseTo::Other]);
     let kept = steps.iter().filter(|&step| *step == KEPT).count();
     assert_eq!((kept, steps.len()), (3, 8), "{steps:?}");
     assert!(steps.contains(&body(b"hi")));
 }
 
 #[test]
-fn pipelined_requests_are_told_apart_and_an_empty_line_before_each_ignored() {
+fn pipelined_requests_are_separated_and_an_empty_line_before_each_ignored() {
     let bytes = b"\r\nPOST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi\
                   \r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n\r\n";
     let targets: Vec<_> = requests(bytes)
@@ -197,25 +197,25 @@ fn pipelined_requests_are_told_apart_and_an_empty_line_before_each_ignored() {
 }
 
 #[test]
-fn interim_answers_are_skipped() {
+fn interim_responses_are_skipped() {
     let bytes = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n\
                   HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    let steps = answers(bytes, &[ResponseTo::Other]);
-    assert!(matches!(steps[0], Step::Answer { status: 200, .. }), "{steps:?}");
+    let steps = responses(bytes, &[ResponseTo::Other]);
+    assert!(matches!(steps[0], Step::Response { status: 200, .. }), "{steps:?}");
     assert_eq!(steps[1..], [KEPT, Step::Eof(Eof::Idle)]);
 }
 
 #[test]
 fn after_101_the_bytes_belong_to_another_protocol() {
     let bytes = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
-    let steps = answers(bytes, &[ResponseTo::Other]);
+    let steps = responses(bytes, &[ResponseTo::Other]);
     assert_eq!(steps[1..], [CLOSED, Step::Eof(Eof::Idle)]);
 }
 
 #[test]
 fn what_the_end_of_the_connection_means() {
     let table: [(&str, Eof); 11] = [
-        ("", Eof::NoAnswer),
+        ("", Eof::NoResponse),
         ("H", Eof::Truncated),
         ("HTTP/1.1 200 OK\r\n\r", Eof::Truncated),
         ("HTTP/1.1 100 Continue\r\n\r\n", Eof::Truncated),
@@ -228,7 +228,7 @@ fn what_the_end_of_the_connection_means() {
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", Eof::Idle),
     ];
     for (bytes, expected) in table {
-        let steps = answers(bytes.as_bytes(), &[ResponseTo::Other]);
+        let steps = responses(bytes.as_bytes(), &[ResponseTo::Other]);
         assert_eq!(steps.last(), Some(&Step::Eof(expected)), "{bytes:?}");
     }
     let table = [
@@ -248,10 +248,10 @@ fn what_the_end_of_the_connection_means() {
 fn a_parser_begins_afresh_after_any_end() {
     let mut parser = wire::ResponseParser::new(Limits::default());
     let whole: &[u8] = b"HTTP/1.1 204 \r\n\r\n";
-    for (cut, eof) in [(0, Eof::NoAnswer), (5, Eof::Truncated), (whole.len(), Eof::Complete)] {
+    for (cut, eof) in [(0, Eof::NoResponse), (5, Eof::Truncated), (whole.len(), Eof::Complete)] {
         parser.begin(ResponseTo::Other);
         let mut input = &whole[..cut];
-        _ = parser.next(&mut input).expect("the answer is well formed");
+        _ = parser.next(&mut input).expect("the response is well formed");
         assert_eq!(parser.eof(), eof);
     }
     parser.begin(ResponseTo::Other);

@@ -1,7 +1,7 @@
 //! Dripped, endless and repeated input against time and memory.
 //!
-//! No time is measured: a reader that costs the square of the length would keep these tests busy for
-//! hours, which is noticed.
+//! No time is measured: a reader that costs the square of the length would keep these tests running for
+//! hours.
 
 use wire::{Limits, RequestParser, ResponseEvent, ResponseParser, ResponseTo, WireError};
 
@@ -98,9 +98,10 @@ fn a_body_behind_a_dripped_head_is_not_copied() {
 
 #[test]
 fn a_whole_message_is_read_without_holding_memory() {
-    let answer: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
+    let response: &[u8] =
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
     let mut parser = begun(LIMITS, b"");
-    let mut input = answer;
+    let mut input = response;
     while let Some(event) = parser.next(&mut input).unwrap() {
         let ended = matches!(event, ResponseEvent::End { .. });
         assert_eq!(parser.bytes_held(), 0);
@@ -112,7 +113,7 @@ fn a_whole_message_is_read_without_holding_memory() {
 }
 
 #[test]
-fn interim_answers_are_counted() {
+fn interim_responses_are_counted() {
     let interim = b"HTTP/1.1 102 Processing\r\n\r\n";
     let error = until_error(&mut begun(LIMITS, b""), interim, 100);
     assert_eq!(error, Some(WireError::TooManyInterim));

@@ -7,8 +7,8 @@
 //! * `round_trip`: what is written is read back equal; hostile parts never get out (properties)
 //! * `mutation`: seeded mutations of messages against the same laws, and `httparse` as an oracle
 //!
-//! `replay` runs a parser over pieces of input and writes down what it said; the fuzz targets use it
-//! too. `messages` makes random well-formed messages together with what must be read from them.
+//! `replay` runs a parser over pieces of input and records its events; the fuzz targets use it too.
+//! `messages` makes random well-formed messages together with what must be read from them.
 
 mod accepted;
 mod bounds;

@@ -133,8 +133,8 @@ fn message(head_step: Step, head: Vec<u8>, body: Body, keep_alive: Option<bool>)
     Message { bytes: [head, body.written].concat(), steps }
 }
 
-/// One response, after up to two interim ones, and what it answers to.
-pub fn answer() -> impl Strategy<Value = (Message, ResponseTo)> {
+/// One response, after up to two interim ones, and the kind of request it is to.
+pub fn response() -> impl Strategy<Value = (Message, ResponseTo)> {
     let bodied = (
         select(vec![200u16, 201, 404, 500, 999]),
         0..=1u8,
@@ -160,7 +160,7 @@ pub fn answer() -> impl Strategy<Value = (Message, ResponseTo)> {
                 keep_alive,
                 bytes: bytes.len(),
             };
-            let step = Step::Answer { status, common };
+            let step = Step::Response { status, common };
             let mut message = message(step, bytes, body, Some(keep_alive));
             let before = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(interim);
             message.bytes.splice(0..0, before);

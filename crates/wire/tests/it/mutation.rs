@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use wire::{Framing, LastHead, Limits, ResponseTo};
 
-use crate::replay::{Common, Step, answers, answers_after, pieces, requests};
+use crate::replay::{Common, Step, pieces, requests, responses, responses_after};
 
 const CASES: u64 = 200_000;
 
-const ANSWERS: [&[u8]; 7] = [
+const RESPONSES: [&[u8]; 7] = [
     b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\nhello",
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nT: u\r\n\r\n",
     b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\na",
@@ -98,23 +98,23 @@ impl Random {
 }
 
 #[test]
-fn mutated_answers_read_alike_and_httparse_agrees() {
+fn mutated_responses_read_alike_and_httparse_agrees() {
     let mut endings = BTreeMap::new();
-    // Outlives the connections: heads are near alike, so that one may pass for another.
+    // Outlives the connections: heads are similar, so that one could be mistaken for another.
     let mut seen = LastHead::new();
     for seed in 0..CASES {
         let mut random = Random(seed);
-        let bytes = random.mutated(&ANSWERS);
+        let bytes = random.mutated(&RESPONSES);
         let to = [[ResponseTo::Other, ResponseTo::Head][random.below(8) / 7], ResponseTo::Other];
         let limits = random.limits();
         let cuts = [random.below(60), random.below(30), 1, random.below(9), random.below(9), 99];
-        let whole = answers([&bytes[..]], &to, limits);
-        let known = answers_after(Some(&mut seen), [&bytes[..]], &to, limits);
+        let whole = responses([&bytes[..]], &to, limits);
+        let known = responses_after(Some(&mut seen), [&bytes[..]], &to, limits);
         assert_eq!(whole, known, "seed {seed}, seen: {}", bytes.escape_ascii());
-        let cut = answers(pieces(&bytes, &cuts), &to, limits);
+        let cut = responses(pieces(&bytes, &cuts), &to, limits);
         assert_eq!(whole, cut, "seed {seed}: {}", bytes.escape_ascii());
-        if let Some(Step::Answer { status, common }) = whole.first() {
-            agree_on_answer(*status, common, &bytes);
+        if let Some(Step::Response { status, common }) = whole.first() {
+            agree_on_response(*status, common, &bytes);
         }
         *endings.entry(ending(&whole)).or_insert(0) += 1;
     }
@@ -149,8 +149,8 @@ fn ending(steps: &[Step]) -> &'static str {
     }
 }
 
-/// What we accept, a more lenient reader accepts with the same meaning.
-fn agree_on_answer(status: u16, common: &Common, bytes: &[u8]) {
+/// What we accept, a more lenient parser accepts with the same meaning.
+fn agree_on_response(status: u16, common: &Common, bytes: &[u8]) {
     let first = &bytes[b"HTTP/1.1 ".len()..];
     if first.starts_with(b"1") && !first.starts_with(b"101") {
         return; // The oracle would report the interim response, which is skipped here.

@@ -13,9 +13,9 @@ fn code(steps: &[Step]) -> &'static str {
     }
 }
 
-fn answer_code(bytes: &[u8]) -> &'static str {
-    let steps = replay::answers([bytes], &[ResponseTo::Other], Limits::default());
-    let dripped = replay::answers(bytes.chunks(1), &[ResponseTo::Other], Limits::default());
+fn response_code(bytes: &[u8]) -> &'static str {
+    let steps = replay::responses([bytes], &[ResponseTo::Other], Limits::default());
+    let dripped = replay::responses(bytes.chunks(1), &[ResponseTo::Other], Limits::default());
     assert_eq!(steps, dripped, "{}", bytes.escape_ascii());
     code(&steps)
 }
@@ -53,7 +53,7 @@ fn status_lines() {
         (b"HTTP/1.1 2x0 OK\r\n", "status-line"),
     ];
     for (bytes, expected) in table {
-        assert_eq!(answer_code(bytes), expected, "{}", bytes.escape_ascii());
+        assert_eq!(response_code(bytes), expected, "{}", bytes.escape_ascii());
     }
 }
 
@@ -101,7 +101,7 @@ fn request_lines() {
 }
 
 /// Lines that are refused in responses, in requests and as trailers. The head is not complete after
-/// them: nothing is put off until it is.
+/// them: errors are not deferred until it is.
 #[test]
 fn header_lines() {
     let table: [(&[u8], &str); 25] = [
@@ -133,14 +133,14 @@ fn header_lines() {
     ];
     for (line, expected) in table {
         let shown = line.escape_ascii();
-        let answer = [b"HTTP/1.1 200 OK\r\n", line].concat();
-        assert_eq!(answer_code(&answer), expected, "{shown}");
+        let response = [b"HTTP/1.1 200 OK\r\n", line].concat();
+        assert_eq!(response_code(&response), expected, "{shown}");
         let later = [b"HTTP/1.1 200 OK\r\nServer: x\r\n", line].concat();
-        assert_eq!(answer_code(&later), expected, "{shown} after another");
+        assert_eq!(response_code(&later), expected, "{shown} after another");
         let request = [b"GET / HTTP/1.1\r\nHost: h\r\n", line].concat();
         assert_eq!(request_code(&request), expected, "{shown} in a request");
         let chunked: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
-        assert_eq!(answer_code(&[chunked, line].concat()), expected, "{shown} as a trailer");
+        assert_eq!(response_code(&[chunked, line].concat()), expected, "{shown} as a trailer");
     }
 }
 
@@ -184,9 +184,9 @@ fn framing_headers() {
         ("Transfer-Encoding: chunked\r\n , identity", "obs-fold", "obs-fold"),
         ("Transfer-Encoding : chunked", "space-before-colon", "space-before-colon"),
     ];
-    for (lines, answer, request) in table {
+    for (lines, response, request) in table {
         let head = format!("HTTP/1.1 200 OK\r\n{lines}\r\n\r\n");
-        assert_eq!(answer_code(head.as_bytes()), answer, "{lines:?}");
+        assert_eq!(response_code(head.as_bytes()), response, "{lines:?}");
         let head = format!("POST / HTTP/1.1\r\nHost: h\r\n{lines}\r\n\r\n");
         assert_eq!(request_code(head.as_bytes()), request, "{lines:?} in a request");
     }
@@ -199,12 +199,12 @@ fn framing_headers() {
     ];
     for (lines, expected) in both {
         let head = format!("HTTP/1.1 200 OK\r\n{lines}\r\n\r\n");
-        assert_eq!(answer_code(head.as_bytes()), expected, "{lines:?}");
+        assert_eq!(response_code(head.as_bytes()), expected, "{lines:?}");
         let head = format!("POST / HTTP/1.1\r\nHost: h\r\n{lines}\r\n\r\n");
         assert_eq!(request_code(head.as_bytes()), expected, "{lines:?} in a request");
     }
-    let answer = format!("HTTP/1.0 200 OK\r\n{CHUNKED}\r\n\r\n");
-    assert_eq!(answer_code(answer.as_bytes()), "chunked-on-http10");
+    let response = format!("HTTP/1.0 200 OK\r\n{CHUNKED}\r\n\r\n");
+    assert_eq!(response_code(response.as_bytes()), "chunked-on-http10");
     let request = format!("POST / HTTP/1.0\r\n{CHUNKED}\r\n\r\n");
     assert_eq!(request_code(request.as_bytes()), "chunked-on-http10");
 }
@@ -266,8 +266,8 @@ fn chunks() {
         ("0\r\n\rX", "bare-cr"),
     ];
     for (chunks, expected) in table {
-        let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
-        assert_eq!(answer_code(answer.as_bytes()), expected, "{chunks:?}");
+        let response = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
+        assert_eq!(response_code(response.as_bytes()), expected, "{chunks:?}");
         let head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked";
         let request = format!("{head}\r\n\r\n{chunks}");
         assert_eq!(request_code(request.as_bytes()), expected, "{chunks:?} in a request");
@@ -275,11 +275,11 @@ fn chunks() {
 }
 
 #[test]
-fn answers_that_nobody_asked_for() {
-    let unasked = replay::answers([&b"HTTP/1.1 408 \r\n"[..]], &[], Limits::default());
+fn unsolicited_responses() {
+    let unasked = replay::responses([&b"HTTP/1.1 408 \r\n"[..]], &[], Limits::default());
     assert_eq!(code(&unasked), "unsolicited");
-    assert_eq!(answer_code(b"HTTP/1.1 204 \r\n\r\nx"), "unsolicited");
-    assert_eq!(answer_code(b"HTTP/1.1 200 \r\nContent-Length: 1\r\n\r\nab"), "unsolicited");
+    assert_eq!(response_code(b"HTTP/1.1 204 \r\n\r\nx"), "unsolicited");
+    assert_eq!(response_code(b"HTTP/1.1 200 \r\nContent-Length: 1\r\n\r\nab"), "unsolicited");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn what_an_error_says() {
         (b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n", "Content-Length is not a number: `ten`"),
     ];
     for (bytes, expected) in table {
-        match replay::answers([bytes], &[ResponseTo::Other], Limits::default()).last() {
+        match replay::responses([bytes], &[ResponseTo::Other], Limits::default()).last() {
             Some(Step::Error { text, .. }) => assert_eq!(text, expected),
             other => panic!("{other:?}"),
         }

@@ -1,15 +1,15 @@
-//! Runs a parser over pieces of input and writes down what it said, so that two runs can be
-//! compared. Checks on the way what must hold of every run.
+//! Runs a parser over pieces of input and records its events, so that two runs can be compared. Checks
+//! on the way what must hold of every run.
 
 use wire::{
     Eof, Framing, Headers, LastHead, Limits, RequestEvent, RequestParser, ResponseEvent,
     ResponseHead, ResponseParser, ResponseTo, WireError,
 };
 
-/// What a parser said, with neighbouring pieces of a body merged.
+/// An event of a parser, with neighbouring pieces of a body merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    Answer { status: u16, common: Common },
+    Response { status: u16, common: Common },
     Request { start: [String; 3], query: Option<String>, expect_continue: bool, common: Common },
     Body(Vec<u8>),
     End { keep_alive: Option<bool> },
@@ -65,7 +65,7 @@ impl Transcript {
 
     fn error(&mut self, error: WireError) {
         let text = match error {
-            // How much had arrived is all that this one can show.
+            // This error can show only how much had arrived.
             WireError::Unsolicited { .. } => String::new(),
             _ => error.to_string(),
         };
@@ -73,24 +73,24 @@ impl Transcript {
     }
 }
 
-/// Reads as many responses as `answers_to` names from `pieces`, then lets the peer close.
-pub fn answers<'a>(
+/// Reads as many responses as `responses_to` names from `pieces`, then lets the peer close.
+pub fn responses<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
-    answers_to: &[ResponseTo],
+    responses_to: &[ResponseTo],
     limits: Limits,
 ) -> Vec<Step> {
-    answers_after(None, pieces, answers_to, limits)
+    responses_after(None, pieces, responses_to, limits)
 }
 
-/// As [`answers`], by a parser that knows the last head again.
-pub fn answers_after<'a>(
+/// As [`responses`], by a parser that recognises the last head.
+pub fn responses_after<'a>(
     mut seen: Option<&mut LastHead>,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-    answers_to: &[ResponseTo],
+    responses_to: &[ResponseTo],
     limits: Limits,
 ) -> Vec<Step> {
     let mut parser = ResponseParser::new(limits);
-    let mut awaited = answers_to.iter().copied();
+    let mut awaited = responses_to.iter().copied();
     let mut transcript = Transcript::default();
     awaited.next().into_iter().for_each(|first| parser.begin(first));
     for piece in pieces {
@@ -99,7 +99,7 @@ pub fn answers_after<'a>(
             if let Some(seen) = &seen
                 && let Some((head, body)) = parser.whole(&mut input, seen)
             {
-                transcript.head(head.framing, answer(&head));
+                transcript.head(head.framing, response(&head));
                 if !body.is_empty() {
                     transcript.body(body);
                 }
@@ -114,7 +114,7 @@ pub fn answers_after<'a>(
             match next {
                 Ok(None) => break,
                 Ok(Some(ResponseEvent::Head(head))) => {
-                    transcript.head(head.framing, answer(&head));
+                    transcript.head(head.framing, response(&head));
                 }
                 Ok(Some(ResponseEvent::Body(bytes))) => transcript.body(bytes),
                 Ok(Some(ResponseEvent::End { keep_alive })) => {
@@ -136,7 +136,7 @@ pub fn answers_after<'a>(
     transcript.steps
 }
 
-fn answer(head: &ResponseHead<'_>) -> Step {
+fn response(head: &ResponseHead<'_>) -> Step {
     let common = Common {
         version_minor: head.version_minor,
         headers: owned(head.headers),
@@ -144,7 +144,7 @@ fn answer(head: &ResponseHead<'_>) -> Step {
         keep_alive: head.keep_alive,
         bytes: head.bytes,
     };
-    Step::Answer { status: head.status, common }
+    Step::Response { status: head.status, common }
 }
 
 /// Reads all requests from `pieces`, then lets the client close.

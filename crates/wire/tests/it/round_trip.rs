@@ -9,7 +9,7 @@ use wire::{
 };
 
 use crate::messages::{header_name, header_value};
-use crate::replay::{Step, answers, requests};
+use crate::replay::{Step, requests, responses};
 
 fn parts<'a>(headers: &'a [(&'a str, &'a str)]) -> RequestParts<'a, &'a str, &'a str> {
     let (method, target, host) = ("GET", "/", "h:80");
@@ -117,7 +117,7 @@ fn contradictory_requests_are_not_written() {
 }
 
 #[test]
-fn answers_heads_are_written_plainly() {
+fn response_heads_are_written_plainly() {
     use Framing::{Chunked, Length, None, UntilClose};
     let table = [
         (200, Length(15), true, "200 OK\r\nA: b\r\nContent-Length: 15\r\n"),
@@ -142,7 +142,7 @@ fn answers_heads_are_written_plainly() {
 }
 
 #[test]
-fn impossible_answers_are_not_written() {
+fn impossible_responses_are_not_written() {
     let name = |name: &str| name.to_owned();
     let table: [(u16, (&str, &str), Framing, EncodeError); 9] = [
         (99, ("A", "b"), Framing::None, EncodeError::Status { status: 99 }),
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn a_written_answer_is_read_back_equal(
+    fn a_written_response_is_read_back_equal(
         status in 200..=999u16,
         headers in vec((header_name(), "[!-~]([ -~]{0,20}[!-~])?"), 0..6),
         body in vec(vec(any::<u8>(), 0..30), 0..4),
@@ -284,8 +284,8 @@ proptest! {
         if framing == Framing::Chunked {
             encode_last_chunk(&mut out);
         }
-        let steps = answers([&out[..]], &[ResponseTo::Other], Limits::default());
-        let Step::Answer { status: read, common } = &steps[0] else { panic!("{steps:?}") };
+        let steps = responses([&out[..]], &[ResponseTo::Other], Limits::default());
+        let Step::Response { status: read, common } = &steps[0] else { panic!("{steps:?}") };
         let kept = keep_alive && framing != Framing::UntilClose;
         prop_assert_eq!((*read, common.framing, common.keep_alive), (status, framing, kept));
         prop_assert_eq!(common.bytes, head_bytes);

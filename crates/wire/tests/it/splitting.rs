@@ -5,8 +5,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::{Eof, LastHead, Limits, ResponseTo};
 
-use crate::messages::{answer, request};
-use crate::replay::{Step, answers, answers_after, pieces, requests};
+use crate::messages::{request, response};
+use crate::replay::{Step, pieces, requests, responses, responses_after};
 
 fn config() -> ProptestConfig {
     ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() }
@@ -15,20 +15,20 @@ fn config() -> ProptestConfig {
 /// Small enough for a tampered head to run into them.
 const TIGHT: Limits = Limits { head_bytes: 200, headers: 4 };
 
-fn assert_answers_alike(bytes: &[u8], to: &[ResponseTo], cuts: &[usize], limits: Limits) {
-    let whole = answers([bytes], to, limits);
-    assert_eq!(answers(bytes.chunks(1), to, limits), whole, "a byte at a time");
-    assert_eq!(answers(pieces(bytes, cuts), to, limits), whole, "cut by {cuts:?}");
+fn assert_responses_alike(bytes: &[u8], to: &[ResponseTo], cuts: &[usize], limits: Limits) {
+    let whole = responses([bytes], to, limits);
+    assert_eq!(responses(bytes.chunks(1), to, limits), whole, "a byte at a time");
+    assert_eq!(responses(pieces(bytes, cuts), to, limits), whole, "cut by {cuts:?}");
     for at in 0..=bytes.len() {
         let (before, after) = bytes.split_at(at);
-        assert_eq!(answers([before, after], to, limits), whole, "cut at {at}");
+        assert_eq!(responses([before, after], to, limits), whole, "cut at {at}");
     }
     let mut seen = LastHead::new();
     for time in 0..3 {
-        let again = answers_after(Some(&mut seen), [bytes], to, limits);
+        let again = responses_after(Some(&mut seen), [bytes], to, limits);
         assert_eq!(again, whole, "seen {time} times");
     }
-    let cut = answers_after(Some(&mut seen), pieces(bytes, cuts), to, limits);
+    let cut = responses_after(Some(&mut seen), pieces(bytes, cuts), to, limits);
     assert_eq!(cut, whole, "seen, cut by {cuts:?}");
 }
 
@@ -69,13 +69,13 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn answers_read_as_meant_and_alike(messages in vec(answer(), 1..3), cuts in cuts()) {
+    fn responses_read_as_meant_and_alike(messages in vec(response(), 1..3), cuts in cuts()) {
         let bytes: Vec<u8> = messages.iter().flat_map(|(message, _)| message.bytes.clone()).collect();
         let to: Vec<_> = messages.iter().map(|(_, to)| *to).collect();
         let meant = messages.into_iter().flat_map(|(message, _)| message.steps);
         let meant: Vec<_> = meant.chain([Step::Eof(Eof::Idle)]).collect();
-        prop_assert_eq!(answers([&bytes[..]], &to, Limits::default()), meant);
-        assert_answers_alike(&bytes, &to, &cuts, Limits::default());
+        prop_assert_eq!(responses([&bytes[..]], &to, Limits::default()), meant);
+        assert_responses_alike(&bytes, &to, &cuts, Limits::default());
     }
 
     #[test]
@@ -88,13 +88,13 @@ proptest! {
     }
 
     #[test]
-    fn tampered_answers_read_alike(
-        (message, to) in answer(), tampering in tampering(), cuts in cuts(), tight: bool,
+    fn tampered_responses_read_alike(
+        (message, to) in response(), tampering in tampering(), cuts in cuts(), tight: bool,
     ) {
         let mut bytes = message.bytes;
         tamper(&mut bytes, &tampering);
         let limits = if tight { TIGHT } else { Limits::default() };
-        assert_answers_alike(&bytes, &[to, ResponseTo::Other], &cuts, limits);
+        assert_responses_alike(&bytes, &[to, ResponseTo::Other], &cuts, limits);
     }
 
     #[test]
@@ -108,17 +108,17 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_until_the_close_takes_all_that_comes(
+    fn a_response_until_the_close_takes_all_that_comes(
         body in vec(any::<u8>(), 0..50), cuts in cuts(),
     ) {
         let bytes = [b"HTTP/1.1 200 OK\r\n\r\n", &body[..]].concat();
-        let steps = answers([&bytes[..]], &[ResponseTo::Other], Limits::default());
+        let steps = responses([&bytes[..]], &[ResponseTo::Other], Limits::default());
         let read = steps.iter().find_map(|step| match step {
             Step::Body(bytes) => Some(bytes.clone()),
             _ => None,
         });
         prop_assert_eq!(read.unwrap_or_default(), body);
         prop_assert_eq!(steps.last(), Some(&Step::Eof(Eof::Complete)));
-        assert_answers_alike(&bytes, &[ResponseTo::Other], &cuts, Limits::default());
+        assert_responses_alike(&bytes, &[ResponseTo::Other], &cuts, Limits::default());
     }
 }

@@ -11,7 +11,7 @@ use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::server::{self, Server};
 use crate::bench::statistics::Spread;
 
-/// A client of another project, and what its rounds gave.
+/// A client of another project, and the results of its rounds.
 pub type Other<'s> = (&'static str, &'s Series);
 
 /// CPU per request, ours over theirs, round by round.
@@ -58,7 +58,7 @@ pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Against nginx, which is the limit: what the client saves, it sleeps.
+/// Against nginx, which is the limit: the client sleeps for the time that it saves.
 pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second, third] = server::each(Server::nginx)?;
     let mut rows = Vec::new();
@@ -93,14 +93,14 @@ function request()
   return wrk.format('GET', '/healthz?n=' .. n)
 end
 ";
-/// What every answer is looked at for.
+/// What every response is checked for.
 const RESPONSE: &str = "local ok = 0
 function response(status, headers, body)
   if status == 200 and headers['Content-Type'] and #body > 0 then ok = ok + 1 end
 end
 ";
 
-/// The same script under both: making every request, and looking at every answer besides.
+/// The same script under both: making every request, and looking at every response besides.
 pub fn scripts(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second] = bench.targets()?;
     let folder = tempfile::tempdir()?;

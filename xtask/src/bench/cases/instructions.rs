@@ -1,4 +1,4 @@
-//! Instructions that reading one answer takes: the same on a noisy machine as on a quiet one.
+//! Instructions that reading one response takes: the same on a noisy machine as on a quiet one.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::statistics::Spread;
 use crate::repo;
 
-/// Answers read in a short and in a longer run; the difference is free of what starting costs.
+/// Responses read in a short and in a longer run; the difference excludes the cost of starting.
 const SHORT: u32 = 1_000;
 const LONG: u32 = 11_000;
 
@@ -18,12 +18,12 @@ const LONG: u32 = 11_000;
 const EXPECTED: Duration = Duration::from_secs(30);
 
 pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
-    let arguments = ["--release", "--package", "xtask", "--example", "read_answers"];
+    let arguments = ["--release", "--package", "xtask", "--example", "read_responses"];
     let program = repo::build(&arguments)?;
-    let count = |answers: u32, how: &str| -> Result<u64> {
+    let count = |responses: u32, how: &str| -> Result<u64> {
         let mut valgrind = pinned("0", "valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
-        valgrind.arg(answers.to_string()).arg(how);
+        valgrind.arg(responses.to_string()).arg(how);
         let finished = Running::start(valgrind)?.wait_for_end(EXPECTED)?;
         collected(&finished.stderr).with_context(|| finished.stderr.clone())
     };
@@ -42,8 +42,8 @@ pub fn parse(_bench: &Bench) -> Result<Vec<Row>> {
 }
 
 /// The count in callgrind's closing line, `==PID== Collected : N`.
-fn collected(told: &str) -> Option<u64> {
-    told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+fn collected(output: &str) -> Option<u64> {
+    output.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn the_count_is_read_from_callgrind() {
-        let told = "==12== Callgrind\n==12== \n==12== Events    : Ir\n==12== Collected : 1234567\n==12== \n";
-        assert_eq!(collected(told), Some(1_234_567));
+        let output = "==12== Callgrind\n==12== \n==12== Events    : Ir\n==12== Collected : 1234567\n==12== \n";
+        assert_eq!(collected(output), Some(1_234_567));
         assert_eq!(collected("==12== Callgrind\n"), None);
     }
 }

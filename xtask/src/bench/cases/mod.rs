@@ -1,6 +1,6 @@
 //! What is measured: one function a case, by topic.
 //!
-//! The limits are those that the project set itself; bench/README.md tells what each means.
+//! The limits are those that the project set itself; bench/README.md explains each.
 
 pub mod closed;
 pub mod instructions;

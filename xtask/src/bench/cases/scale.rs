@@ -42,9 +42,9 @@ pub fn memory(bench: &Bench) -> Result<Vec<Row>> {
 
 /// Two workers against one, the server on the same two cores both times.
 ///
-/// The promise is about the same load, so that only the number of workers differs. With two workers the cores have no
-/// time to spare, so that a core's two threads share its caches, whatever the workers share; beside it stands what two
-/// processes cost, which share nothing by their nature.
+/// The promise is about the same load, so that only the number of workers differs. With two workers the
+/// cores have no idle time, so that a core's two threads share its caches, whatever the workers share;
+/// the cost of two processes, which share nothing, is shown for comparison.
 pub fn workers(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::target(bench.plimsoll()?, BOTH_CORES, 2)?;
     let client = |options| anyhow::Ok(bench.client(options, &server)?.on(BOTH_CORES));

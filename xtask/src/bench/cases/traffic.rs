@@ -1,6 +1,6 @@
 //! What real traffic costs: many endpoints with parameters, signed tokens, and k6 with one URL that changes.
 //!
-//! Every request goes to a path that the server answers alike, so that nothing but the making of it differs.
+//! Every request goes to a path with the same response, so that nothing but the making of it differs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ pub fn token(bench: &Bench) -> Result<Vec<Row>> {
     ])
 }
 
-/// What k6's own documentation advises for URLs that change: a name for all of them, and answers not kept.
+/// What k6's own documentation advises for URLs that change: a name for all of them, and responses not kept.
 const K6: &str = "import http from 'k6/http';
 export const options = { discardResponseBodies: true };
 export default function () {

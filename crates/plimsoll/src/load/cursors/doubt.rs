@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::OFlags;
-use traffic::{Lot, Lots};
+use traffic::{KeptRanges, RowRange};
 
 use crate::failure::Failure;
 
@@ -22,12 +22,12 @@ pub struct Doubt<'a> {
     /// Rows that were taken, and are neither left nor in doubt.
     used: u64,
     /// Periods of rows that may have been used, in order.
-    lots: Vec<Lot>,
+    lots: Vec<RowRange>,
 }
 
 impl<'a> Doubt<'a> {
     /// What kept lots say of a pool.
-    pub fn of(pool: &'a str, lots: &Lots) -> Self {
+    pub fn of(pool: &'a str, lots: &KeptRanges) -> Self {
         let mut doubtful = lots.doubtful.clone();
         doubtful.sort_by_key(|lot| lot.from);
         let taken = lots.next.map_or(0, |next| next.row);
@@ -54,12 +54,12 @@ impl<'a> Doubt<'a> {
     }
 }
 
-fn rows(lots: &[Lot]) -> u64 {
+fn rows(lots: &[RowRange]) -> u64 {
     lots.iter().map(|lot| lot.to.row.saturating_sub(lot.from.row)).sum()
 }
 
 /// Rows are counted from 1.
-fn stretch(lot: &Lot) -> String {
+fn stretch(lot: &RowRange) -> String {
     format!("{} to {}", lot.from.row + 1, lot.to.row)
 }
 

@@ -4,18 +4,18 @@ use super::windows::{Bytes, csv, go_on, numbered};
 use super::*;
 
 fn built(csv: &CsvFile, weight: Option<usize>) -> Result<(IndexHead, Vec<u8>), String> {
-    let (mut entries, mut told) = (Vec::new(), 0);
+    let (mut entries, mut progress) = (Vec::new(), 0);
     let head = Indexing::of(csv, weight).build(
         &mut |more| {
             entries.extend_from_slice(more);
             Ok(())
         },
         &mut |bytes| {
-            told = bytes;
+            progress = bytes;
             Ok(())
         },
     )?;
-    assert_eq!((told, entries.len() as u64), (csv.file.size(), head.bytes()));
+    assert_eq!((progress, entries.len() as u64), (csv.file.size(), head.bytes()));
     Ok((head, entries))
 }
 
@@ -37,7 +37,7 @@ fn every_row_comes_once_in_a_shuffled_pass() {
         assert_eq!(out, None);
         let numbers: Vec<u64> = given.iter().map(|row| row.parse().unwrap()).collect();
         assert!(!numbers.is_sorted());
-        // Workers hold parts of lots back at the end of the first pass, and go on into the second.
+        // Workers hold parts of ranges back at the end of the first pass, and go on into the second.
         let set: BTreeSet<u64> = numbers.into_iter().collect();
         assert!(set.len() > 999 - 3 * 20 && set.last() < Some(&999), "{}", set.len());
         let (given, _) = go_on(&pool, &mut [pool.taker()], 5_000);
@@ -68,7 +68,7 @@ fn rows_come_as_often_as_their_weights_say() {
         low += u32::from(row < ROWS / 10);
     }
     assert_eq!(by_weight[0], 0);
-    // 10,000, 20,000 and 30,000 wanted: more than five standard deviations off is no chance.
+    // 10,000, 20,000 and 30,000 are expected; more than five standard deviations off is not by chance.
     for (count, wanted) in by_weight.into_iter().zip([0.0, 10_000.0, 20_000.0, 30_000.0f64]) {
         assert!((f64::from(count) - wanted).abs() <= 5.0 * wanted.sqrt(), "{by_weight:?}");
     }
@@ -76,7 +76,7 @@ fn rows_come_as_often_as_their_weights_say() {
 }
 
 #[test]
-fn what_is_wrong_is_told_when_the_index_is_made() {
+fn what_is_wrong_is_reported_when_the_index_is_made() {
     for (text, weight, needle) in [
         (&b"a,b\n1,2\n\n\"3\n\",4\n5\n"[..], None, "f.csv:6: row 3 has 1 value, the columns are 2"),
         (b"a,b\n1,2\n3,x\n", Some(1), "f.csv:3: row 2: `x` is not a weight"),

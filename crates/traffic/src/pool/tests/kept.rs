@@ -1,4 +1,4 @@
-//! Lots that are kept: a run that was killed is gone on with, and no row comes twice.
+//! Saved ranges: a killed run is resumed, and no row comes twice.
 
 use std::sync::Mutex;
 
@@ -10,16 +10,16 @@ use super::*;
 struct Records(Mutex<Vec<u8>>);
 
 impl Records {
-    fn of(lots: &Lots) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(lots.records())))
+    fn of(ranges: &KeptRanges) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(ranges.records())))
     }
 
-    fn lots(&self) -> Lots {
-        Lots::read(&self.0.lock().unwrap()).unwrap()
+    fn ranges(&self) -> KeptRanges {
+        KeptRanges::read(&self.0.lock().unwrap()).unwrap()
     }
 }
 
-impl Keep for Records {
+impl RangeStore for Records {
     fn put(&self, slot: u32, record: &[u8; RECORD_BYTES]) -> Result<(), String> {
         let mut records = self.0.lock().unwrap();
         let at = slot as usize * RECORD_BYTES;
@@ -41,8 +41,8 @@ fn pools(rows: u64) -> [Pool; 2] {
     ]
 }
 
-fn rows_of(lots: &[Lot]) -> BTreeSet<u64> {
-    lots.iter().flat_map(|lot| lot.from.row..lot.to.row).collect()
+fn rows_of(ranges: &[RowRange]) -> BTreeSet<u64> {
+    ranges.iter().flat_map(|range| range.from.row..range.to.row).collect()
 }
 
 fn set(rows: &[String]) -> BTreeSet<u64> {
@@ -53,30 +53,30 @@ fn set(rows: &[String]) -> BTreeSet<u64> {
 fn after_a_kill_no_row_comes_twice_and_what_is_doubtful_is_known() {
     const ROWS: u64 = 3000;
     for (pool, again) in pools(ROWS).into_iter().zip(pools(ROWS)) {
-        let records = Records::of(&Lots::default());
-        pool.unique().unwrap().0.keep(records.clone(), &Lots::default());
+        let records = Records::of(&KeptRanges::default());
+        pool.unique().unwrap().0.keep(records.clone(), &KeptRanges::default());
         let mut takers: Vec<Taker> = (0..8).map(|_| pool.taker()).collect();
         let (first, _) = go_on(&pool, &mut takers, 1001);
         // Killed here: nothing is given back.
-        let lots = records.lots();
-        let doubtful = rows_of(&lots.doubtful);
-        assert!(!doubtful.is_empty() && lots.left.is_empty(), "{lots:?}");
+        let ranges = records.ranges();
+        let doubtful = rows_of(&ranges.doubtful);
+        assert!(!doubtful.is_empty() && ranges.left.is_empty(), "{ranges:?}");
 
-        let records = Records::of(&lots);
-        again.unique().unwrap().0.keep(records.clone(), &lots);
+        let records = Records::of(&ranges);
+        again.unique().unwrap().0.keep(records.clone(), &ranges);
         let mut takers: Vec<Taker> = (0..3).map(|_| again.taker()).collect();
         let (second, out) = go_on(&again, &mut takers, ROWS);
         assert!(out.is_some());
         for (worker, taker) in (0..).zip(&takers) {
-            again.give_back(Seat { worker, workers: 3 }, taker);
+            again.give_back(WorkerPlace { worker, workers: 3 }, taker);
         }
         let (first, second) = (set(&first), set(&second));
         assert!(first.is_disjoint(&second));
         assert!(doubtful.is_disjoint(&second));
         // Every row was used, is doubtful, or is known to be left.
-        let lots = records.lots();
-        assert!(lots.doubtful.is_empty(), "{lots:?}");
-        let left = rows_of(&lots.left);
+        let ranges = records.ranges();
+        assert!(ranges.doubtful.is_empty(), "{ranges:?}");
+        let left = rows_of(&ranges.left);
         assert!(left.is_disjoint(&second) && left.is_disjoint(&first));
         let all: BTreeSet<u64> =
             [&first, &second, &doubtful, &left].into_iter().flatten().copied().collect();
@@ -87,67 +87,70 @@ fn after_a_kill_no_row_comes_twice_and_what_is_doubtful_is_known() {
 #[test]
 fn a_run_that_ended_is_gone_on_with_where_it_was() {
     for (pool, again) in pools(1000).into_iter().zip(pools(1000)) {
-        let records = Records::of(&Lots::default());
-        pool.unique().unwrap().0.keep(records.clone(), &Lots::default());
+        let records = Records::of(&KeptRanges::default());
+        pool.unique().unwrap().0.keep(records.clone(), &KeptRanges::default());
         let (first, _) = given(&pool, 4, 306);
-        let lots = records.lots();
-        assert!(lots.doubtful.is_empty() && !lots.left.is_empty(), "{lots:?}");
-        let records = Records::of(&lots);
-        assert_eq!(records.lots(), lots);
-        again.unique().unwrap().0.keep(records.clone(), &lots);
+        let ranges = records.ranges();
+        assert!(ranges.doubtful.is_empty() && !ranges.left.is_empty(), "{ranges:?}");
+        let records = Records::of(&ranges);
+        assert_eq!(records.ranges(), ranges);
+        again.unique().unwrap().0.keep(records.clone(), &ranges);
         let (second, out) = given(&again, 1, 1000);
         assert!(out.is_some());
         assert_eq!((second.len(), set(&first).union(&set(&second)).count()), (694, 1000));
-        assert_eq!(rows_of(&records.lots().left), BTreeSet::new());
+        assert_eq!(rows_of(&records.ranges().left), BTreeSet::new());
     }
 }
 
 #[test]
-fn what_is_no_record_is_told() {
-    let lots = Lots {
+fn what_is_not_a_record_is_reported() {
+    let ranges = KeptRanges {
         next: Some(Place { at: 90, row: 9, line: 10 }),
-        left: vec![Lot {
+        left: vec![RowRange {
             from: Place { at: 10, row: 1, line: 2 },
             to: Place { at: 30, row: 3, line: 4 },
         }],
         doubtful: Vec::new(),
     };
-    let mut records = lots.records();
-    assert_eq!(Lots::read(&records), Ok(lots.clone()));
+    let mut records = ranges.records();
+    assert_eq!(KeptRanges::read(&records), Ok(ranges.clone()));
     records.extend([0; RECORD_BYTES]);
-    assert_eq!(Lots::read(&records), Ok(lots));
+    assert_eq!(KeptRanges::read(&records), Ok(ranges));
     let mut more = records.clone();
     more.push(7);
-    assert_eq!(Lots::read(&more), Err(Damaged));
+    assert_eq!(KeptRanges::read(&more), Err(Damaged));
     // One bit off.
     records[20] ^= 1;
-    assert_eq!(Lots::read(&records), Err(Damaged));
+    assert_eq!(KeptRanges::read(&records), Err(Damaged));
 }
 
 #[test]
 fn records_from_elsewhere_lead_to_no_place_outside_of_the_pool_and_into_no_line() {
     const ROWS: u64 = 1000;
     for pool in pools(ROWS) {
-        let records = Records::of(&Lots::default());
-        pool.unique().unwrap().0.keep(records.clone(), &Lots::default());
+        let records = Records::of(&KeptRanges::default());
+        pool.unique().unwrap().0.keep(records.clone(), &KeptRanges::default());
         given(&pool, 4, 306);
-        let own = records.lots();
-        assert!(pool.fits(&own) && pool.fits(&Lots::default()), "{own:?}");
-        let bent = |bend: &dyn Fn(&mut Lots)| {
-            let mut lots = own.clone();
-            bend(&mut lots);
-            assert!(!pool.fits(&lots), "{lots:?}");
+        let own = records.ranges();
+        assert!(pool.fits(&own) && pool.fits(&KeptRanges::default()), "{own:?}");
+        let bent = |bend: &dyn Fn(&mut KeptRanges)| {
+            let mut ranges = own.clone();
+            bend(&mut ranges);
+            assert!(!pool.fits(&ranges), "{ranges:?}");
         };
         let far = Place { at: 1 << 60, row: 1 << 60, line: 1 << 60 };
-        bent(&|lots| lots.next = Some(far));
-        bent(&|lots| lots.left[0].to = far);
-        bent(&|lots| lots.left[0].from = far);
-        bent(&|lots| lots.doubtful.push(Lot { from: Place::default(), to: far }));
-        bent(&|lots| lots.left.push(lots.left[0]));
-        bent(&|lots| lots.doubtful.push(Lot { to: lots.left[0].to, from: lots.left[0].from }));
+        bent(&|ranges| ranges.next = Some(far));
+        bent(&|ranges| ranges.left[0].to = far);
+        bent(&|ranges| ranges.left[0].from = far);
+        bent(&|ranges| ranges.doubtful.push(RowRange { from: Place::default(), to: far }));
+        bent(&|ranges| ranges.left.push(ranges.left[0]));
+        bent(&|ranges| {
+            ranges.doubtful.push(RowRange { to: ranges.left[0].to, from: ranges.left[0].from })
+        });
     }
     let [stream, _] = pools(ROWS);
-    let inside = |at| Lots { next: Some(Place { at, row: 5, line: 5 }), ..Lots::default() };
+    let inside =
+        |at| KeptRanges { next: Some(Place { at, row: 5, line: 5 }), ..KeptRanges::default() };
     let end = numbered(ROWS).len() as u64;
     assert!(stream.fits(&inside(end)) && !stream.fits(&inside(end + 1)));
     let fit = (0..end).filter(|at| stream.fits(&inside(*at))).count() as u64;

@@ -44,7 +44,7 @@ pub(super) fn csv(bytes: &[u8], columns: Option<&[String]>) -> CsvFile {
 
 type Row = Vec<Vec<u8>>;
 
-/// All rows, windows of so many bytes after one another.
+/// All rows, read in consecutive windows of this many bytes.
 fn by_windows(bytes: &[u8], window: usize) -> Result<Vec<Row>, String> {
     let csv = csv(bytes, Some(&["a".to_owned()]));
     let (mut splitter, mut piece, mut cells) = (Splitter::new(b','), Vec::new(), Cells::default());
@@ -119,13 +119,13 @@ fn stream(text: &[u8], unique: bool, window: usize) -> Pool {
     Pool::of_stream("p", Stream::new(csv(text, None), unique, window))
 }
 
-/// What `workers` workers are given in turn: the cells of one column, until `turns` are over or one is
-/// told why there is no more.
+/// What `workers` workers are given in turn: the cells of one column, until `turns` are over or one
+/// gets an error.
 pub(super) fn given(pool: &Pool, workers: u32, turns: u64) -> (Vec<String>, Option<String>) {
     let mut takers: Vec<Taker> = (0..workers).map(|_| pool.taker()).collect();
     let given = go_on(pool, &mut takers, turns);
     for (worker, taker) in (0..).zip(&takers) {
-        pool.give_back(Seat { worker, workers }, taker);
+        pool.give_back(WorkerPlace { worker, workers }, taker);
     }
     given
 }
@@ -140,9 +140,10 @@ pub(super) fn go_on(
     for turn in 0..turns {
         let worker = (turn % u64::from(workers)) as u32;
         let place = Draw { lane: 0, k: turn };
-        let asker = Asker { pool: 0, seed: 1, place, seat: Seat { worker, workers } };
+        let request =
+            RowRequest { pool: 0, seed: 1, place, worker_place: WorkerPlace { worker, workers } };
         drawn.clear(1);
-        match pool.draw(asker, &mut takers[worker as usize], &mut drawn) {
+        match pool.draw(request, &mut takers[worker as usize], &mut drawn) {
             Ok(()) => given.push(String::from_utf8(pool.cell(&drawn, 0, 0).0.to_vec()).unwrap()),
             Err(halt) => return (given, Some(halt.0.into())),
         }
@@ -191,7 +192,7 @@ fn what_one_load_leaves_the_next_one_takes() {
 }
 
 #[test]
-fn what_is_wrong_in_a_stream_is_told_with_row_and_line() {
+fn errors_in_a_stream_are_reported_with_row_and_line() {
     for (text, rows, needle) in [
         (
             &b"a,b\n1,2\n\"3\n\",4\n\n5\n6,7\n"[..],
@@ -239,7 +240,7 @@ fn a_file_that_shrinks_is_an_error() {
     let (_, out) = go_on(&pool, &mut takers, 500);
     assert_eq!(out.unwrap(), "pool `p`: f.csv has changed");
     // What it holds then is given back as what was not used: nothing of a window that it never had.
-    pool.give_back(Seat { worker: 0, workers: 1 }, &takers[0]);
+    pool.give_back(WorkerPlace { worker: 0, workers: 1 }, &takers[0]);
     let again = go_on(&pool, &mut [pool.taker()], 1);
     assert_eq!((again.0.len(), again.1.as_deref()), (0, Some("pool `p`: f.csv has changed")));
 }

@@ -1,22 +1,22 @@
-//! What becomes of responses.
+//! How responses are checked.
 
 use serde_json::{Value, json};
-use traffic::{Answered, Source};
+use traffic::{Completed, Source};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use crate::{closed, compiled, sent, source};
 
-/// Tells a source a response as the engine does: what the parser says of its bytes, cut at `cut`.
-fn answer(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
-    tell(source, user, text, cut, 0).failed_check
+/// Passes a source a response as the engine does: what the parser reads from its bytes, cut at `cut`.
+fn respond(source: &mut dyn Source, user: u32, text: &str, cut: usize) -> Option<u16> {
+    complete_cut(source, user, text, cut, 0).failed_check
 }
 
-/// Tells a source a response in one piece.
-pub fn told(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Answered {
-    tell(source, user, text, 0, now)
+/// Passes a source a response in one piece.
+pub fn complete(source: &mut dyn Source, user: u32, text: &str, now: u64) -> Completed {
+    complete_cut(source, user, text, 0, now)
 }
 
-fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) -> Answered {
+fn complete_cut(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) -> Completed {
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(ResponseTo::Other);
     let mut status = 0;
@@ -33,7 +33,7 @@ fn tell(source: &mut dyn Source, user: u32, text: &str, cut: usize, now: u64) ->
             }
         }
     }
-    source.answered(user, status < 400, now)
+    source.completed(user, status < 400, now)
 }
 
 /// A response.
@@ -50,7 +50,7 @@ fn checked(checks: Value) -> Box<dyn Source> {
 }
 
 #[test]
-fn checks_tell_what_an_answer_lacks() {
+fn a_check_fails_for_what_a_response_lacks() {
     let checks = json!([
         {"status": "200-201"}, {"header": {"name": "X-A"}}, {"header": {"name": "x-b", "equals": "${u}"}},
         {"json": {"pointer": "/ok", "equals": true}}, {"json": {"pointer": "/n", "equals": 1}},
@@ -74,24 +74,24 @@ fn checks_tell_what_an_answer_lacks() {
         for cut in [0, 30, text.len() - 5, text.len()] {
             let mut source = checked(checks.clone());
             sent(&mut *source, closed(0, 0));
-            assert_eq!(answer(&mut *source, 0, &text, cut), failed, "{text}");
+            assert_eq!(respond(&mut *source, 0, &text, cut), failed, "{text}");
             assert_eq!(source.complaint(0).is_empty(), failed.is_none());
         }
     }
 }
 
 #[test]
-fn answers_are_told_apart_in_a_pipeline() {
+fn responses_are_separated_in_a_pipeline() {
     let mut source = checked(json!([{"contains": "yes"}]));
     for user in [0, 0, 1] {
         sent(&mut *source, closed(user, 0));
     }
-    assert_eq!(answer(&mut *source, 0, &http(200, "", "no"), 0), Some(0));
+    assert_eq!(respond(&mut *source, 0, &http(200, "", "no"), 0), Some(0));
     assert!(source.complaint(0).ends_with(": no"), "{}", source.complaint(0));
     assert_eq!(source.lost(0, model::ErrorClass::Timeout), None);
-    assert_eq!(answer(&mut *source, 1, &http(200, "", "yes"), 40), None);
+    assert_eq!(respond(&mut *source, 1, &http(200, "", "yes"), 40), None);
     sent(&mut *source, closed(0, 0));
-    assert_eq!(answer(&mut *source, 0, &http(200, "", "yes"), 0), None);
+    assert_eq!(respond(&mut *source, 0, &http(200, "", "yes"), 0), None);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_body_too_long_to_keep_fails_its_check_and_says_so() {
     let mut source = checked(json!([{"contains": "end"}]));
     sent(&mut *source, closed(0, 0));
     let body = "x".repeat(3 << 20) + "end";
-    assert_eq!(answer(&mut *source, 0, &http(200, "", &body), 100), Some(0));
+    assert_eq!(respond(&mut *source, 0, &http(200, "", &body), 100), Some(0));
     assert!(source.complaint(0).contains("too long"), "{}", source.complaint(0));
 }
 
@@ -116,7 +116,7 @@ fn bodies_of_all_users_share_one_budget() {
         let mut parser = ResponseParser::new(Limits::default());
         parser.begin(ResponseTo::Other);
         let mut rest = text.as_bytes();
-        let told = allocation_counter::measure(|| {
+        let measured = allocation_counter::measure(|| {
             while let Some(event) = parser.next(&mut rest).unwrap() {
                 match event {
                     ResponseEvent::Head(head) => source.head(user, &head),
@@ -125,20 +125,20 @@ fn bodies_of_all_users_share_one_budget() {
                 }
             }
         });
-        info.bytes_current += told.bytes_current;
+        info.bytes_current += measured.bytes_current;
     }
     assert!(info.bytes_current <= 258 << 20, "{}", info.bytes_current);
     let mut failed = 0;
     for user in 0..USERS {
         source.body(user, b"end");
-        if source.answered(user, true, 0).failed_check.is_some() {
+        if source.completed(user, true, 0).failed_check.is_some() {
             failed += 1;
             let why = source.complaint(user);
             assert!(why.contains("256 MiB") || why.contains("too long"), "{why}");
         }
     }
     assert!(failed > 0, "none was beyond the budget");
-    // What is over makes room for what comes.
+    // Finished responses make room for new ones.
     sent(&mut *source, closed(0, 1));
-    assert_eq!(answer(&mut *source, 0, &http(200, "", "the end"), 0), None);
+    assert_eq!(respond(&mut *source, 0, &http(200, "", "the end"), 0), None);
 }
