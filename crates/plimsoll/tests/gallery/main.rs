@@ -13,6 +13,7 @@
 //! * `gone`: servers that go away or answer something else in the middle, by `run` in both loops.
 //! * `stopped`: the same under `sweep`, `capacity` and `compare`.
 //! * `held`: a generator that is held up.
+//! * `commands`: what spoils a part of the load, or the generator, under `sweep`, `capacity` and `compare`.
 //! * `rigged`, `ceiling`: everything else that is spoilt.
 //! * `healthy`: twins.
 
