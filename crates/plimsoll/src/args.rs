@@ -140,7 +140,8 @@ pub const DEFAULT_NAME: &str = "apiserver";
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(
     after_help = "Exit codes: 0 done; 98 no level is valid, one is not comparable with the others (the server went \
-away or changed, or the generator was held up), or it is undecided whether one meets the objectives; 99 no level meets them, or --abort-on ended the sweep; 1, 2 and 130: see `plimsoll --help`."
+away or changed, or the generator was held up), or it is undecided whether one meets the objectives; 99 no \
+level meets them, or --abort-on ended the sweep; 1, 2 and 130: see `plimsoll --help`."
 )]
 pub struct SweepArgs {
     /// URL or workload file to load; without one the built-in API is started and swept
