@@ -36,14 +36,35 @@ impl fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// Reads a duration: `110ms`, `1.5s`, `2m`, `1h`, `250us`, `800ns`; a bare number means seconds, as
-/// in wrk. Zero is allowed here; callers that need more say so themselves.
+/// Reads a duration: `110ms`, `1.5s`, `2m`, `1m30s`, `1h`, `250us`, `800ns`; a bare number means seconds,
+/// as in wrk. Zero is allowed here; callers that need more say so themselves.
 ///
 /// # Errors
-/// On anything but a finite, non-negative decimal number and a known unit, or above ten years.
+/// On anything but finite, non-negative decimal numbers with known units, or above ten years.
 pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
-    let (number, unit) = split_number(text, "a duration such as 500ms, 10s or 2m")?;
-    let scale = match unit {
+    let (mut nanos, mut rest) = (0.0, text.trim());
+    loop {
+        let (number, after) = split_number(rest, "a duration such as 500ms, 10s or 1m30s")?;
+        let end = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
+        let unit = after[..end].trim_end();
+        if unit.is_empty() && rest != text.trim() {
+            return Err(UnitError::new(format!("the last part of `{text}` needs a unit")));
+        }
+        nanos += (number * nanos_of(unit, text)?).round();
+        rest = &after[end..];
+        if rest.is_empty() {
+            break;
+        }
+    }
+    if nanos > LONGEST as f64 {
+        return Err(UnitError::new(format!("`{text}` is longer than ten years")));
+    }
+    Ok(nanos as Nanos)
+}
+
+/// The nanoseconds of a unit that stands in `text`.
+fn nanos_of(unit: &str, text: &str) -> Result<f64, UnitError> {
+    Ok(match unit {
         "ns" => 1.0,
         "us" | "µs" => MICROSECOND as f64,
         "ms" => MILLISECOND as f64,
@@ -56,15 +77,10 @@ pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
                 "unknown unit `{unit}` in `{text}`: use ns, us, ms, s, m, h or d"
             )));
         }
-    };
-    let nanos = (number * scale).round();
-    if nanos > LONGEST as f64 {
-        return Err(UnitError::new(format!("`{text}` is longer than ten years")));
-    }
-    Ok(nanos as Nanos)
+    })
 }
 
-/// Reads a count with an optional SI suffix: `200`, `1k`, `1M`, `2.5k`. Suffixes are powers of 1000.
+/// Reads a count with an optional SI suffix: `200`, `1k`, `1M`, `2.5k`, `1e3`. Suffixes are powers of 1000.
 ///
 /// # Errors
 /// When the text is not a whole, non-negative number up to 10^15 after scaling.
@@ -79,12 +95,13 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     Ok(value as u64)
 }
 
-/// Reads a rate per second with an optional SI suffix; fractions are welcome: `0.5`, `20k`.
+/// Reads a rate per second with an optional SI suffix; fractions are welcome: `0.5`, `20k`, `100/s`, `1e3`.
 ///
 /// # Errors
 /// When the text is not a finite number, not above zero, or above 10^9.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
-    let value = parse_si(text, "a rate per second such as 1000, 2.5 or 20k")?;
+    let number = text.trim().strip_suffix("/s").unwrap_or(text);
+    let value = parse_si(number, "a rate per second such as 1000, 2.5 or 20k")?;
     if value <= 0.0 {
         return Err(UnitError::new(format!("a rate must be above zero, not `{text}`")));
     }
@@ -98,8 +115,10 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
 
 fn parse_si(text: &str, wanted: &str) -> Result<f64, UnitError> {
     let (number, unit) = split_number(text, wanted)?;
+    let exponent = unit.strip_prefix(['e', 'E']).and_then(|digits| digits.parse::<u8>().ok());
     let scale = match unit {
         "" => 1.0,
+        _ if exponent.is_some() => 10_f64.powi(exponent.unwrap_or(0).into()),
         "k" | "K" => 1e3,
         "M" | "m" => 1e6,
         "G" | "g" => 1e9,
@@ -173,6 +192,8 @@ mod tests {
             ("10s", 10 * SECOND),
             ("1.5s", 1_500_000_000),
             ("110ms", 110_000_000),
+            ("1m30s", 90 * SECOND),
+            ("1h 2m 3s", 3_723 * SECOND),
             ("250us", 250_000),
             ("7ns", 7),
             ("2m", 120 * SECOND),
@@ -195,6 +216,8 @@ mod tests {
             ("1.2.3s", "not a duration"),
             ("nan", "not a duration"),
             ("inf", "not a duration"),
+            ("1m30", "needs a unit"),
+            ("1m30x", "unknown unit `x`"),
         ] {
             let message = parse_duration(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");
@@ -207,7 +230,11 @@ mod tests {
         assert_eq!(parse_count("1M"), Ok(1_000_000));
         assert_eq!(parse_count("2.5k"), Ok(2500));
         assert!(parse_count("2.5").is_err());
-        assert!(parse_count("1e9").is_err());
+        assert_eq!(parse_count("1e9"), Ok(1_000_000_000));
+        assert!(parse_count("1e200").is_err());
+        assert_eq!(parse_rate("100/s"), Ok(100.0));
+        assert_eq!(parse_rate("1e3"), Ok(1000.0));
+        assert!(parse_rate("1e10").is_err());
         assert_eq!(parse_rate("0.5"), Ok(0.5));
         assert_eq!(parse_rate("20k"), Ok(20_000.0));
         assert!(parse_rate("0").is_err());

@@ -5,6 +5,7 @@ mod audit;
 mod calibrate;
 mod capacity;
 mod compare;
+pub mod familiar;
 mod import;
 mod init;
 mod load;
@@ -34,7 +35,8 @@ pub use plan::PlanArgs;
     version,
     disable_version_flag = true,
     propagate_version = true,
-    max_term_width = 100
+    max_term_width = 100,
+    arg_required_else_help = true
 )]
 #[command(after_help = "Start with `plimsoll sweep`: without a URL it measures a built-in API of \
 known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 the result is not valid, or an objective is \

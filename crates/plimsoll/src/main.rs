@@ -21,7 +21,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
+use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
     audit, calibrate, capacity, compare, diff, generate, import, init, plan, report, run, sweep,
@@ -43,8 +45,12 @@ fn main() -> ExitCode {
     };
     let cli = match cli {
         Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            results::output::print(&error.to_string());
+            return ExitCode::SUCCESS;
+        }
         Err(error) if error.use_stderr() => {
-            eprintln!("plimsoll: {}", in_one_line(&error.to_string()));
+            eprintln!("plimsoll: {}", in_one_line(&error));
             return ExitCode::from(2);
         }
         // Help or version was asked for.
@@ -57,14 +63,6 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
-}
-
-/// What was wrong with the command line, without the usage that follows it.
-fn in_one_line(error: &str) -> String {
-    let first = error.split("\n\n").next().unwrap_or(error);
-    let first = first.strip_prefix("error: ").unwrap_or(first);
-    let words: Vec<&str> = first.lines().map(str::trim).collect();
-    format!("{}; see --help", words.join(" "))
 }
 
 fn dispatch(command: &Command) -> Result<u8, Failure> {

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::env;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use model::interval::Tally;
 use model::secret::{
     MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_text,
@@ -109,14 +111,33 @@ pub fn mask_command(args: impl IntoIterator<Item = String>) -> Vec<String> {
         .collect()
 }
 
+/// Flags that a body follows.
+const BODIES: [&str; 5] = ["--body", "--data", "--data-raw", "--data-binary", "--json"];
+
+/// What a user and a password follow in the same argument.
+const USERS: [&str; 2] = ["--user=", "-u"];
+
+/// `USER:***`.
+fn mask_user(user: &str) -> String {
+    user.split_once(':').map_or_else(|| MASK.to_owned(), |(name, _)| format!("{name}:{MASK}"))
+}
+
 /// An argument of ours. A body may stand in one with its flag (`-bTEXT`, `--body=TEXT`), or behind it.
 fn mask_argument(before: &str, arg: &str) -> String {
     let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
-    if before == "--body" || is_short(before) && before.ends_with('b') {
+    if BODIES.contains(&before) || is_short(before) && before.ends_with('b') {
         return mask_body(arg);
     }
-    if let Some(body) = arg.strip_prefix("--body=") {
-        return format!("--body={}", mask_body(body));
+    if before == "--user" || is_short(before) && before.ends_with('u') {
+        return mask_user(arg);
+    }
+    if let Some((flag, body)) = arg.split_once('=').filter(|(flag, _)| BODIES.contains(flag)) {
+        return format!("{flag}={}", mask_body(body));
+    }
+    for flag in USERS {
+        if let Some(user) = arg.strip_prefix(flag).filter(|user| !user.is_empty()) {
+            return format!("{flag}{}", mask_user(user));
+        }
     }
     if let Some(body) = arg.strip_prefix("-b") {
         return format!("-b{}", mask_body(body));
@@ -196,6 +217,13 @@ impl Echoes {
         all.extend(
             variables.filter(|(name, _)| is_secret_name(name, false)).map(|(_, value)| value),
         );
+        // A user and a password are sent encoded.
+        let users =
+            args().zip(&masked).filter(|(plain, masked)| plain.contains(':') && plain != *masked);
+        all.extend(users.map(|(plain, _)| {
+            let user = USERS.iter().find_map(|flag| plain.strip_prefix(flag));
+            BASE64.encode(user.unwrap_or(&plain))
+        }));
         all.retain(|secret| secret.len() >= SHORTEST);
         Self(all)
     }

@@ -198,7 +198,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -m -b -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --version --help"
+            opts="-c -t -T -H -X -m -b -u -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -272,11 +272,31 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -X)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -u)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -400,7 +420,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__compare)
-            opts="-c -d -R -t -T -H -m -b -s -k -q -V -v -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --quiet --version --help"
+            opts="-c -d -R -t -T -H -X -m -b -u -s -k -q -V -v -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -478,11 +498,31 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -X)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -u)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -928,7 +968,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__plan)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -V -v -h --samples --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --version --help"
+            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -V -v -h --samples --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1002,11 +1042,31 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -X)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -u)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1152,7 +1212,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -m -b -s -k -q -L -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --latency --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -q -L -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --latency --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1222,11 +1282,31 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -X)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -u)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1366,7 +1446,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -m -b -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --body --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -t -T -H -X -m -b -u -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1444,11 +1524,31 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -X)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -u)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -48,8 +48,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s R -l rate -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
@@ -107,8 +109,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l objective -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
@@ -160,8 +164,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s R -l rate -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
@@ -210,8 +216,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l conn
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
@@ -288,8 +296,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rest -d 'R
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 100-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r

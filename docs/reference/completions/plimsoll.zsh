@@ -46,9 +46,14 @@ _arguments "${_arguments_options[@]}" : \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send]:TEXT:_default' \
-'(--body-file)--body=[Body to send]:TEXT:_default' \
+'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
+'--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
@@ -125,9 +130,14 @@ _arguments "${_arguments_options[@]}" : \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send]:TEXT:_default' \
-'(--body-file)--body=[Body to send]:TEXT:_default' \
+'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
+'--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
@@ -199,9 +209,14 @@ _arguments "${_arguments_options[@]}" : \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send]:TEXT:_default' \
-'(--body-file)--body=[Body to send]:TEXT:_default' \
+'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
+'--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
@@ -266,9 +281,14 @@ _arguments "${_arguments_options[@]}" : \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send]:TEXT:_default' \
-'(--body-file)--body=[Body to send]:TEXT:_default' \
+'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
+'--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
@@ -404,9 +424,14 @@ _arguments "${_arguments_options[@]}" : \
 '*-H+[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '*--header=[Header field to send, such as '\''Accept\: text/html'\''; may be repeated]:FIELD:_default' \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
+'-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send]:TEXT:_default' \
-'(--body-file)--body=[Body to send]:TEXT:_default' \
+'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
+'--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \

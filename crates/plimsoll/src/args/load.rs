@@ -20,17 +20,37 @@ pub struct LoadArgs {
     #[arg(short = 'H', long = "header", value_name = "FIELD", help_heading = "Request")]
     pub headers: Vec<String>,
     /// Method [default: GET, or POST with a body]
-    #[arg(short, long, value_name = "METHOD", help_heading = "Request")]
-    pub method: Option<String>,
-    /// Body to send
     #[arg(
         short,
         long,
-        value_name = "TEXT",
+        visible_short_alias = 'X',
+        alias = "request",
+        value_name = "METHOD",
+        help_heading = "Request"
+    )]
+    pub method: Option<String>,
+    /// Body to send, or a file whose content it is
+    #[arg(
+        short,
+        long,
+        visible_alias = "data",
+        aliases = ["data-raw", "data-binary"],
+        value_name = "TEXT|@FILE",
         help_heading = "Request",
         conflicts_with = "body_file"
     )]
     pub body: Option<String>,
+    /// Body to send as application/json, or a file whose content it is
+    #[arg(
+        long,
+        value_name = "TEXT|@FILE",
+        help_heading = "Request",
+        conflicts_with_all = ["body", "body_file"]
+    )]
+    pub json: Option<String>,
+    /// User name and password to send in an Authorization field (Basic)
+    #[arg(short, long, value_name = "USER:PASSWORD", help_heading = "Request")]
+    pub user: Option<String>,
     /// File whose content is the body to send, 1 GiB at most
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub body_file: Option<PathBuf>,
@@ -65,7 +85,7 @@ pub struct LoadArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Load")]
     pub ramp: Option<Nanos>,
     /// Open a new connection for each request
-    #[arg(long, help_heading = "Load")]
+    #[arg(long, alias = "disable-keepalive", help_heading = "Load")]
     pub no_keepalive: bool,
     /// Requests to send on a connection before waiting for a response
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1", help_heading = "Load")]
@@ -124,13 +144,13 @@ impl LoadArgs {
 pub struct ShapeArgs {
     /// Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload
     /// file says]
-    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    #[arg(short, long, alias = "vus", value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub connections: Option<u64>,
     /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
-    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// Maximum number of requests to send in the measured window
-    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    #[arg(short = 'n', long, alias = "iterations", value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests: Option<u64>,
     /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k
     #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
@@ -155,7 +175,7 @@ fn parse_factor(text: &str) -> Result<f64, String> {
 #[command(next_help_heading = "TLS")]
 pub struct TlsArgs {
     /// Do not check the server's certificate
-    #[arg(short = 'k', long)]
+    #[arg(short = 'k', long, alias = "insecure-skip-tls-verify")]
     pub insecure: bool,
     /// Certificates to trust instead of the system's, in PEM form
     #[arg(long, value_name = "FILE")]

@@ -105,6 +105,9 @@ pub fn wrk(line: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
+    if !url.contains("://") {
+        return usage(format!("invalid URL: {url}"));
+    }
     if args.connections < args.threads {
         return usage("number of connections must be >= threads");
     }

@@ -34,27 +34,24 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Takes a URL apart.
+    /// Takes a URL apart; one without a scheme, such as `localhost:8080/x`, is one of http.
     ///
     /// # Errors
-    /// On anything but an absolute http or https URL with a host.
+    /// On anything but an http or https URL with a host.
     pub fn parse(text: &str) -> Result<Self, Failure> {
-        let url = match Url::parse(text) {
+        let is_scheme =
+            |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+        let url = match text.split_once("://").is_some_and(|(before, _)| is_scheme(before)) {
+            true => Url::parse(text),
+            false => Url::parse(&format!("http://{text}")),
+        };
+        let url = match url {
             Ok(url) => url,
-            Err(url::ParseError::RelativeUrlWithoutBase) => {
-                return usage(format!("`{text}` has no scheme: did you mean http://{text}?"));
-            }
             Err(error) => return usage(format!("`{text}` is not a URL: {error}")),
         };
         let tls = match url.scheme() {
             "http" => false,
             "https" => true,
-            // `localhost:8080/x` parses as a URL of scheme `localhost`.
-            other if !text.contains("://") => {
-                return usage(format!(
-                    "`{text}` has no known scheme (`{other}` is none): did you mean http://{text}?"
-                ));
-            }
             other => {
                 return usage(format!(
                     "`{other}` in `{text}` is not a supported scheme: use http or https"
@@ -64,7 +61,7 @@ impl Destination {
         let Some(host) = url.host() else { return usage(format!("`{text}` has no host")) };
         if !url.username().is_empty() || url.password().is_some() {
             return usage(
-                "a user name or password in the URL is not sent; give it as -H 'Authorization: Basic ...'",
+                "a user name or password in the URL is not sent; give it as -u USER:PASSWORD",
             );
         }
         let bare = match &host {
@@ -274,6 +271,8 @@ mod tests {
             (at.authority.as_str(), at.host.as_str(), at.port, at.tls),
             ("[::1]", "::1", 443, true)
         );
+        let at = Destination::parse("localhost:8080/a?b=http://c").unwrap();
+        assert_eq!((at.url.as_str(), at.port), ("http://localhost:8080/a?b=http://c", 8080));
         let at = Destination::parse("http://example.test").unwrap();
         assert_eq!((at.authority.as_str(), at.target.as_str(), at.port), ("example.test", "/", 80));
     }
@@ -281,12 +280,10 @@ mod tests {
     #[test]
     fn wrong_urls_say_what_to_do() {
         for (text, needle) in [
-            ("127.0.0.1:8080/x", "http://127.0.0.1:8080/x"),
-            ("localhost:8080", "http://localhost:8080"),
             ("ftp://host/", "`ftp`"),
             ("http://", "not a URL"),
-            ("http://user:secret@host/", "Authorization"),
-            ("", "no scheme"),
+            ("http://user:secret@host/", "-u USER:PASSWORD"),
+            ("", "not a URL"),
         ] {
             let message = Destination::parse(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use model::plan::EXPECT_FIRST;
 use model::workload::Stage;
 use model::{Arriving, Mix, Nanos};
@@ -21,6 +23,10 @@ use crate::load::settings::{Origin, Settings, ShapeSettings};
 use crate::load::workload_file::{self, Ready, WorkloadFile};
 use crate::results::input;
 use crate::secrets;
+
+/// Methods that are upper case (RFC 9110 section 9, RFC 5789).
+const STANDARD_METHODS: [&str; 8] =
+    ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"];
 
 /// What a load sends, as the command line or a workload file has it.
 #[derive(Debug)]
@@ -96,7 +102,7 @@ impl LoadInput {
         }
         let destination = Destination::parse(text)?;
         let (method, body) = method_and_body(args)?;
-        let headers = args.headers.iter().map(|h| header(h)).collect::<Result<Vec<_>, _>>()?;
+        let headers = headers(args)?;
         let request = encode(&destination, &method, &headers, body.as_deref(), !args.no_keepalive)?;
         let supply = supply(&request, &method, args)?;
         Ok(Self {
@@ -121,6 +127,8 @@ impl LoadInput {
         for (flag, given) in [
             ("-m", args.method.is_some()),
             ("-b", args.body.is_some()),
+            ("--json", args.json.is_some()),
+            ("-u", args.user.is_some()),
             ("--body-file", args.body_file.is_some()),
             ("--pipeline", args.pipeline > 1),
             ("-s", args.script.is_some()),
@@ -209,6 +217,7 @@ impl LoadInput {
         let tls = &args.tls;
         let named = [&args.script, &args.body_file, &tls.cacert, &tls.cert, &tls.key];
         let mut files: BTreeSet<PathBuf> = named.into_iter().flatten().cloned().collect();
+        files.extend(file_of_body(args).map(Path::to_owned));
         if let Some((file, _)) = self.workload() {
             files.insert(file.path().to_owned());
             files.extend(file.named());
@@ -300,10 +309,29 @@ fn supply(request: &[u8], method: &str, args: &LoadArgs) -> Result<Arc<dyn Suppl
     }
 }
 
+/// The fields that flags name. `--json` and `-u` make fields that `-H` does not name.
+fn headers(args: &LoadArgs) -> Result<Vec<(String, String)>, Failure> {
+    let mut headers = args.headers.iter().map(|h| header(h)).collect::<Result<Vec<_>, _>>()?;
+    let basic = args.user.as_ref().map(|user| format!("Basic {}", BASE64.encode(user)));
+    let json = args.json.as_ref().map(|_| "application/json".to_owned());
+    for (name, value) in [("Authorization", basic), ("Content-Type", json)] {
+        let named = headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        headers.extend(value.filter(|_| !named).map(|value| (name.to_owned(), value)));
+    }
+    Ok(headers)
+}
+
+/// The file that `-b @FILE` or `--json @FILE` names.
+fn file_of_body(args: &LoadArgs) -> Option<&Path> {
+    let text = args.body.as_ref().or(args.json.as_ref())?;
+    text.strip_prefix('@').map(Path::new)
+}
+
 fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {
-    let body = match (&args.body, &args.body_file) {
-        (Some(text), _) => Some(text.clone().into_bytes()),
-        (None, Some(path)) => Some(body_of(path)?),
+    let text = args.body.as_ref().or(args.json.as_ref());
+    let body = match (text, file_of_body(args).or(args.body_file.as_deref())) {
+        (_, Some(path)) => Some(body_of(path)?),
+        (Some(text), None) => Some(text.clone().into_bytes()),
         (None, None) => None,
     };
     let default = if body.is_some() { "POST" } else { "GET" };
@@ -311,13 +339,19 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
     if method == "CONNECT" {
         return usage("-m CONNECT: tunnels are not supported");
     }
+    if STANDARD_METHODS.contains(&method.to_ascii_uppercase().as_str())
+        && !STANDARD_METHODS.contains(&method.as_str())
+    {
+        let upper = method.to_ascii_uppercase();
+        return usage(format!("-m {method}: methods are case-sensitive: did you mean -m {upper}?"));
+    }
     Ok((method, body))
 }
 
 /// The bytes of a body's file.
 fn body_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = input::read_at_most(path, traffic::LONGEST_REQUEST as u64);
-    read.map_err(|why| Failure::Usage(format!("--body-file {}: {why}", path.display())))
+    read.map_err(|why| Failure::Usage(format!("the body's file {}: {why}", path.display())))
 }
 
 fn header(text: &str) -> Result<(String, String), Failure> {

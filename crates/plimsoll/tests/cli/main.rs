@@ -20,6 +20,7 @@ mod capacity;
 mod compare;
 mod diff;
 mod endpoints;
+mod familiar;
 mod gone;
 mod harness;
 mod import;

@@ -53,7 +53,7 @@ fn flags_that_make_no_sweep() {
     let folder = Folder::new();
     let url = "http://127.0.0.1:1/";
     for (line, needle) in [
-        ("sweep 127.0.0.1:80".to_owned(), "no scheme"),
+        ("sweep ftp://127.0.0.1".to_owned(), "use http or https"),
         (format!("sweep {url} --levels 0"), "from 1 to"),
         (format!("sweep {url} --levels 5,many"), "auto, classic"),
         (format!("sweep {url} --max-level 0"), "--max-level"),

@@ -85,7 +85,7 @@ fn refusals_are_wrks() {
     };
     says(wrk("-c 1 -t 4 http://127.0.0.1:1/"), "number of connections must be >= threads");
     says(wrk("http://127.0.0.1:1/"), "refused");
-    says(wrk("foo"), "no scheme");
+    says(wrk("foo"), "invalid URL: foo");
     says(wrk("-d ten http://127.0.0.1:1/"), "not a duration");
     wrk("").ends(1).prints("Usage: wrk <options> <url>");
     wrk("-v").ends(1).prints("plimsoll");

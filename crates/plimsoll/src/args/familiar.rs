@@ -1,0 +1,131 @@
+//! Command lines as users of other tools type them: what is wrong with one, and what to type here.
+//!
+//! Flags that mean the same here are aliases of ours (`-X`, `-k`, `--data`, `-z` ...). Here are those that do
+//! not, with what takes their place.
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta and k6, and what to do here.
+const FLAGS: &[(&[&str], &str)] = &[
+    (&["--http2", "--http3", "-2", "-3"], "only HTTP/1.1 is spoken"),
+    (
+        &["-o", "--output"],
+        "results go to a folder with --out DIR, JSON to standard output with --format json",
+    ),
+    (
+        &["-i", "--include", "-I", "--head"],
+        "send HEAD requests with -m HEAD; a response's fields are not printed",
+    ),
+    (&["-A", "--user-agent"], "use -H 'User-Agent: TEXT'"),
+    (&["--cookie", "-C"], "use -H 'Cookie: NAME=VALUE'"),
+    (&["-e", "--referer"], "use -H 'Referer: URL'"),
+    (
+        &["-F", "--form"],
+        "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
+    ),
+    (&["-D", "-p", "--body-path"], "use --body-file FILE"),
+    (&["--location", "--redirects"], "use --follow N"),
+    (&["-x", "--proxy"], "proxies are not supported"),
+    (&["-w", "-W", "--wait"], "use --warmup TIME for a warm-up, --think TIME for pauses"),
+    (&["--rps", "--rate-limit", "--qps"], "use -R RATE"),
+    (&["--stage", "--stages"], "write stages into a workload file: see plimsoll init"),
+    (&["--http1.1", "--no-tui", "--silent"], "leave it out; -q prints nothing while running"),
+    (&["--u_latency", "-U"], "service time is printed beside response time"),
+];
+
+/// What is wrong with a command line and what to do, in one line.
+pub fn in_one_line(error: &Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or(&text);
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let words: Vec<&str> = first.lines().map(str::trim).collect();
+    format!("{}{}; see --help", words.join(" "), advice(error).unwrap_or_default())
+}
+
+fn advice(error: &Error) -> Option<String> {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let name = said(error, ContextKind::InvalidSubcommand)?;
+            if name.contains(['/', ':', '.']) {
+                return Some(format!(": to load it, use `plimsoll run {name}`"));
+            }
+            said(error, ContextKind::SuggestedSubcommand)
+                .map(|near| format!(": did you mean `{near}`?"))
+        }
+        ErrorKind::UnknownArgument => {
+            let flag = said(error, ContextKind::InvalidArg)?;
+            let flag = flag.split('=').next().unwrap_or(&flag);
+            if let Some((_, advice)) = FLAGS.iter().find(|(flags, _)| flags.contains(&flag)) {
+                return Some(format!(": {advice}"));
+            }
+            said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
+        }
+        _ => None,
+    }
+}
+
+/// The first thing of a kind that the parser said.
+fn said(error: &Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(one) => Some(one.clone()),
+        ContextValue::Strings(several) => several.first().cloned(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::super::Cli;
+    use super::*;
+
+    fn told(line: &str) -> String {
+        let words = std::iter::once("plimsoll").chain(line.split_whitespace());
+        in_one_line(&Cli::try_parse_from(words).expect_err("it is refused"))
+    }
+
+    #[test]
+    fn what_is_meant_is_named() {
+        for (line, advice) in [
+            ("http://127.0.0.1:8080/x", "use `plimsoll run http://127.0.0.1:8080/x`"),
+            ("localhost:8080", "use `plimsoll run localhost:8080`"),
+            ("sweeep http://h/", "did you mean `sweep`?"),
+            ("run http://h/ --duraton 1s", "did you mean `--duration`?"),
+            ("run http://h/ --http2", "only HTTP/1.1 is spoken"),
+            ("run http://h/ -o json", "--format json"),
+            ("run http://h/ --rps=3", "use -R RATE"),
+        ] {
+            let told = told(line);
+            assert!(told.contains(advice) && told.ends_with("; see --help"), "{line}: {told}");
+        }
+    }
+
+    #[test]
+    fn flags_of_others_are_taken_where_they_mean_the_same() {
+        for line in [
+            "run http://h/ -X POST --data {} -z 1m30s",
+            "run http://h/ --json {} -k",
+            "run http://h/ -u me:secret --insecure-skip-tls-verify",
+            "run http://h/ --vus 10 --iterations 1e3",
+            "run http://h/ -R 100/s --disable-keepalive",
+        ] {
+            let words = std::iter::once("plimsoll").chain(line.split_whitespace());
+            if let Err(error) = Cli::try_parse_from(words) {
+                panic!("{line}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_flag_that_is_ours_is_explained_as_anothers() {
+        let cli = Cli::command();
+        let run = cli.find_subcommand("run").expect("a command");
+        let shorts = run.get_arguments().filter_map(|arg| arg.get_short_and_visible_aliases());
+        let shorts: Vec<String> = shorts.flatten().map(|short| format!("-{short}")).collect();
+        let ours = |flag: &&&str| shorts.iter().any(|short| short == **flag);
+        let both: Vec<_> = FLAGS.iter().flat_map(|(flags, _)| flags.iter()).filter(ours).collect();
+        assert!(both.is_empty(), "{both:?}");
+    }
+}

@@ -1,0 +1,35 @@
+//! Command lines as users of curl, wrk, hey and k6 type them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::harness::{Folder, Target};
+
+#[test]
+fn without_arguments_help_is_printed() {
+    let folder = Folder::new();
+    folder.plimsoll("").ends(0).prints("Usage: plimsoll");
+    let told = folder.plimsoll("http://127.0.0.1:1/x");
+    told.refuses(2, "use `plimsoll run http://127.0.0.1:1/x`");
+}
+
+#[test]
+fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/echo").replace("http://", "");
+    folder.put("body.json", "{\"a\":1}");
+    let line = "-u me:secretpass -z 1m30s -n 5 -q -c 1";
+    folder.plimsoll(&format!("run {url} --json @body.json {line} --out out")).measured();
+    let text = folder.text("out/run.json");
+    let run: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&run["plan"]["method"], &run["plan"]["body_bytes"]), (&"POST".into(), &7.into()));
+    let headers = run["plan"]["headers"].to_string();
+    assert!(headers.contains("application/json") && headers.contains("***"), "{headers}");
+    for secret in ["secretpass".to_owned(), BASE64.encode("me:secretpass")] {
+        assert!(!text.contains(&secret), "{secret}");
+        assert!(!folder.text("out/report.html").contains(&secret), "{secret}");
+    }
+    folder.plimsoll(&format!("run {url} -X POST --data x {line}")).measured();
+    folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
+    folder.plimsoll(&format!("run {url} -b @nowhere {line}")).refuses(2, "nowhere");
+}
