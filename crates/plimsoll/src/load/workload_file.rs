@@ -54,10 +54,14 @@ pub struct Ready {
 /// Whether what stands for a URL is a workload file's name.
 pub fn is_meant(text: &str) -> bool {
     let path = Path::new(text);
-    let ending = path.extension().and_then(|ending| ending.to_str());
     // Behind a colon it is a host's port that was meant.
-    let named = matches!(ending, Some("yaml" | "yml" | "json")) && !text.contains(':');
+    let named = is_named_as_one(path) && !text.contains(':');
     !text.contains("://") && (named || path.is_file())
+}
+
+fn is_named_as_one(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    matches!(ending, Some("yaml" | "yml" | "json"))
 }
 
 impl WorkloadFile {
@@ -73,6 +77,13 @@ impl WorkloadFile {
         };
         let document = match Document::read(&bytes) {
             Ok(document) => document,
+            Err(_) if !is_named_as_one(path) => {
+                return usage(format!(
+                    "{name} is not a workload file: `plimsoll import {name}` makes one of curl commands, \
+                     HAR, OpenAPI, Postman and vegeta files; `plimsoll audit {name}` checks results of \
+                     other tools"
+                ));
+            }
             Err(faults) => return wrong(path, faults.iter().map(ToString::to_string)),
         };
         let faults = faulty_objectives(&document);

@@ -14,6 +14,15 @@ fn without_arguments_help_is_printed() {
 }
 
 #[test]
+fn a_file_for_another_command_is_answered_by_its_name() {
+    let folder = Folder::new();
+    folder.put("x.curl", "curl -H 'A: b' http://127.0.0.1:1/");
+    folder.put("wrk.txt", "Running 10s test @ http://127.0.0.1:1/");
+    folder.plimsoll("run x.curl").refuses(2, "`plimsoll import x.curl`");
+    folder.plimsoll("diff wrk.txt wrk.txt").refuses(1, "`plimsoll audit wrk.txt`");
+}
+
+#[test]
 fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/echo").replace("http://", "");

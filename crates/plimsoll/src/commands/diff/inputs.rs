@@ -82,7 +82,12 @@ fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
     let name = stem(file);
     match import::detect(&bytes) {
         Kind::Dat => {
-            let curve = import::dat::parse(&name, &bytes).map_err(|e| wrong(e.to_string()))?;
+            let other = match file.extension().is_some_and(|ending| ending == "dat") {
+                true => String::new(),
+                false => format!("; `plimsoll audit {shown}` checks results of other tools"),
+            };
+            let curve = import::dat::parse(&name, &bytes);
+            let curve = curve.map_err(|error| wrong(format!("{error}{other}")))?;
             Ok((curve, Vec::new()))
         }
         Kind::Run => {
