@@ -31,6 +31,7 @@ pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> char
         p99_s: row.percentiles.p99_ns.map(seconds),
         validity: validity(row),
     };
+    let knee = reading.knee.iter();
     chart::Curve {
         title: curve.name.clone(),
         subtitle: None,
@@ -41,12 +42,8 @@ pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> char
         best_within: reading.best_within,
         objective_s: Some(seconds(objective_mean_ns)),
         overlays: reading.usl.iter().map(law).collect(),
-        marks: reading.knee.iter().map(|knee| mark(knee.level, "knee")).collect(),
+        marks: knee.map(|k| LevelMark { level: k.level, label: "knee".to_owned() }).collect(),
     }
-}
-
-fn mark(level: f64, label: &str) -> LevelMark {
-    LevelMark { level, label: label.to_owned() }
 }
 
 /// A fitted law over the levels it was fitted to, and no further.
@@ -204,10 +201,13 @@ fn distribution(name: &str, latencies: &Latencies<u64>) -> SpectrumSeries {
     }
 }
 
-/// What limits a search over its levels, with the interval that the capacity is in. Looks at the
-/// idle server and probes are left out; so is what was approached from above.
+/// What limits a search over its levels, with the interval that the capacity is in: the objective that
+/// keeps it from being higher; where none does, the first that is given. Looks at the idle server and
+/// probes are left out; so is what was approached from above.
 pub fn search(record: &CapacitySearch) -> chart::Chart {
-    let objective = limiting(record);
+    let line = record.load_line.as_ref();
+    let limit = line.and_then(|line| Some(&line.limited_by.as_ref()?.objective));
+    let objective = limit.or(record.objectives.first()).cloned().unwrap_or_default();
     let of = |held: &SearchStep| held.judged.margin(&objective).cloned();
     let speaks = |held: &&SearchStep| matches!(held.step.purpose, Purpose::Search | Purpose::Hold);
     let known: Option<Margin> = record.steps.iter().filter(speaks).find_map(of);
@@ -240,13 +240,6 @@ pub fn search(record: &CapacitySearch) -> chart::Chart {
         interval: found.and_then(|found| Some((found.low, found.high?))),
     }
     .chart()
-}
-
-/// The objective that keeps the capacity from being higher; where none does, the first that is given.
-fn limiting(record: &CapacitySearch) -> String {
-    let line = record.load_line.as_ref();
-    let limit = line.and_then(|line| Some(line.limited_by.as_ref()?.objective.clone()));
-    limit.or_else(|| record.objectives.first().cloned()).unwrap_or_default()
 }
 
 fn validity(row: &CurveRow) -> chart::Validity {

@@ -52,6 +52,9 @@ struct Title<'a> {
 /// The whole document. `data` is the JSON kept at its end under the id `data_id`.
 fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str)) -> String {
     let (data_id, json) = data;
+    // Inside a script element: the characters that could end it or open another are written as
+    // JSON's own escapes, so that a parser reads the same values.
+    let json = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let document = html! {
         (DOCTYPE)
         html lang="en" {
@@ -82,7 +85,7 @@ fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str))
                 }
                 footer { p.soft { "Made by Plimsoll. This file contains its data and loads \
                     nothing." } }
-                script type="application/json" id=(data_id) { (PreEscaped(harmless(json))) }
+                script type="application/json" id=(data_id) { (PreEscaped(json)) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -106,12 +109,6 @@ fn policy() -> &'static str {
 /// An inline style sheet or script, as a policy names it: by the hash of its content.
 fn source(content: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(content)))
-}
-
-/// JSON that may stand inside a script element: the characters that could end it or open another
-/// are written as JSON's own escapes, so that a parser reads the same values.
-fn harmless(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 #[cfg(test)]

@@ -40,9 +40,13 @@ pub fn diff(comparison: &Comparison) -> String {
         diff.kind.name(),
         names.last().map_or("", String::as_str)
     )];
+    let drawn = html! {
+        (parts::chart(&charts::diff(&name, curves).chart()))
+        (parts::chart(&charts::success(&format!("Success rate: {name}"), curves).chart()))
+    };
     let mut sections = vec![
         Section { id: "summary", heading: "Summary", body: summary(diff) },
-        Section { id: "curve", heading: "Curves", body: drawn(curves, &name) },
+        Section { id: "curve", heading: "Curves", body: drawn },
         Section { id: "levels", heading: "Levels", body: levels(diff) },
         Section { id: "environment", heading: "Environment", body: environment(curves) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(comparison.command) },
@@ -123,13 +127,6 @@ fn summary(diff: &Diff) -> Markup {
         @for of in 0..last {
             @if let Some(sentence) = diff.best_sentence(of) { p.reading { (parts::outside(&sentence)) } }
         }
-    }
-}
-
-fn drawn(curves: &[Curve], name: &str) -> Markup {
-    html! {
-        (parts::chart(&charts::diff(name, curves).chart()))
-        (parts::chart(&charts::success(&format!("Success rate: {name}"), curves).chart()))
     }
 }
 
