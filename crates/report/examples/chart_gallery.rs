@@ -11,10 +11,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use model::sweep::LevelKind;
+use model::validity::Verdict;
 use report::chart::{
-    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelKind, LevelMark, Overlay, Second,
-    Span, SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme,
-    Timeline, Validity,
+    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span,
+    SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme, Timeline,
 };
 
 /// Levels, QPS, mean in ms and success in per cent of the founding write-ups' net/http server.
@@ -157,9 +158,9 @@ fn sweep_curve() -> Curve {
             mean_s,
             p99_s: Some(mean_s * (2.5 + (i % 3) as f64 * 0.4)),
             validity: match i {
-                10 | 11 => Validity::LowerBound,
-                12 => Validity::Invalid,
-                _ => Validity::Valid,
+                10 | 11 => Verdict::LowerBound,
+                12 => Verdict::Invalid,
+                _ => Verdict::Valid,
             },
         }
     };
@@ -195,7 +196,7 @@ fn rate_curve() -> Curve {
             requests_per_s: rate.min(12_400.0),
             mean_s,
             p99_s: Some(if load < 1.0 { mean_s * 9.0 } else { 9.6 }),
-            validity: Validity::Valid,
+            validity: Verdict::Valid,
         }
     };
     Curve {
