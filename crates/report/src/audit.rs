@@ -14,7 +14,7 @@ pub use data::{Document, csv, document};
 
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone};
+use crate::text::{COLUMNS, Style, Tone, paragraph};
 
 /// Rows whose evidence is told one by one, for each code.
 const TOLD: usize = 30;
@@ -150,8 +150,7 @@ fn name(file: &Audited, at: usize) -> String {
 
 /// A text in lines that fit, moved in.
 fn indented(text: &str, by: usize) -> String {
-    let lines = wrap(&clean(text, LONGEST), COLUMNS - by);
-    lines.iter().map(|line| format!("{}{line}\n", " ".repeat(by))).collect()
+    paragraph(&clean(text, LONGEST), &" ".repeat(by))
 }
 
 fn conclusion(audit: &Audit, style: Style) -> String {

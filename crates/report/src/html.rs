@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::chart;
@@ -49,9 +50,14 @@ struct Title<'a> {
     lines: Vec<String>,
 }
 
-/// The whole document. `data` is the JSON kept at its end under the id `data_id`.
-fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str)) -> String {
-    let (data_id, json) = data;
+/// The whole document. `data` is kept at its end, as JSON under the id `data_id`.
+fn page(
+    title: &Title,
+    banner: Markup,
+    sections: &[Section],
+    (data_id, data): (&str, &impl Serialize),
+) -> String {
+    let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
     // Inside a script element: the characters that could end it or open another are written as
     // JSON's own escapes, so that a parser reads the same values.
     let json = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");

@@ -55,8 +55,7 @@ pub fn diff(comparison: &Comparison) -> String {
         let body = judged(comparison);
         sections.insert(1, Section { id: "judgement", heading: "Judgement", body });
     }
-    let json = serde_json::to_string(curves).unwrap_or_else(|_| "null".to_owned());
-    page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-diff", &json))
+    page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-diff", &curves))
 }
 
 fn judged(comparison: &Comparison) -> Markup {
