@@ -57,8 +57,7 @@ fn open(svg: &mut Svg, chart: &Chart, frame: &Frame, theme: Theme) {
     svg.raw(&format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{ROOT}\" role=\"img\" \
          aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" \
-         height=\"{height}\"{fitting}{pointer}>"
+         width=\"{width}\" height=\"{height}\"{fitting}{pointer}>"
     ));
     svg.raw(&format!("<title id=\"{id}-title\">{}</title>", escape(&clean(&chart.title))));
     svg.raw(&format!("<desc id=\"{id}-desc\">{}</desc>", escape(&clean(&chart.desc))));

@@ -47,14 +47,9 @@ fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Mark
 }
 
 fn summary(record: &CapacitySearch, reading: &Reading) -> Markup {
-    let facts: Vec<(String, String)> = capacity::facts(record, reading)
-        .into_iter()
-        .map(|(name, words)| (name.to_owned(), parts::outside(&words)))
-        .collect();
-    html! {
-        (parts::tiles(&tiles(record)))
-        (parts::facts(&facts))
-    }
+    let facts = capacity::facts(record, reading).into_iter();
+    let facts: Vec<_> = facts.map(|(name, words)| (name.into(), parts::outside(&words))).collect();
+    html! { (parts::tiles(&tiles(record))) (parts::facts(&facts)) }
 }
 
 fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
