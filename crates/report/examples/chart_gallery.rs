@@ -426,7 +426,6 @@ fn spectrum() -> Spectrum {
             percentiles([0.21, 1.2, 1.8, 3.1, 5.6, 88.0, 610.0, 980.0], 1004.0, "response"),
             percentiles([0.19, 1.1, 1.5, 2.0, 2.4, 4.8, 12.0, 41.0], 1001.0, "service"),
         ],
-        ..Default::default()
     }
 }
 
@@ -434,7 +433,6 @@ fn narrow_spectrum() -> Spectrum {
     Spectrum {
         title: "Latency spectrum of an idle server".into(),
         series: vec![percentiles([0.08, 0.1, 0.11, 0.12, 0.13, 0.17, 0.28, 0.6], 0.9, "service")],
-        ..Default::default()
     }
 }
 
@@ -456,6 +454,5 @@ fn nasty_spectrum() -> Spectrum {
     Spectrum {
         title: "Nasty spectrum".into(),
         series: vec![all_equal, broken, SpectrumSeries::default()],
-        ..Default::default()
     }
 }

@@ -146,8 +146,8 @@ impl Axis {
     }
 
     /// The levels of a sweep: a tick at each that was measured, logarithmic when the highest is more
-    /// than 20 times the lowest. `levels` may be unsorted, repeat
-    /// and hold rubbish; those `marked` keep their labels before others.
+    /// than 20 times the lowest. `levels` may be unsorted, repeat and hold rubbish; those `marked` keep
+    /// their labels before others.
     pub(super) fn levels(levels: &[f64], marked: &[f64]) -> Axis {
         let mut levels: Vec<f64> =
             levels.iter().copied().filter(|v| *v == 0.0 || LEVELS.contains(&v.abs())).collect();

@@ -102,7 +102,6 @@ fn spectrum() -> Spectrum {
     Spectrum {
         title: "spectrum".into(),
         series: vec![series("response", 1.0), series("service", 0.98), series("", 0.4)],
-        ..Default::default()
     }
 }
 
