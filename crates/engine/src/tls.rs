@@ -86,7 +86,11 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
     };
     let mut config = match (&settings.cert, &settings.key) {
         (Some(cert), Some(key)) => builder
-            .with_client_auth_cert(certificates(cert, PemInput::Certificate)?, private_key(key)?)
+            .with_client_auth_cert(
+                certificates(cert, PemInput::Certificate)?,
+                PrivateKeyDer::from_pem_slice(key)
+                    .map_err(|error| TlsError::Pem(PemInput::Key, error))?,
+            )
             .map_err(TlsError::UnusablePair)?,
         _ => builder.with_no_client_auth(),
     };
@@ -120,10 +124,6 @@ fn certificates(pem: &[u8], input: PemInput) -> Result<Vec<CertificateDer<'stati
         Ok(_) => Err(TlsError::NoCertificate(input)),
         Err(error) => Err(TlsError::Pem(input, error)),
     }
-}
-
-fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
-    PrivateKeyDer::from_pem_slice(pem).map_err(|error| TlsError::Pem(PemInput::Key, error))
 }
 
 /// Accepts any certificate, and still checks that the handshake is signed with its key.

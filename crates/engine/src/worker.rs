@@ -120,7 +120,10 @@ impl Worker {
             }
             Load::Open(schedule) => Pace::open(schedule.share(job.worker, job.workers), users),
         };
-        let routes = (job.routes.clone(), connections_before(&job) as usize);
+        // The connections of the workers before give the first route, so that all workers together
+        // use the routes as evenly as one would.
+        let before = |worker| share_of(u64::from(plan.connections), worker, job.workers);
+        let routes = (job.routes.clone(), (0..job.worker).map(before).sum::<u64>() as usize);
         Self {
             run: RunState::default(),
             conns: Connections::new(users, slots, burst, routes.0, routes.1),
@@ -162,7 +165,8 @@ impl Worker {
         if now >= self.recorder.boundary() {
             self.count_down(self.recorder.boundary());
         }
-        while let Some(part) = self.recorder.turn(now, spent, || spare(&self.job.spares)) {
+        let spare = || self.job.spares.try_recv().unwrap_or_default();
+        while let Some(part) = self.recorder.turn(now, spent, spare) {
             hand_over(&self.job, Some(part));
         }
     }
@@ -295,10 +299,6 @@ impl<N: Net> Handler<N> for Worker {
     }
 }
 
-fn spare(spares: &Receiver<IntervalBuffers>) -> IntervalBuffers {
-    spares.try_recv().unwrap_or_default()
-}
-
 fn hand_over(job: &Job, part: Option<WorkerInterval>) {
     // The collector outlives the workers; if it is gone, the run has been given up.
     let _ = job.intervals.send((job.worker, part));
@@ -308,13 +308,6 @@ fn hand_over(job: &Job, part: Option<WorkerInterval>) {
 pub(crate) fn share_of(total: u64, worker: u32, workers: u32) -> u64 {
     let (worker, workers) = (u64::from(worker), u64::from(workers));
     total / workers + u64::from(worker < total % workers)
-}
-
-/// Connections of the workers before this one, which give its first route, so that all workers together
-/// use the routes as evenly as one would.
-fn connections_before(job: &Job) -> u64 {
-    let total = u64::from(job.plan.connections);
-    (0..job.worker).map(|worker| share_of(total, worker, job.workers)).sum()
 }
 
 /// Requests that worker may have under way: its part of the cap, where that is below what its

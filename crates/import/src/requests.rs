@@ -83,9 +83,7 @@ impl RequestsError {
     fn at(line: usize, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
     }
-}
 
-impl RequestsError {
     fn of_document(text: &str, fault: crate::document::Fault) -> Self {
         let (line, column) = crate::document::place(text, fault.at);
         Self::at(line, format!("column {column}: {}", fault.what))

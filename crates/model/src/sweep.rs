@@ -11,10 +11,11 @@ use crate::units::Nanos;
 pub const SCHEMA: &str = "plimsoll.sweep/1";
 
 /// What the levels of a sweep are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LevelKind {
     /// Connections in a closed loop.
+    #[default]
     Concurrency,
     /// Arrivals per second in an open loop.
     Rate,

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 
 /// Whether a result can be trusted.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
     /// The figures describe the server.
+    #[default]
     Valid,
     /// The generator or something on its side was the limit: the server carries at least this QPS, and
     /// what it was sent took it at most these latencies.

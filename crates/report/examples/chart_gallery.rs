@@ -11,10 +11,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use model::sweep::LevelKind;
+use model::validity::Verdict;
 use report::chart::{
-    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelKind, LevelMark, Overlay, Second,
-    Span, SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme,
-    Timeline, Validity,
+    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span,
+    SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme, Timeline,
 };
 
 /// Levels, QPS, mean in ms and success in per cent of the founding write-ups' net/http server.
@@ -157,9 +158,9 @@ fn sweep_curve() -> Curve {
             mean_s,
             p99_s: Some(mean_s * (2.5 + (i % 3) as f64 * 0.4)),
             validity: match i {
-                10 | 11 => Validity::LowerBound,
-                12 => Validity::Invalid,
-                _ => Validity::Valid,
+                10 | 11 => Verdict::LowerBound,
+                12 => Verdict::Invalid,
+                _ => Verdict::Valid,
             },
         }
     };
@@ -195,7 +196,7 @@ fn rate_curve() -> Curve {
             requests_per_s: rate.min(12_400.0),
             mean_s,
             p99_s: Some(if load < 1.0 { mean_s * 9.0 } else { 9.6 }),
-            validity: Validity::Valid,
+            validity: Verdict::Valid,
         }
     };
     Curve {
@@ -425,7 +426,6 @@ fn spectrum() -> Spectrum {
             percentiles([0.21, 1.2, 1.8, 3.1, 5.6, 88.0, 610.0, 980.0], 1004.0, "response"),
             percentiles([0.19, 1.1, 1.5, 2.0, 2.4, 4.8, 12.0, 41.0], 1001.0, "service"),
         ],
-        ..Default::default()
     }
 }
 
@@ -433,7 +433,6 @@ fn narrow_spectrum() -> Spectrum {
     Spectrum {
         title: "Latency spectrum of an idle server".into(),
         series: vec![percentiles([0.08, 0.1, 0.11, 0.12, 0.13, 0.17, 0.28, 0.6], 0.9, "service")],
-        ..Default::default()
     }
 }
 
@@ -455,6 +454,5 @@ fn nasty_spectrum() -> Spectrum {
     Spectrum {
         title: "Nasty spectrum".into(),
         series: vec![all_equal, broken, SpectrumSeries::default()],
-        ..Default::default()
     }
 }

@@ -32,7 +32,8 @@ fn line(case: &Case, url: &str) -> String {
         (Ruling::Pass, false) => ("notice", "met"),
     };
     let word = if case.name == "validity" && word == "met" { "good" } else { word };
-    let title = property(&format!("{}: {word}", case.name));
+    // What ends a property is escaped besides.
+    let title = data(&format!("{}: {word}", case.name)).replace(':', "%3A").replace(',', "%2C");
     format!("::{level} title={title}::{}\n", data(&format!("{url}: {}", case.text)))
 }
 
@@ -42,11 +43,6 @@ const LONGEST: usize = 4000;
 /// The text of a command: on one line, and the sign that escapes others escaped.
 fn data(text: &str) -> String {
     clean(text, LONGEST).replace('%', "%25")
-}
-
-/// A command's property: also what ends one.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub use data::{Document, csv, document};
 
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone};
+use crate::text::{COLUMNS, Style, Tone, paragraph};
 
 /// Rows whose evidence is told one by one, for each code.
 const TOLD: usize = 30;
@@ -36,7 +36,8 @@ fn of_file(file: &Audited, style: Style) -> String {
     let mut head = format!("{}: {}", clean(&file.name, NAME), file.claims.tool.name());
     if let Some(first) = rows.first() {
         head += &format!(", {}", first.loop_kind.name());
-        if let Some(target) = first.target.as_ref().filter(|_| same_target(rows)) {
+        let same = rows.iter().all(|row| row.target == first.target);
+        if let Some(target) = first.target.as_ref().filter(|_| same) {
             head += &format!(", {}", clean(target, NAME));
         }
     }
@@ -50,15 +51,14 @@ fn of_file(file: &Audited, style: Style) -> String {
     out + &indented(&format!("Success: {}.", clean(success, LONGEST)), 2)
 }
 
-fn same_target(rows: &[Claim]) -> bool {
-    rows.windows(2).all(|pair| pair[0].target == pair[1].target)
-}
-
 fn table(file: &Audited, style: Style) -> String {
     let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left]));
     grid.row(["load", "QPS", "mean", "in flight", "ratio", "success", ""]);
     for (at, row) in file.claims.rows.iter().enumerate() {
-        grid.row(cells(row).into_iter().chain([mark(file.worst_of(at)).to_owned()]));
+        // Only what matters is marked in the table; notes are told below it.
+        let marked = file.worst_of(at).filter(|worst| *worst >= Severity::Doubtful);
+        let mark = marked.map_or("", Severity::name).to_owned();
+        grid.row(cells(row).into_iter().chain([mark]));
     }
     let table = grid.print();
     let mut lines = table.lines();
@@ -72,14 +72,6 @@ fn table(file: &Audited, style: Style) -> String {
         out.push('\n');
     }
     out
-}
-
-/// Only what matters is marked in the table; notes are told below it.
-fn mark(worst: Option<Severity>) -> &'static str {
-    match worst {
-        Some(severity) if severity >= Severity::Doubtful => severity.name(),
-        _ => "",
-    }
 }
 
 fn missing() -> String {
@@ -158,8 +150,7 @@ fn name(file: &Audited, at: usize) -> String {
 
 /// A text in lines that fit, moved in.
 fn indented(text: &str, by: usize) -> String {
-    let lines = wrap(&clean(text, LONGEST), COLUMNS - by);
-    lines.iter().map(|line| format!("{}{line}\n", " ".repeat(by))).collect()
+    paragraph(&clean(text, LONGEST), &" ".repeat(by))
 }
 
 fn conclusion(audit: &Audit, style: Style) -> String {

@@ -5,12 +5,11 @@
 use model::capacity::{CapacitySearch, Purpose, SearchStep};
 use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
-use unicode_width::UnicodeWidthStr;
 use verdict::capacity::{Reading, words};
 
-use crate::figure::{clean, share, wrap};
+use crate::figure::{clean, share};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone};
+use crate::text::{Style, Tone, paragraph};
 
 /// Width of the names on the left.
 const NAME: usize = 14;
@@ -65,13 +64,8 @@ fn effort(record: &CapacitySearch) -> String {
 }
 
 fn named(name: &str, words: &str, style: Style) -> String {
-    let lines = wrap(&clean(words, 2000), COLUMNS - NAME);
-    let pad = " ".repeat(NAME - name.width());
-    let mut out = style.paint(Tone::Strong, name) + &pad + &lines[0] + "\n";
-    for line in &lines[1..] {
-        out += &format!("{}{line}\n", " ".repeat(NAME));
-    }
-    out
+    let text = paragraph(&clean(words, 2000), &format!("{name:NAME$}"));
+    text.replacen(name, &style.paint(Tone::Strong, name), 1)
 }
 
 fn steps(record: &CapacitySearch, style: Style) -> String {
@@ -81,9 +75,7 @@ fn steps(record: &CapacitySearch, style: Style) -> String {
     for held in record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle) {
         grid.row(cells(record.settings.kind, held));
     }
-    let table = grid.print();
-    let (head, rest) = table.split_once('\n').unwrap_or((&table, ""));
-    style.paint(Tone::Strong, head) + "\n" + rest
+    grid.print_headed(style)
 }
 
 /// A step as text, in the order of the table's columns.

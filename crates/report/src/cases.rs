@@ -1,9 +1,10 @@
 //! A result as cases that hold or do not: what test reports and annotations list.
 
-use model::units::SECOND;
-use model::{Nanos, Ruling, Run, Sweep, Verdict};
+use model::{Ruling, Run, Sweep, Verdict};
 use verdict::objective::levels::Holding;
 use verdict::objective::words::{figure, interval};
+
+use crate::figure::seconds;
 
 /// One thing that was judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,8 +101,4 @@ fn validity(run: &Run) -> Case {
         doubtful: verdict != Verdict::Valid,
         text: format!("{}. {}", verdict.name(), reasons.join(" ")).trim_end().to_owned(),
     }
-}
-
-fn seconds(nanos: Nanos) -> f64 {
-    nanos as f64 / SECOND as f64
 }

@@ -10,13 +10,12 @@ use model::run::Run;
 use model::sweep::{LevelKind, Sweep};
 use model::timeline::Point;
 use model::units::{Nanos, SECOND, show_duration};
-use model::validity::Verdict;
 use model::{Dip, Usl};
 use verdict::Reading;
 
 use crate::chart::{
-    self, CurveLevel, DiffLevel, DiffSeries, LevelMark, LevelScale, Overlay, Second, Span,
-    SpanKind, SpectrumSeries, SuccessLevel, SuccessSeries,
+    self, CurveLevel, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span, SpanKind,
+    SpectrumSeries, SuccessLevel, SuccessSeries,
 };
 use crate::figure::{level, seconds};
 use crate::hgrm;
@@ -29,24 +28,19 @@ pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> char
         requests_per_s: row.qps,
         mean_s: seconds(row.mean_ns),
         p99_s: row.percentiles.p99_ns.map(seconds),
-        validity: validity(row),
+        validity: row.verdict.unwrap_or_default(),
     };
+    let knee = reading.knee.iter();
     chart::Curve {
         title: curve.name.clone(),
-        subtitle: None,
-        kind: kind(curve.kind),
-        scale: LevelScale::Auto,
+        kind: curve.kind,
         levels: curve.rows.iter().map(figures).collect(),
         best: reading.best,
         best_within: reading.best_within,
         objective_s: Some(seconds(objective_mean_ns)),
         overlays: reading.usl.iter().map(law).collect(),
-        marks: reading.knee.iter().map(|knee| mark(knee.level, "knee")).collect(),
+        marks: knee.map(|k| LevelMark { level: k.level, label: "knee".to_owned() }).collect(),
     }
-}
-
-fn mark(level: f64, label: &str) -> LevelMark {
-    LevelMark { level, label: label.to_owned() }
 }
 
 /// A fitted law over the levels it was fitted to, and no further.
@@ -63,7 +57,7 @@ pub fn success(title: &str, curves: &[Curve]) -> chart::SuccessRate {
     let figures = |row: &CurveRow| SuccessLevel {
         level: row.level,
         success_ratio: row.success.unwrap_or(f64::NAN),
-        validity: validity(row),
+        validity: row.verdict.unwrap_or_default(),
     };
     let series = |curve: &Curve| SuccessSeries {
         name: if curves.len() > 1 { curve.name.clone() } else { String::new() },
@@ -71,9 +65,7 @@ pub fn success(title: &str, curves: &[Curve]) -> chart::SuccessRate {
     };
     chart::SuccessRate {
         title: title.to_owned(),
-        subtitle: None,
-        kind: curves.first().map_or_else(Default::default, |curve| kind(curve.kind)),
-        scale: LevelScale::Auto,
+        kind: curves.first().map_or(LevelKind::Concurrency, |curve| curve.kind),
         series: curves.iter().map(series).collect(),
     }
 }
@@ -84,7 +76,7 @@ pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
         level: row.level,
         requests_per_s: row.qps,
         mean_s: seconds(row.mean_ns),
-        validity: validity(row),
+        validity: row.verdict.unwrap_or_default(),
     };
     let series = |curve: &Curve| DiffSeries {
         name: curve.name.clone(),
@@ -92,9 +84,7 @@ pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
     };
     chart::Diff {
         title: title.to_owned(),
-        subtitle: None,
-        kind: curves.first().map_or_else(Default::default, |curve| kind(curve.kind)),
-        scale: LevelScale::Auto,
+        kind: curves.first().map_or(LevelKind::Concurrency, |curve| curve.kind),
         series: curves.iter().map(series).collect(),
     }
 }
@@ -111,7 +101,6 @@ pub fn timeline(run: &Run) -> chart::Timeline {
     let drawn: Vec<&Point> = run.timeline.iter().filter(|point| !short(point)).collect();
     chart::Timeline {
         title: "Second by second".to_owned(),
-        subtitle: None,
         mean_per_s: Some(run.rates.requests_per_s),
         seconds: drawn.iter().map(|point| second(point, offered)).collect(),
         spans: asides(&drawn).into_iter().chain(run.dips.iter().map(alarm)).collect(),
@@ -172,7 +161,7 @@ pub fn spectrum(run: &Run) -> chart::Spectrum {
         let latencies = run.histogram(stored).ok().filter(|l| l.count() > 0)?;
         Some(distribution(name, &latencies))
     });
-    chart::Spectrum { title: "Spectrum".to_owned(), subtitle: None, series: series.collect() }
+    chart::Spectrum { title: "Spectrum".to_owned(), series: series.collect() }
 }
 
 /// The response times of some levels of a sweep, by their index, by percentile.
@@ -186,11 +175,7 @@ pub fn spectra(sweep: &Sweep, levels: &[usize]) -> chart::Spectrum {
         };
         Some(distribution(&level, &latencies))
     });
-    chart::Spectrum {
-        title: "Response time by level".to_owned(),
-        subtitle: None,
-        series: series.collect(),
-    }
+    chart::Spectrum { title: "Response time by level".to_owned(), series: series.collect() }
 }
 
 fn distribution(name: &str, latencies: &Latencies<u64>) -> SpectrumSeries {
@@ -204,10 +189,13 @@ fn distribution(name: &str, latencies: &Latencies<u64>) -> SpectrumSeries {
     }
 }
 
-/// What limits a search over its levels, with the interval that the capacity is in. Looks at the
-/// idle server and probes are left out; so is what was approached from above.
+/// What limits a search over its levels, with the interval that the capacity is in: the objective that
+/// keeps it from being higher; where none does, the first that is given. Looks at the idle server and
+/// probes are left out; so is what was approached from above.
 pub fn search(record: &CapacitySearch) -> chart::Chart {
-    let objective = limiting(record);
+    let line = record.load_line.as_ref();
+    let limit = line.and_then(|line| Some(&line.limited_by.as_ref()?.objective));
+    let objective = limit.or(record.objectives.first()).cloned().unwrap_or_default();
     let of = |held: &SearchStep| held.judged.margin(&objective).cloned();
     let speaks = |held: &&SearchStep| matches!(held.step.purpose, Purpose::Search | Purpose::Hold);
     let known: Option<Margin> = record.steps.iter().filter(speaks).find_map(of);
@@ -227,13 +215,9 @@ pub fn search(record: &CapacitySearch) -> chart::Chart {
     chart::Search {
         title: format!("Capacity of {}", record.url),
         subtitle: record.outcome.clone().unwrap_or_default(),
-        kind: kind(record.settings.kind),
+        kind: record.settings.kind,
         objective: objective.clone(),
-        measure: match unit {
-            Unit::Nanoseconds => chart::Limit::Time,
-            Unit::Ratio => chart::Limit::Share,
-            Unit::Count => chart::Limit::Count,
-        },
+        measure: unit,
         limit: known.map(|margin| scaled(margin.limit)),
         levels: record.steps.iter().filter(speaks).map(level).collect(),
         capacity: found.as_ref().map(|found| found.level),
@@ -242,30 +226,10 @@ pub fn search(record: &CapacitySearch) -> chart::Chart {
     .chart()
 }
 
-/// The objective that keeps the capacity from being higher; where none does, the first that is given.
-fn limiting(record: &CapacitySearch) -> String {
-    let line = record.load_line.as_ref();
-    let limit = line.and_then(|line| Some(line.limited_by.as_ref()?.objective.clone()));
-    limit.or_else(|| record.objectives.first().cloned()).unwrap_or_default()
-}
-
-fn validity(row: &CurveRow) -> chart::Validity {
-    match row.verdict {
-        None | Some(Verdict::Valid) => chart::Validity::Valid,
-        Some(Verdict::LowerBound) => chart::Validity::LowerBound,
-        Some(Verdict::Invalid) => chart::Validity::Invalid,
-    }
-}
-
-const fn kind(kind: LevelKind) -> chart::LevelKind {
-    match kind {
-        LevelKind::Concurrency => chart::LevelKind::Concurrency,
-        LevelKind::Rate => chart::LevelKind::Rate,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use model::Verdict;
+
     use super::*;
     use crate::sample;
 
@@ -316,7 +280,7 @@ mod tests {
         let sweep = sample::sweep("api", 50_000.0, &[100, 30_000]);
         let model = Curve::from_sweep(&sweep).unwrap();
         let drawn = curve(&model, &verdict::curve::read(&model, 500_000_000), 500_000_000);
-        assert_eq!(drawn.levels[1].validity, chart::Validity::LowerBound);
+        assert_eq!(drawn.levels[1].validity, Verdict::LowerBound);
         assert_eq!((drawn.levels[0].level, drawn.best), (100.0, Some(1)));
         assert_eq!(success("t", std::slice::from_ref(&model)).series[0].levels.len(), 2);
         assert_eq!(diff("t", &[model.clone(), model]).series.len(), 2);

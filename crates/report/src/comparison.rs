@@ -5,16 +5,15 @@
 
 use model::LevelKind;
 use model::units::show_duration;
-use unicode_width::UnicodeWidthStr;
 use verdict::comparison::levels::AtLevel;
 use verdict::comparison::{Comparison, Effect, Measure, Word, change};
 use verdict::figures::level_of;
 
 use crate::chart::{EffectRow, Effects};
 use crate::csv::cell;
-use crate::figure::{clean, rate, told_apart, wrap};
+use crate::figure::{clean, rate, told_apart};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone};
+use crate::text::{self, Style, Tone};
 
 const LONGEST: usize = 2000;
 
@@ -37,9 +36,7 @@ fn table(comparison: &Comparison, style: Style) -> String {
     let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), 24);
     grid.row(["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"]);
     comparison.effects.iter().for_each(|effect| grid.row(cells(effect)));
-    let table = grid.print();
-    let (headings, rows) = table.split_once('\n').unwrap_or((&table, ""));
-    format!("{}\n{rows}\n", style.paint(Tone::Strong, headings))
+    grid.print_headed(style) + "\n"
 }
 
 /// Judgements level by level: for one level everything, for several a line each.
@@ -89,10 +86,7 @@ fn figure(measure: Measure, value: f64) -> String {
 }
 
 fn paragraph(text: &str, mark: &str) -> String {
-    let width = mark.width();
-    let lines = wrap(&clean(text, LONGEST), COLUMNS - width);
-    let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
-    lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
+    text::paragraph(&clean(text, LONGEST), mark)
 }
 
 /// The effects as CSV: responses per second and nanoseconds, ratios as plain numbers.

@@ -12,16 +12,15 @@ where
         .flexible(true)
         .from_writer(Vec::new());
     for row in rows {
-        let cells = row.into_iter().map(|cell| harmless(cell.as_ref()));
+        let cells = row.into_iter().map(|cell| {
+            let cell = cell.as_ref();
+            let formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+            if formula { format!("'{cell}") } else { cell.to_owned() }
+        });
         writer.write_record(cells).expect("writing to memory does not fail");
     }
     let bytes = writer.into_inner().expect("writing to memory does not fail");
     String::from_utf8(bytes).expect("text was written")
-}
-
-fn harmless(cell: &str) -> String {
-    let formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
-    if formula { format!("'{cell}") } else { cell.to_owned() }
 }
 
 /// A figure that may be missing as a cell.

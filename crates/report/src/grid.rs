@@ -4,6 +4,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::text::{Style, Tone};
+
 /// Where a column's cells stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lean {
@@ -53,6 +55,13 @@ impl Grid {
             out.push('\n');
         }
         out
+    }
+
+    /// The same, its first row set apart as headings.
+    pub(crate) fn print_headed(&self, style: Style) -> String {
+        let table = self.print();
+        let (head, body) = table.split_at(table.find('\n').unwrap_or(0));
+        style.paint(Tone::Strong, head) + body
     }
 
     fn width(&self, at: usize) -> usize {

@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::chart;
@@ -49,9 +50,17 @@ struct Title<'a> {
     lines: Vec<String>,
 }
 
-/// The whole document. `data` is the JSON kept at its end under the id `data_id`.
-fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str)) -> String {
-    let (data_id, json) = data;
+/// The whole document. `data` is kept at its end, as JSON under the id `data_id`.
+fn page(
+    title: &Title,
+    banner: Markup,
+    sections: &[Section],
+    (data_id, data): (&str, &impl Serialize),
+) -> String {
+    let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
+    // Inside a script element: the characters that could end it or open another are written as
+    // JSON's own escapes, so that a parser reads the same values.
+    let json = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let document = html! {
         (DOCTYPE)
         html lang="en" {
@@ -82,7 +91,7 @@ fn page(title: &Title, banner: Markup, sections: &[Section], data: (&str, &str))
                 }
                 footer { p.soft { "Made by Plimsoll. This file contains its data and loads \
                     nothing." } }
-                script type="application/json" id=(data_id) { (PreEscaped(harmless(json))) }
+                script type="application/json" id=(data_id) { (PreEscaped(json)) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -106,12 +115,6 @@ fn policy() -> &'static str {
 /// An inline style sheet or script, as a policy names it: by the hash of its content.
 fn source(content: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(content)))
-}
-
-/// JSON that may stand inside a script element: the characters that could end it or open another
-/// are written as JSON's own escapes, so that a parser reads the same values.
-fn harmless(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 #[cfg(test)]

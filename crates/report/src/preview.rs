@@ -105,11 +105,13 @@ fn mix(mix: &Mix) -> String {
     grid.row(["endpoint", "how much", "", "checks"]);
     let step = |at: usize| mix.flows.iter().any(|flow| flow.steps.contains(&(at as u32)));
     for (_, endpoint) in mix.endpoints.iter().enumerate().filter(|(at, _)| !step(*at)) {
-        row(&mut grid, "", endpoint, how_much_of_endpoint(endpoint));
+        let EndpointPlan { rate_per_s, connections, share, .. } = *endpoint;
+        row(&mut grid, "", endpoint, how_much(rate_per_s, connections, share));
     }
     for flow in &mix.flows {
-        let (name, how_much) = (clean(&flow.name, LONGEST), how_much_of_flow(flow));
-        grid.row([&*name, &*how_much, "flow", ""]);
+        let FlowPlan { rate_per_s, connections, share, .. } = *flow;
+        let how_much = how_much(rate_per_s, connections, share);
+        grid.row([&*clean(&flow.name, LONGEST), &*how_much, "flow", ""]);
         for &at in &flow.steps {
             if let Some(endpoint) = mix.endpoints.get(at as usize) {
                 row(&mut grid, "  ", endpoint, String::new());
@@ -126,14 +128,6 @@ fn row(grid: &mut Grid, indent: &str, endpoint: &EndpointPlan, how_much: String)
     grid.row([&*name, &*how_much, writes, &*checks]);
 }
 
-fn how_much_of_endpoint(endpoint: &EndpointPlan) -> String {
-    how_much(endpoint.rate_per_s, endpoint.connections, endpoint.share)
-}
-
-fn how_much_of_flow(flow: &FlowPlan) -> String {
-    how_much(flow.rate_per_s, flow.connections, flow.share)
-}
-
 fn how_much(rate_per_s: Option<f64>, users: Option<u32>, part: Option<f64>) -> String {
     match (rate_per_s, users, part) {
         (Some(per_s), ..) => format!("{}/s", rate(per_s)),
@@ -144,17 +138,15 @@ fn how_much(rate_per_s: Option<f64>, users: Option<u32>, part: Option<f64>) -> S
 }
 
 fn of_writes(writes: &Writes) -> String {
-    let mut text = match writes.requests {
-        _ if writes.share == 0.0 => "Writes: none.".to_owned(),
-        Some(requests) => format!(
-            "Writes: {} of all requests, about {requests} in this run; --reads-only leaves them out.",
-            share(writes.share)
-        ),
-        None => format!(
-            "Writes: {} of all requests, as many as the server answers; --reads-only leaves them out.",
-            share(writes.share)
-        ),
-    };
+    let mut text = "Writes: none.".to_owned();
+    if writes.share != 0.0 {
+        let many = match writes.requests {
+            Some(requests) => format!("about {requests} in this run"),
+            None => "as many as the server answers".to_owned(),
+        };
+        let part = share(writes.share);
+        text = format!("Writes: {part} of all requests, {many}; --reads-only leaves them out.");
+    }
     if !writes.left_out.is_empty() {
         text += &format!(" Left out: {}.", clean(&writes.left_out.join(", "), 10 * LONGEST));
     }

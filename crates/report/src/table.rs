@@ -18,9 +18,9 @@ use verdict::Reading;
 use verdict::figures::level_of;
 
 use crate::csv::cell;
-use crate::figure::{clean, level, rate, share, wrap};
+use crate::figure::{clean, level, rate, share};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone};
+use crate::text::{self, Style, Tone};
 
 /// The table that ends a sweep: a line a level, then the two levels named and the reading.
 pub fn sweep(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: Style) -> String {
@@ -98,12 +98,8 @@ fn notes(notes: &[String]) -> String {
     notes.iter().map(|note| paragraph(note, "- ")).collect()
 }
 
-/// A text in lines that fit, the first after `mark` and the others below its text.
 fn paragraph(text: &str, mark: &str) -> String {
-    let width = mark.width();
-    let lines = wrap(&clean(text, LONGEST), COLUMNS - width);
-    let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
-    lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
+    text::paragraph(&clean(text, LONGEST), mark)
 }
 
 /// Longest a sentence may be.

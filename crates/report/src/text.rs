@@ -11,12 +11,15 @@ mod validity;
 
 use model::run::Run;
 use model::validity::Validity;
+use unicode_width::UnicodeWidthStr;
 
 pub(crate) use detail::{
-    attempts, available, ceiling, dip_cells, load, processor_time, success, users, workers,
+    attempts, available, ceiling, concurrency, dip_cells, load, processor_time, success, users,
+    workers,
 };
 pub(crate) use validity::meaning;
 
+use crate::figure::wrap;
 use crate::wrk;
 
 /// How text may look.
@@ -72,6 +75,14 @@ impl Style {
 
 /// Columns of a line at most.
 pub(crate) const COLUMNS: usize = 100;
+
+/// A text in lines that fit, the first after `mark` and the others below its text.
+pub(crate) fn paragraph(text: &str, mark: &str) -> String {
+    let width = mark.width();
+    let lines = wrap(text, COLUMNS - width);
+    let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
+    lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
+}
 
 /// Everything there is to say of a run: wrk's block, then [`detail`].
 pub fn run(run: &Run, style: Style) -> String {

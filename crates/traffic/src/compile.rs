@@ -30,7 +30,7 @@ use model::{Draw, Nanos, Workload};
 use crate::finding::{CompileError, Findings};
 use crate::play::{Player, Players};
 use crate::pool::{Indexing, Pool, PoolFile, RowIndex};
-use crate::program::{Form, Program, Split, What};
+use crate::program::{Program, Split, What};
 use crate::source::{Supply, WorkerPlace};
 
 use load::{Unit, Wanted};
@@ -133,7 +133,7 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
             seed: inputs.seed,
             lanes: inputs.lanes.max(1),
             pools: Arc::clone(&pools.all),
-            variables: resolver.into_variables(),
+            variables: resolver.variable_values(),
             requests,
             flows,
             fixed,
@@ -305,13 +305,6 @@ impl Program {
     /// The same, with its pools at their beginning and none of them shared.
     fn rewound(&self) -> Self {
         Self { pools: self.pools.iter().map(Pool::rewound).collect(), ..self.clone() }
-    }
-}
-
-impl crate::program::Request {
-    /// Whether its bytes never change.
-    pub(crate) const fn is_fixed(&self) -> bool {
-        matches!(self.form, Form::Fixed(_))
     }
 }
 

@@ -46,12 +46,9 @@ impl<'a> File<'a> {
         File { path, code, tests }
     }
 
-    fn line(&self, offset: usize) -> usize {
-        lines_in(&self.code[..offset]) + 1
-    }
-
     fn complaint(&self, rule: &'static str, offset: usize, what: String) -> Complaint {
-        let place = format!("{}:{}", self.path.display(), self.line(offset));
+        let line = lines_in(&self.code[..offset]) + 1;
+        let place = format!("{}:{line}", self.path.display());
         Complaint { rule, place, what }
     }
 

@@ -21,7 +21,8 @@ impl Worker {
         if self.run.begin_clock(net.now()) && self.conns.one_at_a_time() && self.job.tls.is_none() {
             self.outgoing.lend(net);
         }
-        let users = self.users_to_open();
+        let opens = matches!(self.pace, Pace::Closed { .. }) && self.job.plan.ramp_ns == 0;
+        let users = if opens { self.conns.count() } else { 0 };
         while self.conns.opening < OPENING_AT_ONCE
             && let Some(user) = self.conns.next_to_open(users)
         {
@@ -48,11 +49,6 @@ impl Worker {
             Some(start) => Next::Wait(start),
             None => Next::Wait(net.now() + LOOK_EVERY),
         }
-    }
-
-    fn users_to_open(&self) -> u32 {
-        let opens = matches!(self.pace, Pace::Closed { .. }) && self.job.plan.ramp_ns == 0;
-        if opens { self.conns.count() } else { 0 }
     }
 
     /// The run has started: instants now count from its start.

@@ -8,7 +8,7 @@ use wire::{Eof, ResponseEvent, WireError};
 use super::Worker;
 use super::response::{Reading, SERVER_ERROR, failure};
 use crate::conn::{Conn, ConnState};
-use crate::problem::{Advice, Problem};
+use crate::problem::Problem;
 use crate::recorder::WholeResponse;
 use crate::response_kinds::ResponseShape;
 use crate::tls::Session;
@@ -238,7 +238,11 @@ impl Worker {
         let conn = &self.conns[j];
         let words = || match class {
             ErrorClass::Check => match source.complaint(j) {
-                words if words.is_empty() => unlike_first(conn, self.job.advice),
+                words if words.is_empty() => {
+                    let (problem, bytes) =
+                        ((self.job.advice)(Problem::UnlikeFirst), conn.body_bytes);
+                    format!("{problem}: status {}, {bytes} bytes", conn.status())
+                }
                 words => words,
             },
             _ => format!("the server answered {status}"),
@@ -296,9 +300,4 @@ impl Worker {
             self.serve_arrivals(net, now);
         }
     }
-}
-
-/// What is wrong with the response on `conn`, where it should have been like the first one.
-fn unlike_first(conn: &Conn, advice: Advice) -> String {
-    format!("{}: status {}, {} bytes", advice(Problem::UnlikeFirst), conn.status(), conn.body_bytes)
 }

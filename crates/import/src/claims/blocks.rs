@@ -33,13 +33,8 @@ pub(super) fn read<B: Block>(text: &str, tool: Tool) -> Result<Claims, BadFile> 
                 rows.push(finish(tool, began, block)?);
             }
             if rows.len() >= MOST_ROWS {
-                return Err(BadFile::at(
-                    number,
-                    format!(
-                        "the output of more than {MOST_ROWS} \
-                    runs"
-                    ),
-                ));
+                let what = format!("the output of more than {MOST_ROWS} runs");
+                return Err(BadFile::at(number, what));
             }
             open = Some((number, B::default()));
         }

@@ -9,12 +9,34 @@ use super::blocks::{Block, word_after};
 use crate::claims::bad_file::BadFile;
 use crate::claims::figure::{self, Printed, count, in_unit};
 
+/// The times at the head of the summary, which oha prints under the same labels.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    pub(super) total: Option<Printed>,
+    pub(super) slowest: Option<Printed>,
+    pub(super) fastest: Option<Printed>,
+    pub(super) average: Option<Printed>,
+}
+
+impl Times {
+    /// The time that a line names, unless it was read before: its label, its place, its text.
+    pub(super) fn of_line<'l>(
+        &mut self,
+        line: &'l str,
+    ) -> Option<(&'static str, &mut Option<Printed>, &'l str)> {
+        let Self { total, slowest, fastest, average } = self;
+        let times =
+            [("Total", total), ("Slowest", slowest), ("Fastest", fastest), ("Average", average)];
+        let (named, text) = line.trim_start().split_once(':')?;
+        let mut unread = times.into_iter().filter(|(_, place)| place.is_none());
+        let (label, place) = unread.find(|(label, _)| *label == named)?;
+        Some((label, place, text.trim()))
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Hey {
-    total: Option<Printed>,
-    slowest: Option<Printed>,
-    fastest: Option<Printed>,
-    average: Option<Printed>,
+    times: Times,
     /// Responses and errors per second.
     rate: Option<f64>,
     quantiles: Vec<(f64, Nanos)>,
@@ -32,24 +54,11 @@ impl Block for Hey {
 
     fn line(&mut self, number: usize, line: &str) -> Result<(), BadFile> {
         // Without a response the average is NaN.
-        let timed = |label: &str| {
-            let word = word_after(line, label).filter(|word| *word != "NaN")?;
-            Some(in_unit(number, label.trim_end_matches(':'), word, "secs"))
-        };
-        for (label, slot) in [
-            ("Total:", &mut self.total),
-            ("Slowest:", &mut self.slowest),
-            ("Fastest:", &mut self.fastest),
-            ("Average:", &mut self.average),
-        ] {
-            if slot.is_none()
-                && let Some(printed) = timed(label)
-            {
-                *slot = Some(printed?);
-                return Ok(());
-            }
-        }
-        if let Some(word) = word_after(line, "Requests/sec:") {
+        if let Some((label, place, text)) = self.times.of_line(line)
+            && let Some(word) = text.split_whitespace().next().filter(|word| *word != "NaN")
+        {
+            *place = Some(in_unit(number, label, word, "secs")?);
+        } else if let Some(word) = word_after(line, "Requests/sec:") {
             self.rate = Some(figure::number(number, "Requests/sec", word)?);
         } else if line.starts_with("Status code distribution:") {
             self.in_statuses = true;
@@ -63,8 +72,9 @@ impl Block for Hey {
 
     fn finish(self) -> Result<Claim, &'static str> {
         let rate = self.rate.ok_or("`Requests/sec:` line")?;
-        let total = self.total.ok_or("`Total:` line")?;
-        if self.slowest.is_none() || (self.average.is_none() && self.statuses > 0) {
+        let Times { total, slowest, fastest, average } = self.times;
+        let total = total.ok_or("`Total:` line")?;
+        if slowest.is_none() || (average.is_none() && self.statuses > 0) {
             return Err("`Average:` line");
         }
         if !self.in_statuses {
@@ -75,10 +85,10 @@ impl Block for Hey {
         let responses = (attempts - self.errors as f64).max(0.0);
         let answered = if attempts > 0.0 { responses / attempts } else { 0.0 };
         let good = self.succeeded as f64 / (self.statuses as f64).max(1.0);
-        let timed = self.average.filter(|_| self.statuses > 0);
+        let timed = average.filter(|_| self.statuses > 0);
         Ok(Claim {
-            min_ns: timed.and(self.fastest).map(|printed| printed.ns),
-            max_ns: timed.and(self.slowest).map(|printed| printed.ns),
+            min_ns: timed.and(fastest).map(|printed| printed.ns),
+            max_ns: timed.and(slowest).map(|printed| printed.ns),
             error_ns: timed.map_or(0, |printed| printed.error_ns),
             quantiles: self.quantiles,
             requests: Some(responses.round() as u64),

@@ -8,8 +8,8 @@ use model::units::{Nanos, SECOND};
 use model::{Claim, Claims, Latency, Tool};
 use serde::Deserialize;
 
-use super::blocks::{Block, labelled};
-use super::hey::bracketed;
+use super::blocks::Block;
+use super::hey::{Times, bracketed};
 use super::json;
 use crate::claims::bad_file::BadFile;
 use crate::claims::figure::{Printed, count, in_unit, json_nanos, number, plain_number};
@@ -56,10 +56,7 @@ impl Counts {
 
 #[derive(Debug, Default)]
 pub(super) struct Oha {
-    total: Option<Printed>,
-    slowest: Option<Printed>,
-    fastest: Option<Printed>,
-    average: Option<Printed>,
+    times: Times,
     distributions: u32,
     quantiles: Vec<(f64, Nanos)>,
     counts: Counts,
@@ -73,26 +70,14 @@ impl Block for Oha {
     }
 
     fn line(&mut self, number: usize, line: &str) -> Result<(), BadFile> {
-        for (label, slot) in [
-            ("Total:", &mut self.total),
-            ("Slowest:", &mut self.slowest),
-            ("Fastest:", &mut self.fastest),
-            ("Average:", &mut self.average),
-        ] {
-            if slot.is_none()
-                && let Some(rest) = labelled(line, label)
+        if let Some((label, place, text)) = self.times.of_line(line) {
+            // Without a response it prints NaN and infinities.
+            if let Some((digits, unit)) = text.split_once(' ')
+                && digits.starts_with(|c: char| c.is_ascii_digit())
             {
-                // Without a response it prints NaN and infinities.
-                if let Some((digits, unit)) = rest.split_once(' ')
-                    && digits.starts_with(|c: char| c.is_ascii_digit())
-                {
-                    let name = label.trim_end_matches(':');
-                    *slot = Some(in_unit(number, name, digits, unit.trim())?);
-                }
-                return Ok(());
+                *place = Some(in_unit(number, label, digits, unit.trim())?);
             }
-        }
-        if line.starts_with("Response time distribution") {
+        } else if line.starts_with("Response time distribution") {
             self.distributions += 1;
         } else if line.starts_with("Status code distribution:") {
             self.in_statuses = true;
@@ -105,15 +90,16 @@ impl Block for Oha {
     }
 
     fn finish(self) -> Result<Claim, &'static str> {
-        let total = self.total.ok_or("`Total:` line")?;
+        let Times { total, slowest, fastest, average } = self.times;
+        let total = total.ok_or("`Total:` line")?;
         if !self.in_statuses {
             return Err("`Status code distribution:`");
         }
-        let average = self.average.unwrap_or(Printed { ns: 0, error_ns: 0 });
+        let average = average.unwrap_or(Printed { ns: 0, error_ns: 0 });
         let claim = self.counts.claim(total.ns, average.ns);
         Ok(Claim {
-            min_ns: self.fastest.map(|printed| printed.ns),
-            max_ns: self.slowest.map(|printed| printed.ns),
+            min_ns: fastest.map(|printed| printed.ns),
+            max_ns: slowest.map(|printed| printed.ns),
             error_ns: average.error_ns,
             quantiles: self.quantiles,
             ..claim

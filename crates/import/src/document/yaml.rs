@@ -85,7 +85,9 @@ impl<'a> Builder<'a> {
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Fault> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let plain = style == ScalarStyle::Plain && !is_text(tag.as_ref());
+                let text_tag =
+                    |tag: &Cow<'_, Tag>| tag.is_yaml_core_schema() && tag.suffix == "str";
+                let plain = style == ScalarStyle::Plain && !tag.as_ref().is_some_and(text_tag);
                 let value = Value::Scalar { text: text.into_owned(), plain };
                 let mark = self.mark(span);
                 self.finished(Node { mark, value }, anchor)
@@ -171,10 +173,6 @@ impl<'a> Builder<'a> {
         }
         Ok(())
     }
-}
-
-fn is_text(tag: Option<&Cow<'_, Tag>>) -> bool {
-    tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str")
 }
 
 fn too_many(at: usize) -> Fault {

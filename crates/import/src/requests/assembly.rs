@@ -101,8 +101,7 @@ impl Assembly {
             self.endpoints[at].times += draft.times;
             self.further_notes += draft.further_notes;
             for note in draft.notes {
-                let told = self.endpoints[at].notes.iter().any(|other| other.what == note.what);
-                if !told {
+                if !self.endpoints[at].notes.iter().any(|other| other.what == note.what) {
                     self.push(note);
                 }
             }
@@ -183,10 +182,8 @@ impl Assembly {
     pub(super) fn finish(mut self) -> Result<Imported, RequestsError> {
         if self.endpoints.is_empty() && self.flows.is_empty() {
             let why = self.notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
-            return Err(RequestsError::whole(format!(
-                "contains no request that can be \
-                converted{why}"
-            )));
+            let what = format!("contains no request that can be converted{why}");
+            return Err(RequestsError::whole(what));
         }
         if self.target.is_none() {
             let origins: Vec<String> = self.drafts().map(|draft| draft.origin.clone()).collect();
@@ -204,7 +201,8 @@ impl Assembly {
         self.leave_others_out();
         let mut vault = std::mem::take(&mut self.vault);
         self.drafts_mut().for_each(|draft| vault.mask(draft));
-        self.flatten_bodies();
+        // JSON bodies become text once the structures before them have filled a workload file.
+        self.drafts_mut().fold(0, |parts, draft| flatten(draft, parts));
         let headers = self.hoist();
         Ok(self.into_imported(vault, headers))
     }
@@ -232,14 +230,6 @@ impl Assembly {
         self.endpoints = endpoints;
         for (origin, requests) in others {
             self.left_to(&origin, &requests);
-        }
-    }
-
-    /// Writes JSON bodies as text once the structures before them have filled a workload file.
-    fn flatten_bodies(&mut self) {
-        let mut parts = 0;
-        for draft in self.drafts_mut() {
-            parts = flatten(draft, parts);
         }
     }
 

@@ -116,10 +116,9 @@ impl Known {
                 self.field(name, value, used);
             }
         }
-        draft
-            .headers
-            .0
-            .retain(|(name, value)| !(name.eq_ignore_ascii_case("cookie") && value.is_empty()));
+        let gone =
+            |name: &str, value: &str| name.eq_ignore_ascii_case("cookie") && value.is_empty();
+        draft.headers.0.retain(|(name, value)| !gone(name, value));
         match &mut draft.body {
             Some(Body::Form(fields)) => {
                 fields.0.iter_mut().for_each(|(name, value)| self.value(name, false, value, used));

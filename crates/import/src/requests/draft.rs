@@ -161,18 +161,10 @@ impl Draft {
 
     /// As an endpoint of this name.
     pub(super) fn endpoint(self, name: String) -> Endpoint {
-        let draft = self.grouped();
-        Endpoint {
-            name: Some(name),
-            method: Some(draft.method),
-            path: draft.path,
-            query: draft.query,
-            headers: draft.headers,
-            body: draft.body,
-            success: draft.success,
-            weight: (draft.times > 1).then_some(draft.times as f64),
-            ..Endpoint::default()
-        }
+        let weight = (self.times > 1).then_some(self.times as f64);
+        let Step { name, method, path, query, headers, body, success, .. } = self.step(name);
+        let default = Endpoint::default();
+        Endpoint { name, method, path, query, headers, body, success, weight, ..default }
     }
 
     /// As a step of this name.

@@ -65,8 +65,8 @@ pub(super) fn structure(text: &str) -> Option<Literal> {
     }
     let literal: Literal = serde_json::from_str(text).ok()?;
     let structured = matches!(literal, Literal::Object(_) | Literal::List(_));
-    (structured && plain_members(&literal, DEEPEST_BODY) && same_numbers(text, &literal))
-        .then_some(literal)
+    let same_numbers = || numbers(text).eq(numbers(&literal.to_string()));
+    (structured && plain_members(&literal, DEEPEST_BODY) && same_numbers()).then_some(literal)
 }
 
 fn plain_members(literal: &Literal, deepest: usize) -> bool {
@@ -84,10 +84,6 @@ fn plain_members(literal: &Literal, deepest: usize) -> bool {
         }
         _ => true,
     }
-}
-
-fn same_numbers(text: &str, literal: &Literal) -> bool {
-    numbers(text).eq(numbers(&literal.to_string()))
 }
 
 /// The numbers of a JSON text as written.

@@ -124,11 +124,8 @@ fn put_header(draft: &mut Draft, name: &str, value: &str) {
     match name.to_ascii_lowercase().as_str() {
         "host" => draft.note(Kind::NotCarriedOver, "the header field Host: it is the target's"),
         "content-length" | "transfer-encoding" | "connection" => {
-            let what = format!(
-                "the header field {name}: Plimsoll computes it when it sends the \
-                request"
-            );
-            draft.note(Kind::NotCarriedOver, what);
+            let why = "Plimsoll computes it when it sends the request";
+            draft.note(Kind::NotCarriedOver, format!("the header field {name}: {why}"));
         }
         _ => draft.put_header(name, &literal(value)),
     }

@@ -27,18 +27,6 @@ pub(super) struct Axis {
     pub inset: (f64, f64),
 }
 
-/// How the levels of a sweep are spread along x.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LevelScale {
-    /// Logarithmic when the highest level is more than 20 times the lowest, else linear.
-    #[default]
-    Auto,
-    /// Equal differences take equal room.
-    Linear,
-    /// Equal ratios take equal room; falls back to linear where a level is zero.
-    Log,
-}
-
 /// What an axis measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Measure {
@@ -157,9 +145,10 @@ impl Axis {
         }
     }
 
-    /// The levels of a sweep: a tick at each that was measured. `levels` may be unsorted, repeat
-    /// and hold rubbish; those `marked` keep their labels before others.
-    pub(super) fn levels(levels: &[f64], marked: &[f64], choice: LevelScale) -> Axis {
+    /// The levels of a sweep: a tick at each that was measured, logarithmic when the highest is more
+    /// than 20 times the lowest. `levels` may be unsorted, repeat and hold rubbish; those `marked` keep
+    /// their labels before others.
+    pub(super) fn levels(levels: &[f64], marked: &[f64]) -> Axis {
         let mut levels: Vec<f64> =
             levels.iter().copied().filter(|v| *v == 0.0 || LEVELS.contains(&v.abs())).collect();
         levels.sort_by(f64::total_cmp);
@@ -167,12 +156,7 @@ impl Axis {
         let (Some(&lo), Some(&hi)) = (levels.first(), levels.last()) else {
             return Axis::of(Scale::linear(0.0, 1.0), Vec::new(), LEVEL_INSET);
         };
-        let log = lo > 0.0
-            && match choice {
-                LevelScale::Auto => hi / lo > 20.0,
-                LevelScale::Linear => false,
-                LevelScale::Log => true,
-            };
+        let log = lo > 0.0 && hi / lo > 20.0;
         let scale = if log {
             Scale::log(lo, hi)
         } else if lo > 0.0 && lo < hi / 2.0 {
@@ -300,11 +284,11 @@ mod tests {
 
     #[test]
     fn levels_choose_their_scale() {
-        assert!(Axis::levels(&CLASSIC, &[], LevelScale::Auto).is_log());
-        assert!(!Axis::levels(&[100.0, 200.0, 400.0], &[], LevelScale::Auto).is_log());
-        assert!(!Axis::levels(&[0.0, 200.0, 400.0], &[], LevelScale::Log).is_log());
-        assert!(Axis::levels(&[f64::NAN, f64::INFINITY], &[], LevelScale::Auto).ticks.is_empty());
-        assert_eq!(Axis::levels(&CLASSIC, &[], LevelScale::Auto).ticks.len(), 10);
+        assert!(Axis::levels(&CLASSIC, &[]).is_log());
+        assert!(!Axis::levels(&[100.0, 200.0, 400.0], &[]).is_log());
+        assert!(!Axis::levels(&[0.0, 1.0, 400.0], &[]).is_log());
+        assert!(Axis::levels(&[f64::NAN, f64::INFINITY], &[]).ticks.is_empty());
+        assert_eq!(Axis::levels(&CLASSIC, &[]).ticks.len(), 10);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The curve of a sweep: QPS on the left axis, latency on the right, over concurrency or rate.
 
-use super::axis::{Axis, LevelScale, Measure};
-use super::levels::{LevelKind, ascending, short};
+use model::sweep::LevelKind;
+use model::validity::Verdict;
+
+use super::axis::{Axis, Measure};
+use super::levels::{ascending, level_column, level_title, level_words, short};
 use super::number::{duration, level, percent, quantity, si};
 use super::palette::{Dash, Shape};
-use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, Validity, doubt_keys};
+use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
 
@@ -20,7 +23,7 @@ pub struct CurveLevel {
     /// 99th percentile of latency in seconds, where known.
     pub p99_s: Option<f64>,
     /// Whether the figures can be trusted.
-    pub validity: Validity,
+    pub validity: Verdict,
 }
 
 /// A further curve on the QPS axis, such as a fitted model.
@@ -46,12 +49,8 @@ pub struct LevelMark {
 pub struct Curve {
     /// Heading; names the target.
     pub title: String,
-    /// What to read from the chart; a sentence on the best level is made where this is `None`.
-    pub subtitle: Option<String>,
     /// What the levels are.
     pub kind: LevelKind,
-    /// How they are spread along x.
-    pub scale: LevelScale,
     /// The levels, in any order.
     pub levels: Vec<CurveLevel>,
     /// Index in `levels` of the highest QPS, to be ringed and named.
@@ -92,17 +91,17 @@ impl Curve {
             .flatten()
             .filter_map(|i| levels.get(*i).copied())
             .collect();
-        let x = Axis::levels(&levels, &marked, self.scale);
-        let x_title = self.kind.axis_title(x.is_log());
+        let x = Axis::levels(&levels, &marked);
+        let x_title = level_title(self.kind, x.is_log());
         let validities = self.levels.iter().map(|l| l.validity);
         Chart {
             title: self.title.clone(),
-            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            subtitle: self.reading(),
             desc: format!(
                 "Requests per second (left axis) and mean latency (right axis) over {} levels of \
                  {}. {}",
                 self.levels.len(),
-                self.kind.column(),
+                level_column(self.kind),
                 self.reading()
             ),
             keys: doubt_keys(validities),
@@ -191,7 +190,7 @@ impl Curve {
             let l = &self.levels[i];
             let tip = format!(
                 "{}: {} requests/s, mean {}",
-                self.kind.words(l.level),
+                level_words(self.kind, l.level),
                 si(l.requests_per_s),
                 duration(l.mean_s)
             );
@@ -291,7 +290,7 @@ impl Curve {
         let peak = format!(
             "QPS {verb} {} with {}, where the mean latency is {}.",
             si(best.requests_per_s),
-            self.kind.words(best.level),
+            level_words(self.kind, best.level),
             quantity(best.mean_s).map_or_else(|| "not known".into(), duration)
         );
         let ratio = last.requests_per_s / best.requests_per_s;
@@ -300,7 +299,7 @@ impl Curve {
         } else if ratio.is_finite() && ratio < 0.9 {
             format!(
                 "{peak} By {} it has fallen to {} of that.",
-                self.kind.words(last.level),
+                level_words(self.kind, last.level),
                 whole_percent(ratio)
             )
         } else {
@@ -310,14 +309,14 @@ impl Curve {
 
     fn table(&self) -> Table {
         let p99 = self.has_p99();
-        let mut headers = vec![self.kind.column(), "QPS (1/s)", "mean latency (ms)"];
+        let mut headers = vec![level_column(self.kind), "QPS (1/s)", "mean latency (ms)"];
         headers.extend(p99.then_some("p99 latency (ms)"));
         headers.push("validity");
         let mut table = Table::new(headers);
         for l in &self.levels {
             let mut row = vec![cell(l.level), cell(l.requests_per_s), cell(l.mean_s * 1e3)];
             row.extend(p99.then(|| cell_or_empty(l.p99_s.map(|p| p * 1e3))));
-            row.push(l.validity.code().into());
+            row.push(l.validity.name().into());
             table.push(row);
         }
         table

@@ -1,12 +1,15 @@
 //! Several sweeps over the same levels: QPS and mean latency of each, told apart by colour and
 //! marker.
 
-use super::axis::{Axis, LevelScale, Measure};
+use model::sweep::LevelKind;
+use model::validity::Verdict;
+
+use super::axis::{Axis, Measure};
 use super::curve::top;
-use super::levels::{LevelKind, Lookup, ascending, short, union};
+use super::levels::{Lookup, ascending, level_column, level_title, level_words, short, union};
 use super::number::{duration, quantity, si};
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Sample, Side, Style, Validity, doubt_keys};
+use super::parts::{Key, Line, Mark, Panel, Point, Sample, Side, Style, doubt_keys};
 use super::success::undrawn;
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
@@ -21,7 +24,7 @@ pub struct DiffLevel {
     /// Mean latency in seconds.
     pub mean_s: f64,
     /// Whether the figures can be trusted.
-    pub validity: Validity,
+    pub validity: Verdict,
 }
 
 /// A named sweep.
@@ -38,12 +41,8 @@ pub struct DiffSeries {
 pub struct Diff {
     /// Heading.
     pub title: String,
-    /// What to read from the chart; best against best where this is `None`.
-    pub subtitle: Option<String>,
     /// What the levels are.
     pub kind: LevelKind,
-    /// How they are spread along x.
-    pub scale: LevelScale,
     /// The sweeps.
     pub series: Vec<DiffSeries>,
 }
@@ -56,19 +55,19 @@ impl Diff {
     /// The chart.
     pub fn chart(&self) -> Chart {
         let levels = union(self.series.iter().flat_map(|s| &s.levels).map(|l| l.level));
-        let x = Axis::levels(&levels, &[], self.scale);
-        let x_title = self.kind.axis_title(x.is_log());
+        let x = Axis::levels(&levels, &[]);
+        let x_title = level_title(self.kind, x.is_log());
         let together = self.series.len() <= MOST_TOGETHER;
         let mut keys: Vec<Key> =
             self.drawn().map(|(i, s)| Key::line(style(i, Dash::Solid), s.name.clone())).collect();
         keys.extend(doubt_keys(self.series.iter().flat_map(|s| &s.levels).map(|l| l.validity)));
         Chart {
             title: self.title.clone(),
-            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            subtitle: self.reading(),
             desc: format!(
                 "Requests per second and mean latency of {} series over {}. {}",
                 self.series.len(),
-                self.kind.column(),
+                level_column(self.kind),
                 self.reading()
             ),
             keys,
@@ -109,7 +108,7 @@ impl Diff {
             let tip = format!(
                 "{}, {}: {} requests/s, mean {}",
                 short(&series.name),
-                self.kind.words(l.level),
+                level_words(self.kind, l.level),
                 si(l.requests_per_s),
                 duration(l.mean_s)
             );
@@ -174,8 +173,9 @@ impl Diff {
         };
         let share =
             |l: &DiffLevel| format!("{:.2} %", l.requests_per_s / base.requests_per_s * 100.0);
-        let at =
-            |l: &DiffLevel| format!("{} at {}", si(l.requests_per_s), self.kind.words(l.level));
+        let at = |l: &DiffLevel| {
+            format!("{} at {}", si(l.requests_per_s), level_words(self.kind, l.level))
+        };
         let name = short(&last.name);
         match others {
             [] => format!("The best QPS is {}.", at(base)),
@@ -201,13 +201,15 @@ impl Diff {
     }
 
     fn table(&self, levels: &[f64]) -> Table {
-        let doubts = self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity.is_doubtful());
+        let doubts =
+            self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity != Verdict::Valid);
         let columns = self.series.iter().flat_map(|s| {
             let figures = ["QPS (1/s)", "mean latency (ms)"].into_iter();
             let all = figures.chain(doubts.then_some("validity"));
             all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
         });
-        let mut table = Table::new(std::iter::once(self.kind.column().to_string()).chain(columns));
+        let mut table =
+            Table::new(std::iter::once(level_column(self.kind).to_string()).chain(columns));
         let by_level: Vec<_> =
             self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
         for level in levels {
@@ -216,7 +218,7 @@ impl Diff {
                 let found = series.at(*level);
                 row.push(cell_or_empty(found.map(|l| l.requests_per_s)));
                 row.push(cell_or_empty(found.map(|l| l.mean_s * 1e3)));
-                let validity = || found.map_or("", |l| l.validity.code()).to_string();
+                let validity = || found.map_or("", |l| l.validity.name()).to_string();
                 row.extend(doubts.then(validity));
             }
             table.push(row);

@@ -1,5 +1,7 @@
 //! From a chart to its SVG: the document around the plots. The inside of a plot is `plot`'s.
 
+use model::validity::Verdict;
+
 use super::fallback::Fallback;
 use super::frame::{
     Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SUBTITLE_SIZE, TITLE_SIZE, WIDTH,
@@ -7,7 +9,7 @@ use super::frame::{
 };
 use super::marker::{line_class, marker};
 use super::palette::{COLOURS, FITTING, ROOT, Shape, style_sheet};
-use super::parts::{Sample, Validity};
+use super::parts::Sample;
 use super::plot;
 use super::scale::Scale;
 use super::svg::{Anchor, Rect, Run, Svg, coordinate, escape, plain};
@@ -55,8 +57,7 @@ fn open(svg: &mut Svg, chart: &Chart, frame: &Frame, theme: Theme) {
     svg.raw(&format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{ROOT}\" role=\"img\" \
          aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" \
-         height=\"{height}\"{fitting}{pointer}>"
+         width=\"{width}\" height=\"{height}\"{fitting}{pointer}>"
     ));
     svg.raw(&format!("<title id=\"{id}-title\">{}</title>", escape(&clean(&chart.title))));
     svg.raw(&format!("<desc id=\"{id}-desc\">{}</desc>", escape(&clean(&chart.desc))));
@@ -157,7 +158,7 @@ fn draw_key(svg: &mut Svg, placed: &PlacedKey) {
                     (placed.x + SAMPLE_WIDTH / 2.0, middle),
                     shape,
                     style.colour,
-                    Validity::Valid,
+                    Verdict::Valid,
                 );
             }
         }

@@ -1,11 +1,13 @@
 //! What changed, figure by figure: each change with its interval, beside the margin that counts as
 //! none.
 
+use model::validity::Verdict;
+
 use super::Chart;
 use super::axis::{Axis, Tick};
 use super::number::significant;
 use super::palette::{Dash, Shape};
-use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, Validity};
+use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::scale::{Scale, linear_ticks};
 use super::table::{Table, cell};
 
@@ -101,7 +103,7 @@ impl Effects {
             let y = (n - 1 - i) as f64;
             let bar = [row.low, row.high].map(|end| Point::bare(percent(end), Some(y)));
             let tip = format!("{}: {:+.2} %, {}", row.name, percent(row.ratio), row.word);
-            let at = Point { x: percent(row.ratio), y, validity: Validity::Valid, tip };
+            let at = Point { x: percent(row.ratio), y, validity: Verdict::Valid, tip };
             [line(bar.to_vec(), None), line(vec![at], Some(Shape::Square))]
         })
         .collect()

@@ -2,44 +2,34 @@
 
 use std::collections::HashMap;
 
+use model::sweep::LevelKind;
+
 use super::number::{grouped, level};
 
-/// What the levels of a sweep are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LevelKind {
-    /// Connections in use at once (closed loop).
-    #[default]
-    Concurrency,
-    /// Arrivals wanted per second (open loop).
-    Rate,
+/// The name of the x axis.
+pub(super) fn level_title(kind: LevelKind, log: bool) -> String {
+    let name = match kind {
+        LevelKind::Concurrency => "concurrency (connections)",
+        LevelKind::Rate => "offered rate (arrivals/s)",
+    };
+    format!("{name}{}", if log { ", log scale" } else { "" })
 }
 
-impl LevelKind {
-    /// The name of the x axis.
-    pub(super) fn axis_title(self, log: bool) -> String {
-        let name = match self {
-            LevelKind::Concurrency => "concurrency (connections)",
-            LevelKind::Rate => "offered rate (arrivals/s)",
-        };
-        format!("{name}{}", if log { ", log scale" } else { "" })
+/// The header of the level column.
+pub(super) fn level_column(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Concurrency => "concurrency",
+        LevelKind::Rate => "rate (1/s)",
     }
+}
 
-    /// The header of the level column.
-    pub(super) fn column(self) -> &'static str {
-        match self {
-            LevelKind::Concurrency => "concurrency",
-            LevelKind::Rate => "rate (1/s)",
-        }
-    }
-
-    /// A level in a sentence: `25,000 connections`.
-    pub(super) fn words(self, v: f64) -> String {
-        let amount = if v.abs() < 1e7 { grouped(v) } else { level(v) };
-        match self {
-            LevelKind::Concurrency if v == 1.0 => "1 connection".into(),
-            LevelKind::Concurrency => format!("{amount} connections"),
-            LevelKind::Rate => format!("{amount} arrivals/s offered"),
-        }
+/// A level in a sentence: `25,000 connections`.
+pub(super) fn level_words(kind: LevelKind, v: f64) -> String {
+    let amount = if v.abs() < 1e7 { grouped(v) } else { level(v) };
+    match kind {
+        LevelKind::Concurrency if v == 1.0 => "1 connection".into(),
+        LevelKind::Concurrency => format!("{amount} connections"),
+        LevelKind::Rate => format!("{amount} arrivals/s offered"),
     }
 }
 

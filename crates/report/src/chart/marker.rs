@@ -1,7 +1,9 @@
 //! How lines and points look: their classes, and the shapes of markers.
 
+use model::validity::Verdict;
+
 use super::palette::{COLOURS, Shape};
-use super::parts::{Style, Validity};
+use super::parts::Style;
 use super::svg::{Svg, coordinate};
 
 /// Classes of a line.
@@ -19,10 +21,10 @@ pub(super) fn marker(
     at: (f64, f64),
     shape: Shape,
     colour: usize,
-    validity: Validity,
+    validity: Verdict,
 ) {
     let n = colour % COLOURS + 1;
-    let class = if validity == Validity::Valid { format!("m f{n}") } else { format!("h s{n}") };
+    let class = if validity == Verdict::Valid { format!("m f{n}") } else { format!("h s{n}") };
     let corners = shape.corners();
     if corners.is_empty() {
         svg.circle(at, MARKER, &class);
@@ -36,7 +38,7 @@ pub(super) fn marker(
         }
         svg.path(&(data + "Z"), &class);
     }
-    if validity == Validity::Invalid {
+    if validity == Verdict::Invalid {
         let r = MARKER * 1.6;
         let class = format!("x s{n}");
         svg.line((at.0 - r, at.1 - r), (at.0 + r, at.1 + r), &class);

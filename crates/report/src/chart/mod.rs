@@ -61,15 +61,12 @@ mod tests;
 mod text;
 mod timeline;
 
-pub use axis::LevelScale;
 pub use curve::{Curve, CurveLevel, LevelMark, Overlay};
 pub use diff::{Diff, DiffLevel, DiffSeries};
 pub use effects::{EffectRow, Effects};
 pub use fallback::OtherFont;
-pub use levels::LevelKind;
-pub use parts::Validity;
 pub use png::{ChartError, MOST_PIXELS};
-pub use search::{Limit, Search, SearchLevel, Tried};
+pub use search::{Search, SearchLevel, Tried};
 pub use spectrum::{Spectrum, SpectrumSeries};
 pub use success::{SuccessLevel, SuccessRate, SuccessSeries};
 pub use table::Table;

@@ -20,7 +20,9 @@ pub(super) fn significant(v: f64, digits: i32) -> String {
     }
     let magnitude = v.abs().log10().floor() as i32;
     if !(-5..=14).contains(&magnitude) {
-        return trim_exponent(&format!("{v:.*e}", (digits - 1).max(0) as usize));
+        let text = format!("{v:.*e}", (digits - 1).max(0) as usize);
+        let (mantissa, exponent) = text.split_once('e').expect("written with an exponent");
+        return format!("{}e{exponent}", trim(mantissa.to_string()));
     }
     let decimals = (digits - 1 - magnitude).max(0) as usize;
     trim(format!("{v:.decimals$}"))
@@ -31,13 +33,6 @@ fn trim(text: String) -> String {
         return text;
     }
     text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
-fn trim_exponent(text: &str) -> String {
-    match text.split_once('e') {
-        Some((mantissa, exponent)) => format!("{}e{exponent}", trim(mantissa.to_string())),
-        None => text.to_string(),
-    }
 }
 
 const SI: [(f64, &str); 5] = [(1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"), (1e15, "P")];

@@ -3,36 +3,10 @@
 //! The chart kinds (`curve`, `success`, `diff`, `timeline`, `spectrum`) say what to show in these
 //! terms; `draw` puts it on the page. Values are in the units of their axes, never pixels.
 
+use model::validity::Verdict;
+
 use super::axis::Axis;
 use super::palette::{Dash, Shape};
-
-/// Whether a measured number may be believed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Validity {
-    /// The number stands. Drawn as a filled marker.
-    #[default]
-    Valid,
-    /// QPS "at least", latency "at most": the generator's side was the limit. Drawn hollow.
-    LowerBound,
-    /// Not to be believed. Drawn hollow and crossed out.
-    Invalid,
-}
-
-impl Validity {
-    /// Whether the number does not simply stand.
-    pub(super) fn is_doubtful(self) -> bool {
-        self != Validity::Valid
-    }
-
-    /// The word for it in tables.
-    pub(super) fn code(self) -> &'static str {
-        match self {
-            Validity::Valid => "VALID",
-            Validity::LowerBound => "LOWER_BOUND",
-            Validity::Invalid => "INVALID",
-        }
-    }
-}
 
 /// Which vertical axis a mark belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +31,7 @@ pub(super) struct Style {
 pub(super) struct Point {
     pub x: f64,
     pub y: f64,
-    pub validity: Validity,
+    pub validity: Verdict,
     /// Said when the pointer rests on the marker.
     pub tip: String,
 }
@@ -65,7 +39,7 @@ pub(super) struct Point {
 impl Point {
     /// A point without words, breaking the line where `y` is missing.
     pub(super) fn bare(x: f64, y: Option<f64>) -> Point {
-        Point { x, y: y.unwrap_or(f64::NAN), validity: Validity::Valid, tip: String::new() }
+        Point { x, y: y.unwrap_or(f64::NAN), validity: Verdict::Valid, tip: String::new() }
     }
 }
 
@@ -121,7 +95,7 @@ pub(super) enum Sample {
     None,
     Line(Style),
     /// The marker of a point that is not valid.
-    Doubtful(Validity),
+    Doubtful(Verdict),
 }
 
 /// Words that explain a look.
@@ -194,10 +168,10 @@ impl Panel {
 }
 
 /// The keys for the doubtful points among `validities`, if there are any.
-pub(super) fn doubt_keys(validities: impl Iterator<Item = Validity> + Clone) -> Vec<Key> {
+pub(super) fn doubt_keys(validities: impl Iterator<Item = Verdict> + Clone) -> Vec<Key> {
     let words = [
-        (Validity::LowerBound, "at least (latency: at most): the generator was the limit"),
-        (Validity::Invalid, "INVALID: do not quote"),
+        (Verdict::LowerBound, "at least (latency: at most): the generator was the limit"),
+        (Verdict::Invalid, "INVALID: do not quote"),
     ];
     words
         .into_iter()

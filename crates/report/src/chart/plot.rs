@@ -1,5 +1,7 @@
 //! The inside of one panel: grid, ticks, bands, bars, lines, markers, and the words among them.
 
+use model::validity::Verdict;
+
 use super::axis::{Axis, Tick, kept};
 use super::frame::{LABEL_SIZE, PAD, TICK_SIZE, WIDTH, extent, project};
 use super::marker::{line_class, marker};
@@ -212,7 +214,7 @@ fn markers(svg: &mut Svg, view: &View, line: &Line) {
         let Some(at) = view.point(line.side, point).filter(|at| inside(*at, &view.rect)) else {
             continue;
         };
-        let doubtful = point.validity.is_doubtful();
+        let doubtful = point.validity != Verdict::Valid;
         if crowded && !(doubtful && at.0 - last >= 4.0) {
             continue;
         }

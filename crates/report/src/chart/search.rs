@@ -1,8 +1,11 @@
 //! The picture of a search for capacity: what limits it over the level, what held and what broke, and
 //! the interval that the capacity is in.
 
-use super::axis::{Axis, LevelScale, Measure};
-use super::levels::LevelKind;
+use model::capacity::Unit;
+use model::sweep::LevelKind;
+
+use super::axis::{Axis, Measure};
+use super::levels::{level_column, level_title, level_words};
 use super::number::{duration, percent, quantity, si};
 use super::palette::{Dash, Shape};
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
@@ -34,20 +37,8 @@ pub struct SearchLevel {
     pub purpose: String,
 }
 
-/// The unit of the limiting objective.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Limit {
-    /// Seconds.
-    #[default]
-    Time,
-    /// A ratio, 0 to 1.
-    Share,
-    /// A number.
-    Count,
-}
-
 /// The figures of a search's picture.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Search {
     /// Heading; names the target.
     pub title: String,
@@ -57,8 +48,8 @@ pub struct Search {
     pub kind: LevelKind,
     /// The limiting objective, as written.
     pub objective: String,
-    /// Its unit.
-    pub measure: Limit,
+    /// Its unit; times are in seconds all the same.
+    pub measure: Unit,
     /// Its limit.
     pub limit: Option<f64>,
     /// The levels in the order they were tried.
@@ -92,7 +83,7 @@ impl Search {
             self.capacity.into_iter().chain(ends.into_iter().flatten()).collect();
         let levels: Vec<f64> =
             self.levels.iter().map(|l| l.level).chain(marked.iter().copied()).collect();
-        let x = Axis::levels(&levels, &marked, LevelScale::Auto);
+        let x = Axis::levels(&levels, &marked);
         Chart {
             title: self.title.clone(),
             subtitle: self.subtitle.clone(),
@@ -103,7 +94,7 @@ impl Search {
                 self.subtitle
             ),
             keys: self.keys(),
-            x_title: self.kind.axis_title(x.is_log()),
+            x_title: level_title(self.kind, x.is_log()),
             x,
             panels: vec![self.panel()],
             bands: self.bands(),
@@ -126,8 +117,8 @@ impl Search {
         }
         let axis = self.axis();
         let unit = match self.measure {
-            Limit::Time if axis.is_log() => " (log scale)".to_owned(),
-            Limit::Time => format!(" ({})", axis.time_symbol()),
+            Unit::Nanoseconds if axis.is_log() => " (log scale)".to_owned(),
+            Unit::Nanoseconds => format!(" ({})", axis.time_symbol()),
             _ => String::new(),
         };
         let name = format!("measured under {}{unit}", self.objective);
@@ -147,22 +138,22 @@ impl Search {
         let most = values.iter().copied().fold(0.0, f64::max);
         let least = values.iter().copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
         let axis = match self.measure {
-            Limit::Time if most > LOG_RATIO * least => {
+            Unit::Nanoseconds if most > LOG_RATIO * least => {
                 Axis::quantity_log(Measure::Time, least, most)
             }
-            Limit::Time => Axis::quantity(Measure::Time, most, 5),
-            Limit::Share => {
+            Unit::Nanoseconds => Axis::quantity(Measure::Time, most, 5),
+            Unit::Ratio => {
                 let shares: Vec<f64> = values.into_iter().filter(|v| *v <= 1.0).collect();
                 Axis::success(&shares)
             }
-            Limit::Count => Axis::quantity(Measure::Count, most, 5),
+            Unit::Count => Axis::quantity(Measure::Count, most, 5),
         };
         axis.with_headroom(22.0)
     }
 
     /// A value in the unit of the axis.
     fn scaled(&self, value: f64) -> f64 {
-        if self.measure == Limit::Share { value * 100.0 } else { value }
+        if self.measure == Unit::Ratio { value * 100.0 } else { value }
     }
 
     /// The points of one look, not joined: a search is no course.
@@ -171,7 +162,7 @@ impl Search {
         let point = |l: &SearchLevel| {
             let value = l.value.and_then(quantity).map(|v| self.scaled(v));
             let shown = l.value.map_or_else(|| "not measured".to_owned(), |v| self.words(v));
-            let tip = format!("{}, {}: {shown}", l.purpose, self.kind.words(l.level));
+            let tip = format!("{}, {}: {shown}", l.purpose, level_words(self.kind, l.level));
             [Point { tip, ..Point::bare(l.level, value) }, Point::bare(l.level, None)]
         };
         Line {
@@ -184,9 +175,9 @@ impl Search {
 
     fn words(&self, value: f64) -> String {
         match self.measure {
-            Limit::Time => duration(value),
-            Limit::Share => percent(value),
-            Limit::Count => si(value),
+            Unit::Nanoseconds => duration(value),
+            Unit::Ratio => percent(value),
+            Unit::Count => si(value),
         }
     }
 
@@ -199,17 +190,17 @@ impl Search {
 
     fn table(&self) -> Table {
         let unit = match self.measure {
-            Limit::Time => "(ms)",
-            Limit::Share => "(%)",
-            Limit::Count => "",
+            Unit::Nanoseconds => "(ms)",
+            Unit::Ratio => "(%)",
+            Unit::Count => "",
         };
         let value = format!("{} {unit}", self.objective);
-        let mut table = Table::new(["step", self.kind.column(), value.trim(), "outcome"]);
+        let mut table = Table::new(["step", level_column(self.kind), value.trim(), "outcome"]);
         for l in &self.levels {
             let scale = match self.measure {
-                Limit::Time => 1e3,
-                Limit::Share => 100.0,
-                Limit::Count => 1.0,
+                Unit::Nanoseconds => 1e3,
+                Unit::Ratio => 100.0,
+                Unit::Count => 1.0,
             };
             let outcome = LOOKS.iter().find(|(tried, ..)| *tried == l.tried).map_or("", |l| l.2);
             table.push(vec![

@@ -1,11 +1,13 @@
 //! The latency spectrum: every percentile from the minimum to the maximum, each further nine given
 //! equal room.
 
+use model::validity::Verdict;
+
 use super::axis::{Axis, Measure};
 use super::levels::{Lookup, short};
 use super::number::{duration, grouped, quantity};
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, Validity};
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Style};
 use super::success::undrawn;
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
@@ -29,8 +31,6 @@ pub struct SpectrumSeries {
 pub struct Spectrum {
     /// Heading.
     pub title: String,
-    /// What to read from the chart; the first series in words where this is `None`.
-    pub subtitle: Option<String>,
     /// The distributions.
     pub series: Vec<SpectrumSeries>,
 }
@@ -54,7 +54,7 @@ impl Spectrum {
         let key = |i: usize| Key::line(style(i), self.series[i].name.clone());
         Chart {
             title: self.title.clone(),
-            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            subtitle: self.reading(),
             desc: format!(
                 "Latency by percentile of {} distributions. {}",
                 self.series.len(),
@@ -106,7 +106,7 @@ impl Spectrum {
         let mut marks = Vec::new();
         if let Some(max) = max {
             let tip = format!("{} max: {}", short(&series.name), duration(max));
-            let end = Point { x: 100.0, y: max, validity: Validity::Valid, tip };
+            let end = Point { x: 100.0, y: max, validity: Verdict::Valid, tip };
             let start = points.last().map(|p| bare(*p));
             let step = Style { dash: Dash::Dotted, shape: None, thin: true, ..look };
             let points = start.into_iter().chain([end.clone()]).collect();

@@ -1,10 +1,13 @@
 //! Success rate over the levels of a sweep, for one series or several.
 
-use super::axis::{Axis, LevelScale};
-use super::levels::{LevelKind, Lookup, ascending, short, union};
+use model::sweep::LevelKind;
+use model::validity::Verdict;
+
+use super::axis::Axis;
+use super::levels::{Lookup, ascending, level_column, level_title, level_words, short, union};
 use super::number::percent;
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, Validity, doubt_keys};
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::scale::Scale;
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
@@ -17,7 +20,7 @@ pub struct SuccessLevel {
     /// Successes / attempts, 0 to 1. Anything else counts as not measured.
     pub success_ratio: f64,
     /// Whether the figure may be believed.
-    pub validity: Validity,
+    pub validity: Verdict,
 }
 
 /// A named line.
@@ -34,12 +37,8 @@ pub struct SuccessSeries {
 pub struct SuccessRate {
     /// Heading; names the target.
     pub title: String,
-    /// What to read from the chart; made where this is `None`.
-    pub subtitle: Option<String>,
     /// What the levels are.
     pub kind: LevelKind,
-    /// How they are spread along x.
-    pub scale: LevelScale,
     /// The lines.
     pub series: Vec<SuccessSeries>,
 }
@@ -55,8 +54,8 @@ impl SuccessRate {
     /// The chart.
     pub fn chart(&self) -> Chart {
         let levels = union(self.series.iter().flat_map(|s| &s.levels).map(|l| l.level));
-        let x = Axis::levels(&levels, &[], self.scale);
-        let x_title = self.kind.axis_title(x.is_log());
+        let x = Axis::levels(&levels, &[]);
+        let x_title = level_title(self.kind, x.is_log());
         let y = Axis::success(&self.ratios());
         let heading = match y.scale {
             Scale::Nines { .. } => "success rate (each step up: a tenth of the failures)",
@@ -72,10 +71,10 @@ impl SuccessRate {
         keys.extend(doubt_keys(self.series.iter().flat_map(|s| &s.levels).map(|l| l.validity)));
         Chart {
             title: self.title.clone(),
-            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            subtitle: self.reading(),
             desc: format!(
                 "Success rate in per cent over {}. {}",
-                self.kind.column(),
+                level_column(self.kind),
                 self.reading()
             ),
             keys,
@@ -117,7 +116,7 @@ impl SuccessRate {
                 tip: format!(
                     "{} {}: {}",
                     short(&series.name),
-                    self.kind.words(l.level),
+                    level_words(self.kind, l.level),
                     share.map_or_else(|| "not measured".into(), percent)
                 ),
                 ..Point::bare(l.level, share.map(|r| r * 100.0))
@@ -149,12 +148,15 @@ impl SuccessRate {
             .min_by(|a, b| a.1.success_ratio.total_cmp(&b.1.success_ratio));
         let Some((series, low)) = lowest else { return String::new() };
         let whose = if several { format!(" ({})", short(&series.name)) } else { String::new() };
-        let worst =
-            format!("{} at {}{whose}", percent(low.success_ratio), self.kind.words(low.level));
+        let worst = format!(
+            "{} at {}{whose}",
+            percent(low.success_ratio),
+            level_words(self.kind, low.level)
+        );
         match self.first_failing() {
             Some(level) if !several && level < low.level => format!(
                 "Requests begin to fail at {}; success is lowest, {worst}.",
-                self.kind.words(level)
+                level_words(self.kind, level)
             ),
             _ => format!("Success is lowest, {worst}."),
         }
@@ -167,12 +169,14 @@ impl SuccessRate {
     }
 
     fn table(&self, levels: &[f64]) -> Table {
-        let doubts = self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity.is_doubtful());
+        let doubts =
+            self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity != Verdict::Valid);
         let columns = self.series.iter().flat_map(|s| {
             let all = std::iter::once("success (%)").chain(doubts.then_some("validity"));
             all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
         });
-        let mut table = Table::new(std::iter::once(self.kind.column().to_string()).chain(columns));
+        let mut table =
+            Table::new(std::iter::once(level_column(self.kind).to_string()).chain(columns));
         let by_level: Vec<_> =
             self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
         for level in levels {
@@ -180,7 +184,7 @@ impl SuccessRate {
             for series in &by_level {
                 let found = series.at(*level);
                 row.push(cell_or_empty(found.map(|l| l.success_ratio * 100.0)));
-                let validity = || found.map_or("", |l| l.validity.code()).to_string();
+                let validity = || found.map_or("", |l| l.validity.name()).to_string();
                 row.extend(doubts.then(validity));
             }
             table.push(row);

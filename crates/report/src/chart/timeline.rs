@@ -59,8 +59,6 @@ pub struct Span {
 pub struct Timeline {
     /// Heading.
     pub title: String,
-    /// What to read from the chart; made where this is `None`.
-    pub subtitle: Option<String>,
     /// Requests per second over the measured window; the mean of its seconds where this is `None`.
     pub mean_per_s: Option<f64>,
     /// The seconds in order.
@@ -85,7 +83,7 @@ impl Timeline {
         panels.extend(self.in_flight(step));
         Chart {
             title: self.title.clone(),
-            subtitle: self.subtitle.clone().unwrap_or_else(|| self.reading()),
+            subtitle: self.reading(),
             desc: format!(
                 "Throughput, latency, errors and requests in flight over {} points in time. {}",
                 self.seconds.len(),

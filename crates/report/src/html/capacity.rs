@@ -30,8 +30,7 @@ pub fn capacity(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -
     }
     let command = parts::command(&record.command);
     sections.push(Section { id: "reproduce", heading: "Reproduce", body: command });
-    let json = serde_json::to_string(record).unwrap_or_else(|_| "null".to_owned());
-    page(&title, banner(record, reading, run), &sections, ("plimsoll-capacity", &json))
+    page(&title, banner(record, reading, run), &sections, ("plimsoll-capacity", record))
 }
 
 fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Markup {
@@ -48,14 +47,9 @@ fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Mark
 }
 
 fn summary(record: &CapacitySearch, reading: &Reading) -> Markup {
-    let facts: Vec<(String, String)> = capacity::facts(record, reading)
-        .into_iter()
-        .map(|(name, words)| (name.to_owned(), parts::outside(&words)))
-        .collect();
-    html! {
-        (parts::tiles(&tiles(record)))
-        (parts::facts(&facts))
-    }
+    let facts = capacity::facts(record, reading).into_iter();
+    let facts: Vec<_> = facts.map(|(name, words)| (name.into(), parts::outside(&words))).collect();
+    html! { (parts::tiles(&tiles(record))) (parts::facts(&facts)) }
 }
 
 fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
@@ -77,16 +71,12 @@ fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
         || "not confirmed by a hold".to_owned(),
         |ns| format!("held for {}", show_duration(ns)),
     );
+    let success = line.success_ratio.map_or_else(|| "-".to_owned(), share);
     vec![
         ("Capacity", words::level_of(kind, level), confirmed),
         ("Interval", interval, String::new()),
         ("Response p99 at capacity", show_duration(line.response_ns.p99), String::new()),
-        (
-            "Success at \
-            capacity",
-            line.success_ratio.map_or_else(|| "-".to_owned(), share),
-            String::new(),
-        ),
+        ("Success at capacity", success, String::new()),
     ]
 }
 
@@ -109,10 +99,7 @@ fn latency(at: &Run) -> Markup {
     html! {
         (parts::latencies(at))
         (parts::chart(&charts::spectrum(at).chart()))
-        h3 { "Generator's machine" }
-        (parts::environment(&at.environment))
-        h3 { "Plan" }
-        (parts::facts(&run::plan(&at.plan)))
+        (run::environment(at, "Plan"))
     }
 }
 

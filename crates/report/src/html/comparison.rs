@@ -37,8 +37,8 @@ pub fn comparison(compared: &Compared) -> String {
         let body = rounds(compared.rounds);
         sections.insert(1, Section { id: "rounds", heading: "Rounds", body });
     }
-    let json = serde_json::to_string(comparison).unwrap_or_else(|_| "null".to_owned());
-    page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-compare", &json))
+    let data = ("plimsoll-compare", comparison);
+    page(&Title { name: &name, lines }, banner(comparison), &sections, data)
 }
 
 fn banner(comparison: &Comparison) -> Markup {

@@ -40,9 +40,13 @@ pub fn diff(comparison: &Comparison) -> String {
         diff.kind.name(),
         names.last().map_or("", String::as_str)
     )];
+    let drawn = html! {
+        (parts::chart(&charts::diff(&name, curves).chart()))
+        (parts::chart(&charts::success(&format!("Success rate: {name}"), curves).chart()))
+    };
     let mut sections = vec![
         Section { id: "summary", heading: "Summary", body: summary(diff) },
-        Section { id: "curve", heading: "Curves", body: drawn(curves, &name) },
+        Section { id: "curve", heading: "Curves", body: drawn },
         Section { id: "levels", heading: "Levels", body: levels(diff) },
         Section { id: "environment", heading: "Environment", body: environment(curves) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(comparison.command) },
@@ -51,8 +55,7 @@ pub fn diff(comparison: &Comparison) -> String {
         let body = judged(comparison);
         sections.insert(1, Section { id: "judgement", heading: "Judgement", body });
     }
-    let json = serde_json::to_string(curves).unwrap_or_else(|_| "null".to_owned());
-    page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-diff", &json))
+    page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-diff", &curves))
 }
 
 fn judged(comparison: &Comparison) -> Markup {
@@ -123,13 +126,6 @@ fn summary(diff: &Diff) -> Markup {
         @for of in 0..last {
             @if let Some(sentence) = diff.best_sentence(of) { p.reading { (parts::outside(&sentence)) } }
         }
-    }
-}
-
-fn drawn(curves: &[Curve], name: &str) -> Markup {
-    html! {
-        (parts::chart(&charts::diff(name, curves).chart()))
-        (parts::chart(&charts::success(&format!("Success rate: {name}"), curves).chart()))
     }
 }
 

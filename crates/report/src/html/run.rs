@@ -13,7 +13,8 @@ use super::{Section, Title, mix, objectives, page, parts};
 use crate::charts;
 use crate::figure::{bytes, clean, count, rate, share, share_of};
 use crate::text::{
-    attempts, available, ceiling, dip_cells, load, processor_time, success, users, workers,
+    attempts, available, ceiling, concurrency, dip_cells, load, processor_time, success, users,
+    workers,
 };
 
 /// The page of `run`.
@@ -35,14 +36,13 @@ pub fn run(run: &Run) -> String {
         Section { id: "timeline", heading: "Timeline", body: timeline(run) },
         Section { id: "latency", heading: "Latency", body: latency(run) },
         Section { id: "errors", heading: "Statuses and errors", body: errors(run) },
-        Section { id: "environment", heading: "Environment", body: environment(run) },
+        Section { id: "environment", heading: "Environment", body: environment(run, "Plan") },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(&run.command) },
     ];
     let first = objectives.into_iter().chain([summary]).chain(endpoints);
     let sections: Vec<Section> = first.chain(rest).collect();
-    let json = serde_json::to_string(run).unwrap_or_else(|_| "null".to_owned());
     let banner = parts::verdict(&run.validity, parts::early(run));
-    page(&title, banner, &sections, ("plimsoll-run", &json))
+    page(&title, banner, &sections, ("plimsoll-run", run))
 }
 
 fn subtitle(run: &Run) -> String {
@@ -88,7 +88,7 @@ fn summary(run: &Run) -> Markup {
 }
 
 fn details(run: &Run) -> Vec<(String, String)> {
-    let (totals, rates, at_once) = (&run.totals, &run.rates, &run.concurrency);
+    let (totals, rates) = (&run.totals, &run.rates);
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![
         fact("Attempts", format!("{} in {}", attempts(run), show_duration(totals.duration_ns))),
@@ -101,17 +101,7 @@ fn details(run: &Run) -> Vec<(String, String)> {
                 rate(rates.requests_per_s)
             ),
         ),
-        fact(
-            "Concurrency",
-            format!(
-                "planned {}, open {} (max {}), in flight {} (max {})",
-                count(at_once.planned.into()),
-                rate(at_once.open_mean),
-                count(at_once.open_max.into()),
-                rate(at_once.in_flight_mean),
-                count(at_once.in_flight_max.into())
-            ),
-        ),
+        fact("Concurrency", concurrency(run)),
         fact(
             "Bytes",
             format!(
@@ -209,17 +199,18 @@ fn errors(run: &Run) -> Markup {
     }
 }
 
-fn environment(run: &Run) -> Markup {
+/// Where a run came from, and its plan under a heading.
+pub(super) fn environment(run: &Run, plan_heading: &str) -> Markup {
     html! {
         h3 { "Generator's machine" }
         (parts::environment(&run.environment))
-        h3 { "Plan" }
+        h3 { (plan_heading) }
         (parts::facts(&plan(&run.plan)))
     }
 }
 
 /// The plan's settings that a reader may ask for; the rest is in the JSON.
-pub(super) fn plan(plan: &Plan) -> Vec<(String, String)> {
+fn plan(plan: &Plan) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
     let mut facts = vec![

@@ -33,8 +33,7 @@ pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(&sweep.command) },
     ];
     let sections: Vec<Section> = objectives.into_iter().chain(rest).collect();
-    let json = serde_json::to_string(sweep).unwrap_or_else(|_| "null".to_owned());
-    page(&title, banner(sweep, reading), &sections, ("plimsoll-sweep", &json))
+    page(&title, banner(sweep, reading), &sections, ("plimsoll-sweep", sweep))
 }
 
 fn subtitle(sweep: &Sweep) -> String {
@@ -182,10 +181,5 @@ fn environment(sweep: &Sweep) -> Markup {
     let Some(first) = sweep.levels.first() else {
         return html! { p { "No level was run." } };
     };
-    html! {
-        h3 { "Generator's machine" }
-        (parts::environment(&first.run.environment))
-        h3 { "Plan of the first level" }
-        (parts::facts(&run::plan(&first.run.plan)))
-    }
+    run::environment(&first.run, "Plan of the first level")
 }

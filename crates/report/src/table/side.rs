@@ -42,9 +42,8 @@ fn pair(diff: &Diff, ours: usize, last: usize, style: Style) -> String {
         grid.row(ours.into_iter().chain(figures(row, last)));
     }
     let table = grid.print();
-    let (head, body) = table.split_at(table.find('\n').unwrap_or(0));
-    let names = names([&diff.names[ours], &diff.names[last]], head, style);
-    names + &style.paint(Tone::Strong, head) + body
+    let head = table.lines().next().unwrap_or_default();
+    names([&diff.names[ours], &diff.names[last]], head, style) + &grid.print_headed(style)
 }
 
 /// A curve's figures at a level as text: QPS, mean, success.

@@ -53,25 +53,29 @@ fn overview(run: &Run, style: Style) -> Option<String> {
         rate(rates.achieved_per_s),
         rate(rates.requests_per_s)
     );
+    let lines = [
+        ("Load", load(&run.plan)),
+        ("Attempts", attempts(run)),
+        ("Success", success(run)),
+        ("Rates", per_s),
+        ("Concurrency", concurrency(run)),
+    ];
+    let users = users(run).map(|line| ("Users", line));
+    let lines = lines.into_iter().chain(users);
+    Some(lines.map(|(name, line)| named(style, name, &[line])).collect())
+}
+
+/// Connections and requests at once, in words.
+pub(crate) fn concurrency(run: &Run) -> String {
     let at_once = &run.concurrency;
-    let connections = format!(
+    format!(
         "planned {}, open {} (max {}), in flight {} (max {})",
         count(at_once.planned.into()),
         rate(at_once.open_mean),
         count(at_once.open_max.into()),
         rate(at_once.in_flight_mean),
         count(at_once.in_flight_max.into())
-    );
-    let lines = [
-        ("Load", load(&run.plan)),
-        ("Attempts", attempts(run)),
-        ("Success", success(run)),
-        ("Rates", per_s),
-        ("Concurrency", connections),
-    ];
-    let users = users(run).map(|line| ("Users", line));
-    let lines = lines.into_iter().chain(users);
-    Some(lines.map(|(name, line)| named(style, name, &[line])).collect())
+    )
 }
 
 /// How the users were served, where not all of them were, or some far better than others.
@@ -173,12 +177,10 @@ fn latencies(run: &Run, style: Style) -> Option<String> {
     for (name, summary) in rows {
         grid.row([name.to_owned()].into_iter().chain(latency_cells(summary)));
     }
-    let table = grid.print();
-    let (header, body) = table.split_at(table.find('\n').unwrap_or(0));
     let same = response_is_service(run).then(|| SAME.to_owned());
     let notes = same.into_iter().chain(handshakes(run));
     let notes: String = notes.map(|note| style.paint(Tone::Soft, &note) + "\n").collect();
-    Some(style.paint(Tone::Strong, header) + body + &notes)
+    Some(grid.print_headed(style) + &notes)
 }
 
 fn statuses(run: &Run, style: Style) -> Option<String> {

@@ -4,7 +4,7 @@ use model::endpoint::{EndpointRun, FlowRun};
 use model::run::Run;
 use model::units::{Nanos, show_duration};
 
-use super::{Style, Tone};
+use super::Style;
 use crate::figure::{clean, count, rate, share, share_of};
 use crate::grid::{Grid, Lean};
 
@@ -129,9 +129,7 @@ fn table<'a, const N: usize>(
     for (name, cells) in rows.take(MOST) {
         grid.row([clean(name, NAME)].into_iter().chain(cells.into_iter().take(COLUMNS)));
     }
-    let table = grid.print();
-    let (header, body) = table.split_at(table.find('\n').unwrap_or(0));
-    let mut out = style.paint(Tone::Strong, header) + body;
+    let mut out = grid.print_headed(style);
     if more > 0 {
         out += &format!("and {} more; all of them are in the JSON\n", count(more as u64));
     }

@@ -5,8 +5,8 @@ use model::{Abort, Judgement, Ruling, Sweep};
 use verdict::objective::levels::{Holding, holds};
 use verdict::objective::words::{conclusion, figure, interval};
 
-use super::{COLUMNS, Style, Tone};
-use crate::figure::{clean, level, wrap};
+use super::{Style, Tone, paragraph};
+use crate::figure::{clean, level};
 use crate::grid::{Grid, Lean};
 
 /// Longest a sentence may be.
@@ -30,9 +30,7 @@ pub fn section(run: &Run, style: Style) -> Option<String> {
         let name = held.ruling.name();
         out += &line.replacen(name, &style.paint(tone(held.ruling), name), 1);
         out.push('\n');
-        for line in wrap(&clean(&held.reason, LONGEST), COLUMNS - 6) {
-            out += &format!("      {line}\n");
-        }
+        out += &paragraph(&clean(&held.reason, LONGEST), "      ");
     }
     out += &conclusion(&run.objectives).map_or_else(String::new, |words| words + "\n");
     Some(out)
@@ -57,16 +55,13 @@ pub fn sweep(sweep: &Sweep, holding: &Holding, style: Style) -> String {
         };
         grid.row([level(held.level)].into_iter().chain(cells).chain([mark.to_owned()]));
     }
-    let table = grid.print();
-    let (header, rows) = table.split_at(table.find('\n').unwrap_or(0));
-    let lines = wrap(&clean(&holding.sentence, LONGEST), COLUMNS).join("\n");
-    format!("{}{rows}\n{lines}\n", style.paint(Tone::Strong, header))
+    grid.print_headed(style) + "\n" + &paragraph(&clean(&holding.sentence, LONGEST), "")
 }
 
 fn aborted(abort: &Abort, style: Style) -> String {
-    let head = style.paint(Tone::Bad, "ABORTED");
     let words = format!("by --abort-on '{}': {}.", abort.rule, abort.text);
-    format!("{head} {}\n", wrap(&clean(&words, LONGEST), COLUMNS - 8).join("\n        "))
+    let text = paragraph(&clean(&words, LONGEST), "ABORTED ");
+    text.replacen("ABORTED", &style.paint(Tone::Bad, "ABORTED"), 1)
 }
 
 /// The preset that all objectives come from, if one does.
@@ -100,6 +95,7 @@ const fn tone(ruling: Ruling) -> Tone {
 
 #[cfg(test)]
 mod tests {
+    use super::super::COLUMNS;
     use super::*;
     use crate::sample;
 

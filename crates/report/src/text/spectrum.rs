@@ -30,17 +30,15 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
 }
 
 fn draw(latencies: &Latencies<u64>, heading: &str, style: Style) -> String {
-    let nines = depth(latencies.count());
+    // The nines that the samples can show: at least one of them must lie beyond the last.
+    let nines = (latencies.count() as f64).log10().floor().clamp(1.0, f64::from(MOST_NINES)) as u32;
     let width = FIRST + EACH * (nines as usize - 1);
     let quantile = |column: usize| latencies.at_quantile(share(column));
     let mut values: Vec<Nanos> = (0..width).map(quantile).collect();
     values.extend([latencies.max(); MAX]);
     let scale = Scale::of(values[0], latencies.max());
-    let mut out = format!(
-        "{}{}\n",
-        style.paint(Tone::Strong, heading),
-        style.paint(Tone::Soft, scale.note())
-    );
+    let note = style.paint(Tone::Soft, if scale.log { " (log scale)" } else { "" });
+    let mut out = format!("{}{note}\n", style.paint(Tone::Strong, heading));
     for row in (0..ROWS).rev() {
         let label = if row % 2 == 1 {
             show_duration(scale.at((row + 1) as f64 / ROWS as f64))
@@ -52,11 +50,6 @@ fn draw(latencies: &Latencies<u64>, heading: &str, style: Style) -> String {
         out.push('\n');
     }
     out + &axis(nines, width)
-}
-
-/// Nines that the samples can show: at least one of them must lie beyond the last.
-fn depth(count: u64) -> u32 {
-    (count as f64).log10().floor().clamp(1.0, f64::from(MOST_NINES)) as u32
 }
 
 /// The share of requests at a column.
@@ -104,10 +97,6 @@ impl Scale {
         let (median, max) = (median.max(1) as f64, max.max(2) as f64);
         let log = max / median > LOG_RATIO;
         Self { low: if log { median / 2.0 } else { 0.0 }, high: max, log }
-    }
-
-    const fn note(&self) -> &'static str {
-        if self.log { " (log scale)" } else { "" }
     }
 
     fn height(&self, nanos: Nanos) -> f64 {

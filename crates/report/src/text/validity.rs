@@ -3,8 +3,8 @@
 use model::run::Run;
 use model::validity::{Validity, Verdict};
 
-use super::{COLUMNS, Style, Tone};
-use crate::figure::{clean, wrap};
+use super::{COLUMNS, Style, Tone, paragraph};
+use crate::figure::clean;
 
 /// Longest a reason may be.
 const LONGEST: usize = 1000;
@@ -46,9 +46,7 @@ pub(super) fn verdict(validity: &Validity, style: Style) -> String {
             if reason.consequence == Verdict::Valid { "note" } else { reason.consequence.name() };
         let head = format!("{mark}, {}", reason.code.name());
         out += &format!("  {}\n", style.paint(Tone::Strong, &head));
-        for line in wrap(&clean(&reason.text, LONGEST), COLUMNS - 4) {
-            out += &format!("    {line}\n");
-        }
+        out += &paragraph(&clean(&reason.text, LONGEST), "    ");
     }
     out
 }

@@ -327,7 +327,8 @@ pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &Finding
         let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
         let column = error.column().saturating_sub(1).min(body.len());
         let shown = String::from_utf8_lossy(&body[column.saturating_sub(20)..]).into_owned();
-        let filled = if kind.is_fixed() { "" } else { " once its placeholders are filled in" };
+        let fixed = matches!(kind.form, Form::Fixed(_));
+        let filled = if fixed { "" } else { " once its placeholders are filled in" };
         let what = format!("is not JSON{filled}: {what}, near {}", quote(&shown));
         findings.add(&inside(path, "body"), what);
     }

@@ -59,10 +59,6 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    pub(super) fn into_variables(self) -> Vec<Value> {
-        self.variables.into_iter().map(|(_, value)| value).collect()
-    }
-
     /// The values of the variables, by number.
     pub(super) fn variable_values(&self) -> Vec<Value> {
         self.variables.iter().map(|(_, value)| value.clone()).collect()

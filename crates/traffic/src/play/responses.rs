@@ -89,12 +89,9 @@ impl Responses {
         self.by_user[user].back_mut()
     }
 
-    fn oldest(&mut self, user: u32) -> Option<&mut Flight> {
-        self.by_user.get_mut(user as usize)?.front_mut()
-    }
-
     pub(super) fn head(&mut self, program: &Program, user: u32, head: &ResponseHead<'_>) {
-        let Some(flight) = self.oldest(user) else { return };
+        let oldest = self.by_user.get_mut(user as usize).and_then(VecDeque::front_mut);
+        let Some(flight) = oldest else { return };
         flight.status = head.status;
         let request = &program.requests[flight.request as usize];
         flight.coding =

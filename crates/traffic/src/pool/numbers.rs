@@ -115,10 +115,11 @@ impl Numbers {
         if taker.range.is_empty() {
             let size = self.rows / (16 * u64::from(worker_place.workers.max(1)));
             let size = size.clamp(1, LONGEST_RANGE);
-            taker.range = taker.took(self.cursor.take(worker_place.worker, |next| {
+            taker.has_taken = true;
+            (taker.range, _) = self.cursor.take(worker_place.worker, |next| {
                 let to = next.at.saturating_add(size).min(bound);
                 Ok(RowRange { from: next, to: Place { at: to, row: to, line: 0 } })
-            }))?;
+            })?;
             if taker.range.is_empty() {
                 return Ok(bound);
             }
@@ -135,11 +136,4 @@ pub(crate) struct Taker {
     pub(super) range: RowRange,
     /// Whether it has ever been given anything.
     pub(super) has_taken: bool,
-}
-
-impl Taker {
-    fn took(&mut self, taken: Result<(RowRange, bool), String>) -> Result<RowRange, String> {
-        self.has_taken = true;
-        Ok(taken?.0)
-    }
 }

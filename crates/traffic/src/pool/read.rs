@@ -160,10 +160,9 @@ fn columns_of<L: Borrow<Literal>>(
         }
     }
     match single {
-        Some(row) if objects => Err(BadRow::whole(format!(
-            "row {row} is not an object, but others \
-            are"
-        ))),
+        Some(row) if objects => {
+            Err(BadRow::whole(format!("row {row} is not an object, but others are")))
+        }
         _ => Ok(objects.then_some(columns)),
     }
 }

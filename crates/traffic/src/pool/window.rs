@@ -114,7 +114,10 @@ impl Stream {
                 return Err(format!("{} has no rows", self.csv.name));
             }
             let from = if over { self.csv.start } else { next };
-            let wanted = self.window_of(size - from.at.min(size), worker_place.workers);
+            let left = size - from.at.min(size);
+            let share = left / (16 * u64::from(worker_place.workers.max(1)));
+            let wanted = usize::try_from(share).unwrap_or(usize::MAX);
+            let wanted = wanted.clamp(LEAST.min(self.window), self.window);
             Ok(RowRange { from, to: self.csv.read(from, wanted, splitter, bytes)? })
         })?;
         if !fresh {
@@ -128,11 +131,6 @@ impl Stream {
         }
         self.csv.check_text(range.from, &window.bytes, &mut window.splitter)?;
         Ok(!range.is_empty())
-    }
-
-    fn window_of(&self, left: u64, workers: u32) -> usize {
-        let share = left / (16 * u64::from(workers.max(1)));
-        usize::try_from(share).unwrap_or(usize::MAX).clamp(LEAST.min(self.window), self.window)
     }
 
     #[cold]

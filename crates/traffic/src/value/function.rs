@@ -88,12 +88,8 @@ impl Signer {
             PrivateKeyDer::Pkcs1(der) => RsaKeyPair::from_der(der.secret_pkcs1_der()),
             _ => return Err(BadKey("the key is not an RSA key".into())),
         };
-        let pair = pair.map_err(|why| {
-            BadKey(format!(
-                "the key is not an RSA key of 2048 bits or more \
-                ({why})"
-            ))
-        })?;
+        let bad = |why| BadKey(format!("the key is not an RSA key of 2048 bits or more ({why})"));
+        let pair = pair.map_err(bad)?;
         Ok(Self::Rs256(RsaKey(Arc::new(pair))))
     }
 

@@ -86,10 +86,8 @@ const AUTH: Does = Does::Lost("only basic and bearer credentials are sent");
 const RETRY: Does = Does::Lost("a failed request counts as failed and is not repeated");
 const NET: Does = Does::Lost("connections are set by the flags of `plimsoll run`");
 const VERSION: Does = Does::Lost("only HTTP/1.1 is used");
-const OTHER: Does = Does::Lost(
-    "for a protocol other than HTTP, or for a service that is not \
-    contacted",
-);
+const OTHER: Does =
+    Does::Lost("for a protocol other than HTTP, or for a service that is not contacted");
 
 /// Flags with a letter, and those that a workload has a place for.
 const FLAGS: &[Flag] = &[

@@ -175,11 +175,8 @@ impl Request {
                 match name.to_ascii_lowercase().as_str() {
                     "host" => self.lost(&format!("-H {}", quote(line)), "Host is the target's"),
                     "content-length" | "transfer-encoding" | "connection" => {
-                        self.lost(
-                            &format!("-H {name}"),
-                            "Plimsoll computes it when it sends the \
-                            request",
-                        );
+                        let why = "Plimsoll computes it when it sends the request";
+                        self.lost(&format!("-H {name}"), why);
                     }
                     _ => self.draft.put_header(name.trim(), value),
                 }
@@ -289,11 +286,8 @@ impl Request {
     fn add_url(&self, url: &str, query: &str, assembly: &mut Assembly) {
         let mut draft = self.draft.clone();
         if !self.glob_off && has_pattern(url) {
-            let what = format!(
-                "the pattern in {}: it is not expanded; the URL is sent \
-                once",
-                quote(url)
-            );
+            let shown = quote(url);
+            let what = format!("the pattern in {shown}: it is not expanded; the URL is sent once");
             draft.note(Kind::NotCarriedOver, what);
         }
         if let Err(what) = draft.put_url(url) {

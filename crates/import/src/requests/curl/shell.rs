@@ -366,10 +366,8 @@ impl Shell<'_> {
             self.at += end + 1;
             let length = inside.find(|c: char| !is_name_char(c)).unwrap_or(inside.len());
             if length < inside.len() {
-                aside.push(format!(
-                    "the shell expression ${{{inside}}}: only ${{NAME}} is \
-                    supported"
-                ));
+                let what = "only ${NAME} is supported";
+                aside.push(format!("the shell expression ${{{inside}}}: {what}"));
             }
             self.variable(&inside[..length], word);
             return Ok(());

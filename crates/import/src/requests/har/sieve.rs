@@ -95,11 +95,8 @@ impl Sieve {
             let each = self.fields.iter().map(|(name, count)| format!("{name} ({count})"));
             let fields = each.collect::<Vec<_>>();
             for some in fields.chunks(12) {
-                let what = format!(
-                    "header fields of one hop, or that only browsers send: \
-                        {}",
-                    some.join(", ")
-                );
+                let names = some.join(", ");
+                let what = format!("header fields of one hop, or that only browsers send: {names}");
                 assembly.note(Kind::NotCarriedOver, "", what);
             }
         }

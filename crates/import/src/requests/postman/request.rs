@@ -48,7 +48,7 @@ pub(super) fn put_url(
         draft.path.insert(0, '/');
     }
     if listed {
-        put_query(&url["query"], variables, draft, assembly);
+        draft.query = pairs(&url["query"], "the query parameter", variables, draft, assembly);
     }
     Ok(())
 }
@@ -107,11 +107,6 @@ fn path_variables(path: &str, list: &Value) -> String {
     path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
-fn put_query(list: &Value, variables: &mut Variables, draft: &mut Draft, assembly: &mut Assembly) {
-    let fields = pairs(list, "the query parameter", variables, draft, assembly);
-    draft.query = fields;
-}
-
 /// Enabled pairs of a list; disabled ones are told.
 fn pairs(
     list: &Value,
@@ -152,11 +147,8 @@ pub(super) fn put_headers(
     for (name, value) in fields.iter() {
         match name.to_ascii_lowercase().as_str() {
             "host" | "content-length" | "transfer-encoding" | "connection" => {
-                let what = format!(
-                    "the header field {name}: Plimsoll computes it when it sends \
-                    the request"
-                );
-                draft.note(Kind::NotCarriedOver, what);
+                let why = "Plimsoll computes it when it sends the request";
+                draft.note(Kind::NotCarriedOver, format!("the header field {name}: {why}"));
             }
             _ => draft.put_header(name, value),
         }

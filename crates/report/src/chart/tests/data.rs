@@ -1,9 +1,10 @@
 //! Figures to draw: the founding write-ups' own, and some that nobody should ever hand in.
 
+use model::sweep::LevelKind;
+
 use crate::chart::{
-    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelKind, LevelMark, LevelScale,
-    Overlay, Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate,
-    SuccessSeries, Timeline,
+    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span,
+    SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Timeline,
 };
 
 /// Level, QPS, mean in ms, success in per cent.
@@ -101,7 +102,6 @@ fn spectrum() -> Spectrum {
     Spectrum {
         title: "spectrum".into(),
         series: vec![series("response", 1.0), series("service", 0.98), series("", 0.4)],
-        ..Default::default()
     }
 }
 
@@ -124,10 +124,6 @@ pub(super) fn all() -> Vec<(&'static str, Chart)> {
             "curve",
             Curve { best: Some(8), best_within: Some(8), objective_s: Some(0.5), ..curve(&NATIVE) }
                 .chart(),
-        ),
-        (
-            "curve linear",
-            Curve { scale: LevelScale::Linear, best: Some(0), ..curve(&NATIVE) }.chart(),
         ),
         ("curve by rate", Curve { kind: LevelKind::Rate, ..curve(&NATIVE[..4]) }.chart()),
         (
@@ -184,7 +180,6 @@ fn hostile_curve() -> Curve {
     };
     Curve {
         title: HOSTILE.repeat(30),
-        subtitle: Some(HOSTILE.repeat(30)),
         levels: levels.into_iter().map(level).collect(),
         best: Some(2),
         best_within: Some(5),

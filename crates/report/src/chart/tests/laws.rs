@@ -3,11 +3,13 @@
 use proptest::prelude::*;
 use proptest::{collection, option, sample};
 
+use model::sweep::LevelKind;
+use model::validity::Verdict;
+
 use super::page::Page;
 use crate::chart::{
-    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelKind, LevelMark, LevelScale,
-    Overlay, Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate,
-    SuccessSeries, Theme, Timeline, Validity,
+    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span,
+    SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme, Timeline,
 };
 
 /// Any float at all, and often those a measurement would give.
@@ -25,8 +27,8 @@ fn maybe() -> impl Strategy<Value = Option<f64>> {
     option::of(figure())
 }
 
-fn validity() -> impl Strategy<Value = Validity> {
-    sample::select(vec![Validity::Valid, Validity::LowerBound, Validity::Invalid])
+fn validity() -> impl Strategy<Value = Verdict> {
+    sample::select(vec![Verdict::Valid, Verdict::LowerBound, Verdict::Invalid])
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -35,10 +37,6 @@ fn name() -> impl Strategy<Value = String> {
 
 fn kind() -> impl Strategy<Value = LevelKind> {
     sample::select(vec![LevelKind::Concurrency, LevelKind::Rate])
-}
-
-fn scale() -> impl Strategy<Value = LevelScale> {
-    sample::select(vec![LevelScale::Auto, LevelScale::Linear, LevelScale::Log])
 }
 
 fn curve_level() -> impl Strategy<Value = CurveLevel> {
@@ -66,22 +64,9 @@ fn curve() -> impl Strategy<Value = Chart> {
     let measured = (collection::vec(curve_level(), 0..40), maybe());
     let named = (option::of(0_usize..45), option::of(0_usize..45));
     let around = (collection::vec(overlay(), 0..5), collection::vec(mark(), 0..8));
-    (name(), kind(), scale(), measured, named, around).prop_map(
-        |(title, kind, scale, (levels, objective_s), (best, best_within), (overlays, marks))| {
-            let subtitle = None;
-            Curve {
-                title,
-                subtitle,
-                kind,
-                scale,
-                levels,
-                best,
-                best_within,
-                objective_s,
-                overlays,
-                marks,
-            }
-            .chart()
+    (name(), kind(), measured, named, around).prop_map(
+        |(title, kind, (levels, objective_s), (best, best_within), (overlays, marks))| {
+            Curve { title, kind, levels, best, best_within, objective_s, overlays, marks }.chart()
         },
     )
 }
@@ -96,11 +81,8 @@ fn success_series() -> impl Strategy<Value = SuccessSeries> {
 }
 
 fn success() -> impl Strategy<Value = Chart> {
-    (name(), kind(), scale(), collection::vec(success_series(), 0..12)).prop_map(
-        |(title, kind, scale, series)| {
-            SuccessRate { title, subtitle: None, kind, scale, series }.chart()
-        },
-    )
+    (name(), kind(), collection::vec(success_series(), 0..12))
+        .prop_map(|(title, kind, series)| SuccessRate { title, kind, series }.chart())
 }
 
 fn diff_series() -> impl Strategy<Value = DiffSeries> {
@@ -114,9 +96,8 @@ fn diff_series() -> impl Strategy<Value = DiffSeries> {
 }
 
 fn diff() -> impl Strategy<Value = Chart> {
-    (name(), kind(), scale(), collection::vec(diff_series(), 0..12)).prop_map(
-        |(title, kind, scale, series)| Diff { title, subtitle: None, kind, scale, series }.chart(),
-    )
+    (name(), kind(), collection::vec(diff_series(), 0..12))
+        .prop_map(|(title, kind, series)| Diff { title, kind, series }.chart())
 }
 
 fn second() -> impl Strategy<Value = Second> {
@@ -158,7 +139,7 @@ fn timeline() -> impl Strategy<Value = Chart> {
             if regular {
                 (0_u32..).zip(&mut seconds).for_each(|(i, s)| s.at_s = f64::from(i));
             }
-            Timeline { title, subtitle: None, mean_per_s: None, seconds, spans }.chart()
+            Timeline { title, mean_per_s: None, seconds, spans }.chart()
         })
 }
 
@@ -170,7 +151,7 @@ fn spectrum_series() -> impl Strategy<Value = SpectrumSeries> {
 
 fn spectrum() -> impl Strategy<Value = Chart> {
     (name(), collection::vec(spectrum_series(), 0..12))
-        .prop_map(|(title, series)| Spectrum { title, subtitle: None, series }.chart())
+        .prop_map(|(title, series)| Spectrum { title, series }.chart())
 }
 
 proptest! {

@@ -11,9 +11,11 @@ mod page;
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg;
 
+use model::validity::Verdict;
+
 use super::png::{parse, to_png};
 use super::text::{Face, width};
-use super::{ChartError, Curve, CurveLevel, LevelMark, Overlay, Theme, Timeline, Validity};
+use super::{ChartError, Curve, CurveLevel, LevelMark, Overlay, Theme, Timeline};
 use data::{BEFORE, NATIVE, all, curve, diff, success, timeline};
 use page::Page;
 
@@ -60,7 +62,7 @@ fn every_chart_has_its_data_beside_it() {
     assert_eq!(both.table().rows.len(), NATIVE.len() + 1, "levels that only one has are rows too");
     assert_eq!(both.table().rows[1], ["500", "", "", "387894.92", "2.52"]);
     let mut doubtful = success(&[("", &NATIVE)]);
-    doubtful.series[0].levels[0].validity = Validity::LowerBound;
+    doubtful.series[0].levels[0].validity = Verdict::LowerBound;
     assert_eq!(doubtful.chart().table().rows[0], ["200", "100", "LOWER_BOUND"]);
 }
 
@@ -185,8 +187,8 @@ fn every_level_is_marked_and_the_best_named() {
 #[test]
 fn doubtful_levels_are_hollow_and_explained() {
     let mut input = curve(&NATIVE);
-    input.levels[2].validity = Validity::LowerBound;
-    input.levels[3].validity = Validity::Invalid;
+    input.levels[2].validity = Verdict::LowerBound;
+    input.levels[3].validity = Verdict::Invalid;
     let svg = input.chart().to_svg(Theme::Standalone);
     let page = Page::read(&svg).unwrap();
     assert_eq!(svg.matches("class=\"h s1\"").count(), 2);
