@@ -84,6 +84,7 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
     let at_rest =
         |step: &&SearchStep| step.step.purpose == Purpose::Idle && step.judged.mean_ns > 0.0;
     let idle = search.steps.iter().find(at_rest).map(|step| step.judged.mean_ns);
+    let any_broke = search.steps.iter().any(|step| step.judged.outcome == Outcome::Broke);
     search.steps.iter().all(|SearchStep { judged, .. }| {
         let unclear = judged.outcome == Outcome::Unclear;
         let calm = idle.is_some_and(|idle| judged.mean_ns < QUEUED * idle);
@@ -91,7 +92,10 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
             let starved = reason.code == ReasonCode::StarvedConnections;
             of_another_server(reason) && (unclear || starved && calm)
         };
-        !(not_running(&judged.reasons) || judged.reasons.iter().any(against))
+        // Where a level broke, the search tried again what a pause had left open.
+        let told_nothing = unclear || judged.outcome == Outcome::Generator;
+        let paused = told_nothing && !any_broke && not_running(&judged.reasons);
+        !(paused || judged.reasons.iter().any(against))
     })
 }
 
@@ -99,8 +103,7 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
 /// bound that its own limits set.
 fn not_running(reasons: &[Reason]) -> bool {
     reasons.iter().any(|reason| {
-        let code = reason.code;
-        let told = matches!(code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
+        let told = matches!(reason.code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
         told && reason.consequence != Verdict::Valid
     })
 }
