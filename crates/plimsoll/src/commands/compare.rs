@@ -134,23 +134,23 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
 /// The rounds so far, judged; or not, with the reasons.
 fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comparison {
     let mut withheld = Vec::new();
-    let mut unlike = |a: &Run, b: &Run| {
-        for reason in likeness::differences(a, b) {
+    let names = names(args);
+    let mut unlike = |runs: [&Run; 2]| {
+        for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
             if !withheld.contains(&reason) {
                 withheld.push(reason);
             }
         }
     };
-    let names = names(args);
     let mut comparison = match baseline {
         Some(baseline) => {
             let runs = rounds.singles();
-            runs.iter().for_each(|run| unlike(baseline, run));
+            runs.iter().for_each(|run| unlike([baseline, run]));
             judged::judge_against(names, baseline, &runs, args.margin)
         }
         None => {
             let pairs = rounds.pairs();
-            pairs.iter().for_each(|[a, b]| unlike(a, b));
+            pairs.iter().for_each(|[a, b]| unlike([a, b]));
             judged::judge(names, &pairs, args.margin)
         }
     };

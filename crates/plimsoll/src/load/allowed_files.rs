@@ -47,11 +47,12 @@ impl AllowedFiles {
     /// Where the file lies that the workload calls so, without links.
     ///
     /// # Errors
-    /// A sentence without the file's name, when there is none or it may not be read.
+    /// A sentence without the file's name, when there is none, it may not be read, or it is no regular file: a pipe
+    /// that nobody writes to would hold the command up for ever.
     pub fn place(&self, name: &str) -> Result<PathBuf, String> {
         let place = fs::canonicalize(self.folder.join(name)).map_err(|error| error.to_string())?;
         if self.roots.iter().any(|root| place.starts_with(root)) {
-            return Ok(place);
+            return if place.is_file() { Ok(place) } else { Err("no regular file".to_owned()) };
         }
         let folder = place.parent().unwrap_or(Path::new("/")).display().to_string();
         Err(format!(
@@ -75,6 +76,8 @@ impl AllowedFiles {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, FileType, Mode};
 
     use super::*;
 
@@ -102,6 +105,11 @@ mod tests {
             assert!(why.contains("--allow-files /"), "{name}: {why}");
         }
         assert!(none.place("nothing").unwrap_err().contains("No such file"));
+        let fifo = at("w/fifo");
+        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for name in ["fifo", "deep"] {
+            assert_eq!(none.place(name).unwrap_err(), "no regular file", "{name}");
+        }
         let shared = AllowedFiles::of(&workload, &[at("shared")]).unwrap();
         for name in ["out", "way/c", "../shared/c", "a"] {
             assert!(shared.place(name).is_ok(), "{name}");

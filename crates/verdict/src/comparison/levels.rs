@@ -26,9 +26,9 @@ pub fn judge(names: [&str; 2], a: &Runs, b: &Runs, margin: f64, anyway: bool) ->
     });
     pairs
         .map(|(level, theirs, ours)| {
-            let names = names.map(str::to_owned);
-            let mut comparison = blocks::judge(names, [theirs, ours], margin);
-            comparison.withhold(likeness::differences(theirs, ours), anyway);
+            let runs = [theirs, ours];
+            let mut comparison = blocks::judge(names.map(str::to_owned), runs, margin);
+            comparison.withhold(likeness::differences(runs, names), anyway);
             AtLevel { level, comparison }
         })
         .collect()

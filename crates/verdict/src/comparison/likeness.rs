@@ -4,9 +4,9 @@ use model::{Run, Verdict};
 
 use crate::figures::grouped;
 
-/// Why B must not be judged against A, one sentence each; empty when they are alike: the same
-/// environment, the same responses, figures that may be believed.
-pub fn differences(a: &Run, b: &Run) -> Vec<String> {
+/// Why the second run must not be judged against the first, one sentence each; empty when they are alike: the same
+/// environment, the same responses, figures that may be believed. `names` are what the reader calls them.
+pub fn differences([a, b]: [&Run; 2], names: [&str; 2]) -> Vec<String> {
     let mut found = Vec::new();
     let environments = a.environment.differences(&b.environment);
     if !environments.is_empty() {
@@ -14,7 +14,7 @@ pub fn differences(a: &Run, b: &Run) -> Vec<String> {
     }
     found.extend(responses(a, b));
     found.extend(loads(a, b));
-    for (run, name) in [(a, "A"), (b, "B")] {
+    for (run, name) in [(a, names[0]), (b, names[1])] {
         if run.validity.verdict != Verdict::Valid {
             found.push(format!("a run of {name} is {}", verdict(run)));
         }

@@ -281,15 +281,15 @@ fn rounds_of_runs_are_judged_over_all_figures() {
 fn unlike_runs_are_not_judged() {
     let mut server = Server::new(3);
     let a = server.run(8, 100, 0.5, 1.0);
-    assert_eq!(likeness::differences(&a, &a), Vec::<String>::new());
+    assert_eq!(likeness::differences([&a, &a], ["old", "new"]), Vec::<String>::new());
     let mut b = a.clone();
     b.environment.cpus = 7;
     b.commonest_response.as_mut().unwrap().bytes = 16;
     b.plan.connections = 3;
     b.validity = Validity::not_judged();
-    let found = likeness::differences(&a, &b);
+    let found = likeness::differences([&a, &b], ["old", "new"]);
     assert_eq!(found.len(), 4, "{found:?}");
-    assert_eq!(found[3], "a run of B is INVALID (not_judged)");
+    assert_eq!(found[3], "a run of new is INVALID (not_judged)");
     let mut comparison = judged(&a, &a, 0.02);
     comparison.withheld = found;
     assert_eq!(comparison.judgement(), None);
