@@ -48,11 +48,18 @@ impl<'s> Client<'s> {
         Client::of_another("ab".into(), words(&options), server)
     }
 
-    /// The cost of a closed loop without parsing, timing and counting.
-    pub fn bare_loop(program: &Path, io: &str, connections: u32, server: &'s Server) -> Self {
+    /// The cost of a load without parsing, timing and counting: of a closed loop, or at `rate` requests a second.
+    pub fn bare_loop(
+        program: &Path,
+        io: &str,
+        connections: u32,
+        rate: Option<u32>,
+        server: &'s Server,
+    ) -> Self {
         let address = server.url.trim_start_matches("http://").trim_end_matches("/healthz");
         let mut command = vec![program.into()];
         command.extend(words(&format!("{io} {connections} {SECONDS} {address} /healthz")));
+        command.extend(rate.map(|rate| rate.to_string().into()));
         Client::of_another(format!("bare loop -c{connections} --io {io}"), command, server)
     }
 

@@ -121,14 +121,20 @@ impl Bench {
         Ok(Client::plimsoll(self.plimsoll()?, options, server))
     }
 
-    /// The floor under a closed loop: the same net without a worker on it.
-    fn bare_loop<'s>(&self, io: &str, connections: u32, server: &'s Server) -> Result<Client<'s>> {
+    /// The floor under a load, closed or at `rate` requests a second: the same net without a worker on it.
+    fn bare_loop<'s>(
+        &self,
+        io: &str,
+        connections: u32,
+        rate: Option<u32>,
+        server: &'s Server,
+    ) -> Result<Client<'s>> {
         if self.bare_loop.get().is_none() {
             let example = ["--release", "--package", "net", "--example", "bare_loop"];
             self.bare_loop.set(repo::build(&example)?).ok();
         }
         let program = self.bare_loop.get().expect("set above");
-        Ok(Client::bare_loop(program, io, connections, server))
+        Ok(Client::bare_loop(program, io, connections, rate, server))
     }
 
     /// This program with the workload in `file`, which is for `server`.

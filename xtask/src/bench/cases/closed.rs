@@ -35,7 +35,7 @@ pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (connections, uring_reach, epoll_reach) in [(100, 0.78, 0.92), (500, 0.68, 0.75)] {
         let ours = |io, at| bench.client(&format!("-t1 -c{connections} --io {io}"), &servers[at]);
-        let bare = |io, at| bench.bare_loop(io, connections, &servers[at]);
+        let bare = |io, at| bench.bare_loop(io, connections, None, &servers[at]);
         let clients = [
             Client::wrk(connections, &servers[0]),
             ours("uring", 1)?,
@@ -64,7 +64,7 @@ pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for connections in [100, 500] {
         let ours = bench.client(&format!("-t1 -c{connections}"), &second)?;
-        let bare = bench.bare_loop("uring", connections, &third)?;
+        let bare = bench.bare_loop("uring", connections, None, &third)?;
         let clients = [Client::wrk(connections, &first), ours, bare];
         let [wrk, ours, bare] = bench.take_turns(clients)?;
         let what = |figure| format!("keep-alive, nginx, c={connections}: {figure}");

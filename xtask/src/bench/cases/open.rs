@@ -1,7 +1,12 @@
 //! Sending from a schedule: 20,000 requests a second, evenly spaced, from one core.
+//!
+//! What a wake-up costs, and that is most of what a sender that sleeps spends, differs from machine to machine by more
+//! than any change of the program: its CPU time is compared with that of a bare loop that wakes up for every request and
+//! does nothing else.
 
 use anyhow::Result;
 
+use super::closed::ratio;
 use crate::bench::Bench;
 use crate::bench::client::Outcome;
 use crate::bench::rounds::Series;
@@ -14,30 +19,35 @@ struct Promise {
     mode: &'static str,
     late_p50_us: f64,
     late_p99_us: f64,
-    cpu_us: Reach,
 }
+
+const RATE: u32 = 20_000;
 
 /// The default, which sleeps, and `--spin`, which burns the core.
 pub fn open_loop(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::target(bench.plimsoll()?, "1", 1)?;
-    let load = "-t1 -c100 -R20000 --arrivals uniform";
-    let clients = [bench.client(load, &server)?, bench.client(&format!("{load} --spin"), &server)?];
-    let [sleeping, spinning] = bench.interleave(clients)?;
-    let sleeps = Promise {
-        mode: "default",
-        late_p50_us: 100.0,
-        late_p99_us: 500.0,
-        cpu_us: Reach::AtMost(25.0),
-    };
-    let spins =
-        Promise { mode: "--spin", late_p50_us: 3.0, late_p99_us: 30.0, cpu_us: Reach::Nothing };
+    let load = format!("-t1 -c100 -R{RATE} --arrivals uniform");
+    let clients = [
+        bench.client(&load, &server)?,
+        bench.client(&format!("{load} --spin"), &server)?,
+        bench.bare_loop("uring", 100, Some(RATE), &server)?,
+    ];
+    let [sleeping, spinning, bare] = bench.interleave(clients)?;
+    let sleeps = Promise { mode: "default", late_p50_us: 100.0, late_p99_us: 500.0 };
+    let spins = Promise { mode: "--spin", late_p50_us: 3.0, late_p99_us: 30.0 };
     let mut rows = rows(&sleeping, &sleeps)?;
+    let cpu = what(&sleeps, "CPU over the bare loop's");
+    rows.push(ratio(cpu, &sleeping, ("bare loop", &bare), Reach::AtMost(1.0)));
     rows.extend(self::rows(&spinning, &spins)?);
     Ok(rows)
 }
 
+fn what(promise: &Promise, figure: &str) -> String {
+    format!("open loop, 20,000/s, {}: {figure}", promise.mode)
+}
+
 fn rows(series: &Series, promise: &Promise) -> Result<Vec<Row>> {
-    let what = |figure: &str| format!("open loop, 20,000/s, {}: {figure}", promise.mode);
+    let what = |figure: &str| what(promise, figure);
     let late = |quantile: &str, reach_us| {
         let nanoseconds = series.reported(&format!("/late_ns/{quantile}"))?;
         let microseconds: Vec<f64> = nanoseconds.iter().map(|ns| ns / 1e3).collect();
@@ -57,7 +67,7 @@ fn rows(series: &Series, promise: &Promise) -> Result<Vec<Row>> {
             what: what("CPU a request"),
             unit: Unit::Microseconds,
             spread: Spread::of(&series.map(Outcome::cpu_us)),
-            reach: promise.cpu_us,
+            reach: Reach::Nothing,
             detail: claimed_cpu(series)?,
         },
     ])
@@ -66,7 +76,8 @@ fn rows(series: &Series, promise: &Promise) -> Result<Vec<Row>> {
 /// How far the achieved rate lay from the offered one, either way.
 fn achieved(what: String, series: &Series) -> Result<Row> {
     let rates = series.reported("/rates/requests_per_s")?;
-    let off: Vec<f64> = rates.iter().map(|rate| (rate / 20_000.0 - 1.0).abs() * 100.0).collect();
+    let off: Vec<f64> =
+        rates.iter().map(|rate| (rate / f64::from(RATE) - 1.0).abs() * 100.0).collect();
     Ok(Row {
         what,
         unit: Unit::Percent,
