@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::{Block, BlockSum, BlockSums, Span};
+use crate::blocks::{Block, BlockSums};
 use crate::histogram::{Latencies, SparseLatencies};
 use crate::interval::{EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, told_apart};
 use crate::outcome::{ErrorClass, ErrorCounts};
@@ -145,12 +145,11 @@ impl MixSums {
 
     /// Adds an interval of the window or the drain.
     pub(crate) fn add(&mut self, interval: &Interval) {
-        let span = Span::of(interval);
         let mut held = interval.tally.endpoints.iter().peekable();
         let nothing = EndpointTally::default();
         for (index, sum) in self.endpoints.iter_mut().enumerate() {
             let tally = held.next_if(|tally| tally.endpoint as usize == index).unwrap_or(&nothing);
-            sum.blocks.put(span, BlockSum::of_endpoint(span, tally));
+            sum.blocks.add_endpoint(interval, tally);
             sum.tally.merge(tally);
         }
         for tally in &interval.tally.flows {
