@@ -1,10 +1,37 @@
-//! What the charts of a sweep share: levels along x, and the words for them.
+//! What the charts of a sweep share: its levels, how they lie along x, and the words for them.
 
 use std::collections::HashMap;
 
 use model::sweep::LevelKind;
+use model::validity::Verdict;
 
 use super::number::{grouped, level};
+
+/// One level of a sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CurveLevel {
+    /// Connections or requests/s, as the chart's `kind` says.
+    pub level: f64,
+    /// Requests completed per second.
+    pub requests_per_s: f64,
+    /// Mean latency in seconds.
+    pub mean_s: f64,
+    /// 99th percentile of latency in seconds, where known.
+    pub p99_s: Option<f64>,
+    /// Successes / attempts, where measured. Anything but 0 to 1 counts as not measured.
+    pub success_ratio: Option<f64>,
+    /// Whether the figures can be trusted.
+    pub validity: Verdict,
+}
+
+/// The levels of one sweep among several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CurveSeries {
+    /// Its name; may be empty where it is the only one.
+    pub name: String,
+    /// Its levels, in any order; levels may be missing that others have.
+    pub levels: Vec<CurveLevel>,
+}
 
 /// The name of the x axis.
 pub(super) fn level_title(kind: LevelKind, log: bool) -> String {
