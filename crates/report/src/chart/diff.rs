@@ -2,19 +2,17 @@
 //! marker.
 
 use model::sweep::LevelKind;
-use model::validity::Verdict;
 
 use super::axis::{Axis, Measure};
 use super::curve::top;
 use super::levels::{
-    CurveLevel, CurveSeries, Lookup, ascending, level_column, level_title, level_words, short,
-    union,
+    CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
+    short, union,
 };
 use super::number::{duration, quantity, si};
 use super::palette::{Dash, Shape};
 use super::parts::{Key, Line, Mark, Panel, Point, Sample, Side, Style, doubt_keys};
 use super::success::undrawn;
-use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
 
 /// The figures of a comparison chart. The last series is what the others are measured against.
@@ -57,7 +55,15 @@ impl Diff {
             panels: if together { vec![self.shared()] } else { self.stacked() },
             bands: Vec::new(),
             notes: undrawn(self.series.len()),
-            table: self.table(&levels),
+            table: series_table(
+                self.kind,
+                &self.series,
+                &levels,
+                &[
+                    ("QPS (1/s)", |l| Some(l.requests_per_s)),
+                    ("mean latency (ms)", |l| Some(l.mean_s * 1e3)),
+                ],
+            ),
         }
     }
 
@@ -179,32 +185,6 @@ impl Diff {
                 format!("Best QPS as a share of {name}'s ({}): {}.", at(base), list.join(", "))
             }
         }
-    }
-
-    fn table(&self, levels: &[f64]) -> Table {
-        let doubts =
-            self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity != Verdict::Valid);
-        let columns = self.series.iter().flat_map(|s| {
-            let figures = ["QPS (1/s)", "mean latency (ms)"].into_iter();
-            let all = figures.chain(doubts.then_some("validity"));
-            all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
-        });
-        let mut table =
-            Table::new(std::iter::once(level_column(self.kind).to_string()).chain(columns));
-        let by_level: Vec<_> =
-            self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
-        for level in levels {
-            let mut row = vec![cell(*level)];
-            for series in &by_level {
-                let found = series.at(*level);
-                row.push(cell_or_empty(found.map(|l| l.requests_per_s)));
-                row.push(cell_or_empty(found.map(|l| l.mean_s * 1e3)));
-                let validity = || found.map_or("", |l| l.validity.name()).to_string();
-                row.extend(doubts.then(validity));
-            }
-            table.push(row);
-        }
-        table
     }
 }
 

@@ -1,18 +1,16 @@
 //! Success rate over the levels of a sweep, for one series or several.
 
 use model::sweep::LevelKind;
-use model::validity::Verdict;
 
 use super::axis::Axis;
 use super::levels::{
-    CurveLevel, CurveSeries, Lookup, ascending, level_column, level_title, level_words, short,
-    union,
+    CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
+    short, union,
 };
 use super::number::percent;
 use super::palette::{Dash, Shape};
 use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::scale::Scale;
-use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
 
 /// The figures of a success-rate chart.
@@ -66,7 +64,12 @@ impl SuccessRate {
             panels: vec![panel],
             bands: Vec::new(),
             notes: undrawn(self.series.len()),
-            table: self.table(&levels),
+            table: series_table(
+                self.kind,
+                &self.series,
+                &levels,
+                &[("success (%)", |l| l.success_ratio.map(|r| r * 100.0))],
+            ),
         }
     }
 
@@ -145,30 +148,6 @@ impl SuccessRate {
         let failing = |l: &&CurveLevel| ratio(l).is_some_and(|r| r < 1.0);
         let levels = self.series.iter().flat_map(|s| &s.levels).filter(failing).map(|l| l.level);
         levels.filter(|l| l.is_finite()).min_by(f64::total_cmp)
-    }
-
-    fn table(&self, levels: &[f64]) -> Table {
-        let doubts =
-            self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity != Verdict::Valid);
-        let columns = self.series.iter().flat_map(|s| {
-            let all = std::iter::once("success (%)").chain(doubts.then_some("validity"));
-            all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
-        });
-        let mut table =
-            Table::new(std::iter::once(level_column(self.kind).to_string()).chain(columns));
-        let by_level: Vec<_> =
-            self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
-        for level in levels {
-            let mut row = vec![cell(*level)];
-            for series in &by_level {
-                let found = series.at(*level);
-                row.push(cell_or_empty(found.and_then(|l| l.success_ratio).map(|r| r * 100.0)));
-                let validity = || found.map_or("", |l| l.validity.name()).to_string();
-                row.extend(doubts.then(validity));
-            }
-            table.push(row);
-        }
-        table
     }
 }
 
