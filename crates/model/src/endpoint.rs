@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Block, BlockSums};
 use crate::histogram::{Latencies, SparseLatencies};
-use crate::interval::{EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, told_apart};
+use crate::interval::{
+    EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, add_count, told_apart,
+};
 use crate::outcome::{ErrorClass, ErrorCounts};
 use crate::percentile::Summary;
 use crate::plan::{EndpointPlan, FlowPlan, Mix};
@@ -249,10 +251,7 @@ fn flow(
     };
     let failed = sum.failed_at.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
     let mut failed_at = BTreeMap::new();
-    for (&at, &n) in &sum.failed_at {
-        let count: &mut u64 = failed_at.entry(step(at)).or_default();
-        *count = count.saturating_add(n);
-    }
+    sum.failed_at.iter().for_each(|(&at, &n)| add_count(&mut failed_at, step(at), n));
     sum.times.fill(scratch);
     let ended = sum.completed.saturating_add(failed);
     FlowRun {
