@@ -4,7 +4,6 @@
 //! on what is read. Each format's own module turns text into rows.
 
 mod ab;
-mod bad_file;
 mod blocks;
 mod figure;
 mod hey;
@@ -19,9 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::results::detect::{Kind, detect};
 use crate::results::without_bom;
-use crate::{dat, load_run, load_sweep};
-
-pub use bad_file::BadFile;
+use crate::{BadFile, dat, load_run, load_sweep};
 
 /// Rows read of one file at most.
 pub(crate) const MOST_ROWS: usize = 100_000;

@@ -12,13 +12,15 @@
 //! What is loaded goes on to `verdict` (comparison, audit) and `report`. Every input is hostile: nothing
 //! here panics, and nothing from a file reaches an error message unescaped or at length.
 
+mod bad_file;
 pub mod claims;
 mod document;
 pub mod requests;
 pub mod results;
 pub mod workload;
 
-pub use claims::{BadFile, claims, known_formats};
+pub use bad_file::BadFile;
+pub use claims::{claims, known_formats};
 pub use results::{
-    DatError, Kind, ResultError, dat, detect, load_run, load_search, load_sweep, within_reach,
+    Kind, ResultError, dat, detect, load_run, load_search, load_sweep, within_reach,
 };

@@ -26,10 +26,10 @@ mod vegeta;
 mod yaml;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use model::workload::Workload;
 
+use crate::BadFile;
 use assembly::Assembly;
 
 pub use format::Format;
@@ -66,50 +66,15 @@ pub struct Imported {
     pub environment: BTreeMap<String, String>,
 }
 
-/// Why a file could not be read at all. The text names no file; the caller does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestsError {
-    /// The line it is about, from 1; absent when it is about the whole file.
-    pub line: Option<usize>,
-    /// What is wrong, and what to do.
-    pub what: String,
-}
-
-impl RequestsError {
-    fn whole(what: impl Into<String>) -> Self {
-        Self { line: None, what: what.into() }
-    }
-
-    fn at(line: usize, what: impl Into<String>) -> Self {
-        Self { line: Some(line), what: what.into() }
-    }
-
-    fn of_document(text: &str, fault: crate::document::Fault) -> Self {
-        let (line, column) = crate::document::place(text, fault.at);
-        Self::at(line, format!("column {column}: {}", fault.what))
-    }
-}
-
-impl fmt::Display for RequestsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
-        }
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for RequestsError {}
-
 /// Makes a workload of another tool's file.
 ///
 /// # Errors
 /// When the bytes are not of that format, when they hold no request that could be carried over, and
 /// when no server is named.
-pub fn import(format: Format, bytes: &[u8], options: &Options) -> Result<Imported, RequestsError> {
+pub fn import(format: Format, bytes: &[u8], options: &Options) -> Result<Imported, BadFile> {
     if bytes.len() > MOST_BYTES {
         let most = MOST_BYTES >> 20;
-        return Err(RequestsError::whole(format!("is larger than {most} MiB: cut it into parts")));
+        return Err(BadFile::whole(format!("is larger than {most} MiB: cut it into parts")));
     }
     let target = options.target.as_deref().map(draft::origin_of).transpose()?;
     let mut assembly = Assembly::new(target, options.keep_secrets);
@@ -118,11 +83,11 @@ pub fn import(format: Format, bytes: &[u8], options: &Options) -> Result<Importe
 }
 
 /// The bytes as text, without a byte order mark.
-fn text(bytes: &[u8]) -> Result<&str, RequestsError> {
+fn text(bytes: &[u8]) -> Result<&str, BadFile> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        RequestsError::at(line, "is not text in UTF-8")
+        BadFile::at(line, "is not text in UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

@@ -16,7 +16,6 @@ use serde_json::error::Category;
 
 use model::quote::{plain, quote};
 
-pub use dat::DatError;
 pub use detect::{Kind, detect};
 pub use reach::within_reach;
 

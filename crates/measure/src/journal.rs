@@ -5,7 +5,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Take, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{Interval, Run, RunBuilder, RunHead};
 use serde::{Deserialize, Serialize};
@@ -38,30 +38,13 @@ pub struct Replayed {
     pub damage: Option<String>,
 }
 
-/// Why nothing can be read of a journal.
+/// Why nothing can be read of a journal, which it names.
 #[derive(Debug)]
-pub struct JournalError {
-    path: PathBuf,
-    kind: ErrorKind,
-}
-
-#[derive(Debug)]
-enum ErrorKind {
-    Unreadable(String),
-    BeginsOtherwise(String),
-    Empty,
-}
+pub struct JournalError(String);
 
 impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.kind {
-            ErrorKind::Unreadable(why) => write!(f, "cannot read {path}: {why}"),
-            ErrorKind::BeginsOtherwise(why) => {
-                write!(f, "{path} is not a journal: {why}")
-            }
-            ErrorKind::Empty => write!(f, "{path} is empty: nothing was measured yet"),
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -132,22 +115,19 @@ pub fn replay(path: &Path) -> Result<Replayed, JournalError> {
 
 /// A journal's first line, and the lines behind it.
 fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), JournalError> {
-    let error = |kind| JournalError { path: path.to_owned(), kind };
-    let wrong = |what: String| error(ErrorKind::Unreadable(what));
-    let about = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    let shown = path.display();
+    let unreadable = |why: String| JournalError(format!("cannot read {shown}: {why}"));
+    let about = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
     if !about.is_file() {
-        return Err(wrong("no regular file".to_owned()));
+        return Err(unreadable("no regular file".to_owned()));
     }
     // What is written while we read is not waited for.
-    let file = File::open(path).map_err(|error| wrong(error.to_string()))?.take(about.len());
+    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?.take(about.len());
     let mut lines = Lines { from: BufReader::new(file), most: LONGEST_LINE, cut: false };
-    match lines.next() {
-        Some(line) => {
-            let head = line.and_then(|line| read(&line));
-            Ok((head.map_err(|why| error(ErrorKind::BeginsOtherwise(why)))?, lines))
-        }
-        None => Err(error(ErrorKind::Empty)),
-    }
+    let empty = || JournalError(format!("{shown} is empty: nothing was measured yet"));
+    let head = lines.next().ok_or_else(empty)?.and_then(|line| read(&line));
+    let head = head.map_err(|why| JournalError(format!("{shown} is not a journal: {why}")))?;
+    Ok((head, lines))
 }
 
 /// Lines of so many bytes at most, whatever a file holds.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::{Latencies, SparseLatencies};
-use crate::interval::{EndpointTally, Interval, Phase, Tally};
+use crate::interval::{EndpointTally, Interval, Phase};
 use crate::outcome::ErrorCounts;
 use crate::units::Nanos;
 
@@ -91,23 +91,8 @@ impl Default for BlockSums {
     }
 }
 
-/// An interval's place in the run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
-    phase: Phase,
-    start_ns: Nanos,
-    end_ns: Nanos,
-}
-
-impl Span {
-    pub(crate) const fn of(interval: &Interval) -> Self {
-        let Interval { phase, start_ns, end_ns, .. } = *interval;
-        Self { phase, start_ns, end_ns }
-    }
-}
-
 #[derive(Debug, Clone, Default)]
-pub(crate) struct BlockSum {
+struct BlockSum {
     start_ns: Nanos,
     end_ns: Nanos,
     responses_done: u64,
@@ -125,13 +110,37 @@ impl BlockSums {
     }
 
     pub(crate) fn add(&mut self, interval: &Interval) {
-        let span = Span::of(interval);
-        self.put(span, BlockSum::of(span, &interval.tally));
+        let tally = &interval.tally;
+        let counts = BlockSum {
+            responses_done: tally.responses_done,
+            attempts: tally.attempts(),
+            succeeded: tally.succeeded,
+            errors: tally.errors,
+            response: SparseLatencies::of(&tally.response),
+            service: SparseLatencies::of(&tally.service),
+            ..BlockSum::default()
+        };
+        self.put(interval, counts);
     }
 
-    /// Adds what an interval brought.
-    pub(crate) fn put(&mut self, span: Span, sum: BlockSum) {
-        match (span.phase, self.sums.last_mut()) {
+    /// Adds what `tally` says of one endpoint's part of the interval.
+    pub(crate) fn add_endpoint(&mut self, interval: &Interval, tally: &EndpointTally) {
+        let counts = BlockSum {
+            responses_done: tally.responses_done,
+            attempts: tally.attempts(),
+            succeeded: tally.succeeded,
+            errors: tally.errors,
+            response: tally.response.clone(),
+            service: tally.service.clone(),
+            ..BlockSum::default()
+        };
+        self.put(interval, counts);
+    }
+
+    fn put(&mut self, interval: &Interval, counts: BlockSum) {
+        let Interval { phase, start_ns, end_ns, .. } = *interval;
+        let sum = BlockSum { start_ns, end_ns, ..counts };
+        match (phase, self.sums.last_mut()) {
             (Phase::Warmup, _) | (Phase::Drain, None) => {}
             (Phase::Drain, Some(last)) => last.append_attempts(&sum),
             (Phase::Window, Some(last)) if self.pending < self.fold => {
@@ -172,33 +181,6 @@ impl BlockSums {
 }
 
 impl BlockSum {
-    fn of(span: Span, tally: &Tally) -> Self {
-        Self {
-            start_ns: span.start_ns,
-            end_ns: span.end_ns,
-            responses_done: tally.responses_done,
-            attempts: tally.attempts(),
-            succeeded: tally.succeeded,
-            errors: tally.errors,
-            response: SparseLatencies::of(&tally.response),
-            service: SparseLatencies::of(&tally.service),
-        }
-    }
-
-    /// One endpoint's part of an interval.
-    pub(crate) fn of_endpoint(span: Span, tally: &EndpointTally) -> Self {
-        Self {
-            start_ns: span.start_ns,
-            end_ns: span.end_ns,
-            responses_done: tally.responses_done,
-            attempts: tally.attempts(),
-            succeeded: tally.succeeded,
-            errors: tally.errors,
-            response: tally.response.clone(),
-            service: tally.service.clone(),
-        }
-    }
-
     const fn duration_ns(&self) -> Nanos {
         self.end_ns.saturating_sub(self.start_ns)
     }
@@ -240,6 +222,7 @@ impl BlockSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interval::Tally;
     use crate::units::SECOND;
 
     fn interval(index: u32, phase: Phase) -> Interval {

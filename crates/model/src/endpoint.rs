@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::{Block, BlockSum, BlockSums, Span};
+use crate::blocks::{Block, BlockSums};
 use crate::histogram::{Latencies, SparseLatencies};
-use crate::interval::{EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, told_apart};
+use crate::interval::{
+    EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, add_count, told_apart,
+};
 use crate::outcome::{ErrorClass, ErrorCounts};
 use crate::percentile::Summary;
 use crate::plan::{EndpointPlan, FlowPlan, Mix};
@@ -145,12 +147,11 @@ impl MixSums {
 
     /// Adds an interval of the window or the drain.
     pub(crate) fn add(&mut self, interval: &Interval) {
-        let span = Span::of(interval);
         let mut held = interval.tally.endpoints.iter().peekable();
         let nothing = EndpointTally::default();
         for (index, sum) in self.endpoints.iter_mut().enumerate() {
             let tally = held.next_if(|tally| tally.endpoint as usize == index).unwrap_or(&nothing);
-            sum.blocks.put(span, BlockSum::of_endpoint(span, tally));
+            sum.blocks.add_endpoint(interval, tally);
             sum.tally.merge(tally);
         }
         for tally in &interval.tally.flows {
@@ -250,10 +251,7 @@ fn flow(
     };
     let failed = sum.failed_at.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
     let mut failed_at = BTreeMap::new();
-    for (&at, &n) in &sum.failed_at {
-        let count: &mut u64 = failed_at.entry(step(at)).or_default();
-        *count = count.saturating_add(n);
-    }
+    sum.failed_at.iter().for_each(|(&at, &n)| add_count(&mut failed_at, step(at), n));
     sum.times.fill(scratch);
     let ended = sum.completed.saturating_add(failed);
     FlowRun {

@@ -15,6 +15,7 @@ use crate::machine::MachineUse;
 use crate::units::Nanos;
 
 pub use endpoint::{EndpointTally, FlowTally, MOST_ENDPOINTS, OTHERS, SAMPLE_BYTES, told_apart};
+pub(crate) use endpoint::{add_count, add_counts};
 pub use gauge::{Gauge, GaugeSum};
 pub use kind::{BEGINNING, KindTally, Look, MOST_KINDS, begins, length_class};
 pub use presence::PresenceTally;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::interval::{add_count, add_counts};
 use crate::units::Nanos;
 
 /// Counts and waits are told apart by their first four binary digits, so that a map has few entries
@@ -49,13 +50,13 @@ impl UserTally {
 
     /// A user that wanted a response for `waited`, in so many attempts, and had none.
     pub fn unserved(&mut self, waited: Nanos, tries: u64) {
-        add(&mut self.unserved, rounded_down(waited), 1);
+        add_count(&mut self.unserved, rounded_down(waited), 1);
         self.unserved_tries = self.unserved_tries.saturating_add(tries);
     }
 
     /// One of the users that were served has waited for `waited` when the run ended.
     pub fn left(&mut self, waited: Nanos) {
-        add(&mut self.left, rounded_down(waited), 1);
+        add_count(&mut self.left, rounded_down(waited), 1);
     }
 
     /// A user that wanted nothing.
@@ -84,8 +85,8 @@ impl UserTally {
             let sum = self.served.entry(key).or_default();
             *sum = (sum.0.saturating_add(users), sum.1.saturating_add(responses));
         }
-        other.unserved.iter().for_each(|(&waited, &n)| add(&mut self.unserved, waited, n));
-        other.left.iter().for_each(|(&waited, &n)| add(&mut self.left, waited, n));
+        add_counts(&mut self.unserved, &other.unserved);
+        add_counts(&mut self.left, &other.left);
         self.unserved_tries = self.unserved_tries.saturating_add(other.unserved_tries);
         self.idle = self.idle.saturating_add(other.idle);
         self.mute = self.mute.saturating_add(other.mute);
@@ -138,11 +139,6 @@ impl UserTally {
         }
         (all > 0.0).then(|| held / all)
     }
-}
-
-fn add(into: &mut BTreeMap<Nanos, u64>, key: Nanos, n: u64) {
-    let sum = into.entry(key).or_default();
-    *sum = sum.saturating_add(n);
 }
 
 fn total(of: &BTreeMap<Nanos, u64>) -> u64 {

@@ -14,8 +14,8 @@ use std::{env, fs, io};
 use model::sweep::LevelKind;
 use model::validity::Verdict;
 use report::chart::{
-    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span,
-    SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, LevelMark, Overlay, Second, Span, SpanKind,
+    Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
 /// Levels, QPS, mean in ms and success in per cent of the founding write-ups' net/http server.
@@ -162,6 +162,7 @@ fn sweep_curve() -> Curve {
                 12 => Verdict::Invalid,
                 _ => Verdict::Valid,
             },
+            ..Default::default()
         }
     };
     Curve {
@@ -196,7 +197,7 @@ fn rate_curve() -> Curve {
             requests_per_s: rate.min(12_400.0),
             mean_s,
             p99_s: Some(if load < 1.0 { mean_s * 9.0 } else { 9.6 }),
-            validity: Verdict::Valid,
+            ..Default::default()
         }
     };
     Curve {
@@ -257,12 +258,12 @@ fn single_curve() -> Curve {
 
 fn success(series: &[(&str, &[Row])]) -> SuccessRate {
     let level =
-        |r: &Row| SuccessLevel { level: r.0, success_ratio: r.3 / 100.0, ..Default::default() };
+        |r: &Row| CurveLevel { level: r.0, success_ratio: Some(r.3 / 100.0), ..Default::default() };
     SuccessRate {
         title: "Success rate".into(),
         series: series
             .iter()
-            .map(|(name, rows)| SuccessSeries {
+            .map(|(name, rows)| CurveSeries {
                 name: (*name).into(),
                 levels: rows.iter().map(level).collect(),
             })
@@ -272,7 +273,7 @@ fn success(series: &[(&str, &[Row])]) -> SuccessRate {
 }
 
 fn diff(series: &[(&str, &[Row])]) -> Diff {
-    let level = |r: &Row| DiffLevel {
+    let level = |r: &Row| CurveLevel {
         level: r.0,
         requests_per_s: r.1,
         mean_s: r.2 / 1e3,
@@ -282,7 +283,7 @@ fn diff(series: &[(&str, &[Row])]) -> Diff {
         title: series.iter().map(|s| s.0).collect::<Vec<_>>().join(" against "),
         series: series
             .iter()
-            .map(|(name, rows)| DiffSeries {
+            .map(|(name, rows)| CurveSeries {
                 name: (*name).into(),
                 levels: rows.iter().map(level).collect(),
             })
@@ -301,14 +302,14 @@ fn many_series() -> Diff {
         let level = |i: u32| {
             let level = f64::from(2_u32.pow(i));
             let requests_per_s = 1000.0 * f64::from(10 + n) * level / (level + 20.0 + f64::from(n));
-            DiffLevel {
+            CurveLevel {
                 level,
                 requests_per_s,
                 mean_s: level / requests_per_s,
                 ..Default::default()
             }
         };
-        DiffSeries { name, levels: (0..9).map(level).collect() }
+        CurveSeries { name, levels: (0..9).map(level).collect() }
     };
     Diff {
         title: "Eleven builds".into(),

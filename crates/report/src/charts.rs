@@ -14,8 +14,7 @@ use model::{Dip, Usl};
 use verdict::Reading;
 
 use crate::chart::{
-    self, CurveLevel, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span, SpanKind,
-    SpectrumSeries, SuccessLevel, SuccessSeries,
+    self, CurveLevel, CurveSeries, LevelMark, Overlay, Second, Span, SpanKind, SpectrumSeries,
 };
 use crate::figure::{level, seconds};
 use crate::hgrm;
@@ -23,24 +22,29 @@ use crate::latencies::response_is_service;
 
 /// QPS and latency over the levels, with the two levels named and the objective on the mean.
 pub fn curve(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos) -> chart::Curve {
-    let figures = |row: &CurveRow| CurveLevel {
-        level: row.level,
-        requests_per_s: row.qps,
-        mean_s: seconds(row.mean_ns),
-        p99_s: row.percentiles.p99_ns.map(seconds),
-        validity: row.verdict.unwrap_or_default(),
-    };
     let knee = reading.knee.iter();
     chart::Curve {
         title: curve.name.clone(),
         kind: curve.kind,
-        levels: curve.rows.iter().map(figures).collect(),
+        levels: levels(curve),
         best: reading.best,
         best_within: reading.best_within,
         objective_s: Some(seconds(objective_mean_ns)),
         overlays: reading.usl.iter().map(law).collect(),
         marks: knee.map(|k| LevelMark { level: k.level, label: "knee".to_owned() }).collect(),
     }
+}
+
+fn levels(curve: &Curve) -> Vec<CurveLevel> {
+    let figures = |row: &CurveRow| CurveLevel {
+        level: row.level,
+        requests_per_s: row.qps,
+        mean_s: seconds(row.mean_ns),
+        p99_s: row.percentiles.p99_ns.map(seconds),
+        success_ratio: row.success,
+        validity: row.verdict.unwrap_or_default(),
+    };
+    curve.rows.iter().map(figures).collect()
 }
 
 /// A fitted law over the levels it was fitted to, and no further.
@@ -54,37 +58,23 @@ fn law(usl: &Usl) -> Overlay {
 
 /// Success rate over the levels of one curve or several.
 pub fn success(title: &str, curves: &[Curve]) -> chart::SuccessRate {
-    let figures = |row: &CurveRow| SuccessLevel {
-        level: row.level,
-        success_ratio: row.success.unwrap_or(f64::NAN),
-        validity: row.verdict.unwrap_or_default(),
-    };
-    let series = |curve: &Curve| SuccessSeries {
+    let series = |curve: &Curve| CurveSeries {
         name: if curves.len() > 1 { curve.name.clone() } else { String::new() },
-        levels: curve.rows.iter().map(figures).collect(),
+        levels: levels(curve),
     };
     chart::SuccessRate {
         title: title.to_owned(),
-        kind: curves.first().map_or(LevelKind::Concurrency, |curve| curve.kind),
+        kind: curves.first().map(|curve| curve.kind).unwrap_or_default(),
         series: curves.iter().map(series).collect(),
     }
 }
 
 /// Several curves over the same levels.
 pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
-    let figures = |row: &CurveRow| DiffLevel {
-        level: row.level,
-        requests_per_s: row.qps,
-        mean_s: seconds(row.mean_ns),
-        validity: row.verdict.unwrap_or_default(),
-    };
-    let series = |curve: &Curve| DiffSeries {
-        name: curve.name.clone(),
-        levels: curve.rows.iter().map(figures).collect(),
-    };
+    let series = |curve: &Curve| CurveSeries { name: curve.name.clone(), levels: levels(curve) };
     chart::Diff {
         title: title.to_owned(),
-        kind: curves.first().map_or(LevelKind::Concurrency, |curve| curve.kind),
+        kind: curves.first().map(|curve| curve.kind).unwrap_or_default(),
         series: curves.iter().map(series).collect(),
     }
 }

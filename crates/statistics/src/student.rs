@@ -21,11 +21,6 @@ pub fn reach_of_normal(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(0.5 + confidence / 2.0)
 }
 
-/// The share of the standard normal distribution at or below `z`.
-pub fn normal_share(z: f64) -> f64 {
-    Normal::standard().cdf(z)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +43,5 @@ mod tests {
         assert!((reach_of_normal(0.95) - 1.959_963_984_540_05).abs() < 1e-9);
         assert!((reach(0.95, 1e7) - 1.959_964).abs() < 1e-5);
         assert_eq!(reach(0.95, 0.0), f64::INFINITY);
-        assert!((normal_share(1.0) - 0.841_344_746_068_543).abs() < 1e-9);
     }
 }

@@ -8,7 +8,7 @@ use model::Claim;
 use model::units::{MILLISECOND, Nanos};
 
 use super::blocks::{Block, labelled, word_after};
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use crate::claims::figure::{self, count, in_unit};
 
 #[derive(Debug, Default)]

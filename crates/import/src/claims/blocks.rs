@@ -6,7 +6,7 @@
 use model::{Claim, Claims, Tool};
 
 use super::MOST_ROWS;
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 
 /// One printout being read, line by line.
 pub(super) trait Block: Default {

@@ -3,7 +3,7 @@
 
 use model::units::{LONGEST, MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use model::quote::quote;
 
 /// The highest count or rate accepted: more than a machine can do.

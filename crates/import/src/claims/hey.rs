@@ -6,7 +6,7 @@ use model::Claim;
 use model::units::Nanos;
 
 use super::blocks::{Block, word_after};
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use crate::claims::figure::{self, Printed, count, in_unit};
 
 /// The times at the head of the summary, which oha prints under the same labels.

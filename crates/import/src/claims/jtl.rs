@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use model::units::{LONGEST, MILLISECOND, SECOND};
 use model::{Claim, Claims, Latencies, Tool};
 
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 
 pub(super) use csv::from_csv;
 pub(super) use xml::from_xml;

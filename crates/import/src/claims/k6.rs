@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json;
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use crate::claims::figure::{json_nanos, plain_number};
 
 #[derive(Debug, Deserialize)]

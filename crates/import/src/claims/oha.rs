@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::blocks::Block;
 use super::hey::{Times, bracketed};
 use super::json;
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use crate::claims::figure::{Printed, count, in_unit, json_nanos, number, plain_number};
 
 /// How oha names requests that were under way when its time was up.

@@ -9,7 +9,7 @@ use model::{Claim, Claims, LoopKind, Tool};
 use serde::Deserialize;
 
 use super::json;
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use crate::claims::figure::{json_nanos, plain_number};
 
 #[derive(Debug, Deserialize)]

@@ -4,7 +4,7 @@ use model::units::Nanos;
 use model::{Claim, Latency, LoopKind};
 
 use super::blocks::{Block, labelled, word_after};
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use crate::claims::figure::{Printed, count, duration, number};
 
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use super::draft::{Draft, Target};
 use super::note::{Anchor, Kind, MOST_NOTES, Note};
 use super::secret::Vault;
 use super::template::Numbered;
-use super::{Imported, MOST_REQUESTS, RequestsError};
+use super::{BadFile, Imported, MOST_REQUESTS};
 
 /// Users and seconds of the load that is written down; those who runs it says otherwise.
 const USERS: u64 = 10;
@@ -132,7 +132,7 @@ impl Assembly {
     pub(super) fn settle_target<'a>(
         &mut self,
         origins: impl Iterator<Item = &'a str>,
-    ) -> Result<(), RequestsError> {
+    ) -> Result<(), BadFile> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         let mut places = HashMap::new();
         for origin in origins.filter(|origin| !origin.is_empty()) {
@@ -153,7 +153,7 @@ impl Assembly {
             (None, Some(most)) => Target { origin: most.to_owned(), url: most.to_owned() },
             (None, None) => {
                 let what = "names no server to send requests to: add --target URL";
-                return Err(RequestsError::whole(what));
+                return Err(BadFile::whole(what));
             }
         });
         Ok(())
@@ -179,11 +179,11 @@ impl Assembly {
     ///
     /// # Errors
     /// When there is no request to carry over, or no server.
-    pub(super) fn finish(mut self) -> Result<Imported, RequestsError> {
+    pub(super) fn finish(mut self) -> Result<Imported, BadFile> {
         if self.endpoints.is_empty() && self.flows.is_empty() {
             let why = self.notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
             let what = format!("contains no request that can be converted{why}");
-            return Err(RequestsError::whole(what));
+            return Err(BadFile::whole(what));
         }
         if self.target.is_none() {
             let origins: Vec<String> = self.drafts().map(|draft| draft.origin.clone()).collect();

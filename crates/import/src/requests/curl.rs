@@ -11,7 +11,7 @@ mod shell;
 use super::assembly::Assembly;
 use super::note::Kind;
 use super::template::{Piece, pieces};
-use super::{RequestsError, text};
+use super::{BadFile, text};
 use model::quote::quote;
 
 use shell::Command;
@@ -20,7 +20,7 @@ use shell::Command;
 const PROMPTS: [&str; 3] = ["$", "%", "#"];
 
 /// Reads every curl command of the text.
-pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile> {
     let text = text(bytes)?;
     refuse_other_shells(text)?;
     for command in shell::commands(text)? {
@@ -29,7 +29,7 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), Requests
     Ok(())
 }
 
-fn read_command(mut command: Command, assembly: &mut Assembly) -> Result<(), RequestsError> {
+fn read_command(mut command: Command, assembly: &mut Assembly) -> Result<(), BadFile> {
     let place = format!("line {}", command.line.max(1));
     for aside in &command.aside {
         assembly.note(Kind::NotCarriedOver, place.clone(), aside);
@@ -60,14 +60,14 @@ fn ask_for_variables(word: &str, place: &str, assembly: &mut Assembly) {
 }
 
 /// Browsers copy commands for other shells too, whose quoting is another language.
-fn refuse_other_shells(text: &str) -> Result<(), RequestsError> {
+fn refuse_other_shells(text: &str) -> Result<(), BadFile> {
     let cut_by = |mark: &str| {
         text.lines().position(|line| line.contains("curl") && line.trim_end().ends_with(mark))
     };
     for (mark, shell) in [(" ^", "Windows' cmd"), (" `", "PowerShell")] {
         if let Some(at) = cut_by(mark) {
             let what = format!("this is written for {shell}: copy it as cURL (bash) instead");
-            return Err(RequestsError::at(at + 1, what));
+            return Err(BadFile::at(at + 1, what));
         }
     }
     Ok(())

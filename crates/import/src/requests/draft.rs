@@ -7,7 +7,7 @@ use model::workload::{Body, Endpoint, Extractor, Fields, Step, Time};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 
-use super::RequestsError;
+use super::BadFile;
 use super::note::{Kind, Note};
 use super::template::{Piece, map_text, pieces};
 use model::quote::quote;
@@ -292,8 +292,8 @@ pub(super) struct Target {
 ///
 /// # Errors
 /// When it is none.
-pub(super) fn origin_of(url: &str) -> Result<Target, RequestsError> {
-    let wrong = |what: String| RequestsError::whole(format!("--target {}: {what}", quote(url)));
+pub(super) fn origin_of(url: &str) -> Result<Target, BadFile> {
+    let wrong = |what: String| BadFile::whole(format!("--target {}: {what}", quote(url)));
     if !url.contains("://") {
         return Err(wrong("name the scheme too, such as http://127.0.0.1:8080".into()));
     }

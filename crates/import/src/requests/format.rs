@@ -1,6 +1,6 @@
 //! The table of formats. A new one is a line here and a module of its own.
 
-use super::{Assembly, RequestsError, curl, har, openapi, postman, vegeta};
+use super::{Assembly, BadFile, curl, har, openapi, postman, vegeta};
 
 /// Another tool's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 /// Reads requests out of bytes into the assembly.
-pub(super) type Reader = fn(&[u8], &mut Assembly) -> Result<(), RequestsError>;
+pub(super) type Reader = fn(&[u8], &mut Assembly) -> Result<(), BadFile>;
 
 /// A format, its name, and its reader if it has one.
 const FORMATS: [(Format, &str, Option<Reader>); 7] = [
@@ -42,7 +42,7 @@ impl Format {
         named.map_or("", |(_, name, _)| name)
     }
 
-    pub(super) fn reader(self) -> Result<Reader, RequestsError> {
+    pub(super) fn reader(self) -> Result<Reader, BadFile> {
         let row = FORMATS.iter().find(|(format, ..)| *format == self);
         row.and_then(|(.., reader)| *reader).ok_or_else(|| {
             let readable: Vec<&str> = FORMATS
@@ -50,7 +50,7 @@ impl Format {
                 .filter_map(|(_, name, reader)| reader.is_some().then_some(*name))
                 .collect();
             let (name, readable) = (self.name(), readable.join(", "));
-            RequestsError::whole(format!(
+            BadFile::whole(format!(
                 "{name} files are not supported yet; {readable} are. A recording (har) \
                  of the same traffic gives the same workload"
             ))

@@ -18,7 +18,7 @@ use super::correlate::{Exchange, Response, correlate};
 use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
-use super::{MOST_REQUESTS, RequestsError, json, text};
+use super::{BadFile, MOST_REQUESTS, json, text};
 use model::quote::quote;
 
 use record::{Entry, Har, PostData};
@@ -30,11 +30,11 @@ const SHORTEST_THINK: Nanos = 100 * MILLISECOND;
 const LONGEST_THINK: Nanos = 300 * SECOND;
 
 /// Reads a recording as flows.
-pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile> {
     let har: Har = json::parse(text(bytes)?)?;
     let mut entries = har.log.entries;
     if entries.is_empty() {
-        return Err(RequestsError::whole("is a recording without entries"));
+        return Err(BadFile::whole("is a recording without entries"));
     }
     entries.sort_by_key(|entry| entry.start());
     let mut sieve = Sieve::default();
@@ -67,10 +67,7 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), Requests
     Ok(())
 }
 
-fn keep_one_server(
-    kept: &mut Vec<(Entry, Draft)>,
-    assembly: &mut Assembly,
-) -> Result<(), RequestsError> {
+fn keep_one_server(kept: &mut Vec<(Entry, Draft)>, assembly: &mut Assembly) -> Result<(), BadFile> {
     if kept.is_empty() {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use model::workload::Literal;
 
-use super::RequestsError;
+use super::BadFile;
 use crate::document;
 use model::quote::plain;
 
@@ -18,19 +18,19 @@ const MOST_VALUES: usize = 2_000_000;
 const LONGEST_NAME: usize = 500;
 
 /// Reads JSON.
-pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, RequestsError> {
+pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, BadFile> {
     serde_json::from_str(text).map_err(|error| {
         let what = error.to_string();
         let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
         let column = error.column();
-        RequestsError::at(error.line(), format!("column {column}: {}", plain(what, 160)))
+        BadFile::at(error.line(), format!("column {column}: {}", plain(what, 160)))
     })
 }
 
 /// Reads JSON as a tree, with a bound on its values: one of two characters takes 32 bytes.
-pub(super) fn parse_tree(text: &str) -> Result<serde_json::Value, RequestsError> {
+pub(super) fn parse_tree(text: &str) -> Result<serde_json::Value, BadFile> {
     if parts(text) > MOST_VALUES {
-        return Err(RequestsError::whole(format!("holds more than {MOST_VALUES} values")));
+        return Err(BadFile::whole(format!("holds more than {MOST_VALUES} values")));
     }
     parse(text)
 }
@@ -51,8 +51,8 @@ pub(super) fn parts(text: &str) -> usize {
 }
 
 /// Reads a document in JSON or YAML.
-pub(super) fn parse_document(text: &str) -> Result<Literal, RequestsError> {
-    let tree = document::parse(text).map_err(|fault| RequestsError::of_document(text, fault))?;
+pub(super) fn parse_document(text: &str) -> Result<Literal, BadFile> {
+    let tree = document::parse(text).map_err(|fault| BadFile::of_document(text, fault))?;
     Ok(tree.root.into_literal())
 }
 

@@ -14,7 +14,7 @@ use super::assembly::Assembly;
 use super::draft::{Draft, LONGEST_URL};
 use super::note::Kind;
 use super::template::literal;
-use super::{RequestsError, json, text};
+use super::{BadFile, json, text};
 use model::quote::quote;
 
 use document::Document;
@@ -23,7 +23,7 @@ use document::Document;
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// Reads every operation of a description.
-pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile> {
     let root = json::parse_document(text(bytes)?)?;
     check_version(&root)?;
     let document = Document::new(&root);
@@ -64,20 +64,18 @@ struct Place<'a> {
     of: &'a Literal,
 }
 
-fn check_version(root: &Literal) -> Result<(), RequestsError> {
+fn check_version(root: &Literal) -> Result<(), BadFile> {
     let version = root.member("openapi").map(Literal::plain);
     match version.as_deref() {
         Some(version) if version.starts_with("3.") => Ok(()),
         Some(version) => {
             let what = format!("is OpenAPI {}; 3.0 and 3.1 are read", quote(version));
-            Err(RequestsError::whole(what))
+            Err(BadFile::whole(what))
         }
-        None if root.member("swagger").is_some() => Err(RequestsError::whole(
-            "is Swagger 2, which is not read: convert it to OpenAPI 3 first",
-        )),
-        None => {
-            Err(RequestsError::whole("is not an OpenAPI description: it has no member `openapi`"))
+        None if root.member("swagger").is_some() => {
+            Err(BadFile::whole("is Swagger 2, which is not read: convert it to OpenAPI 3 first"))
         }
+        None => Err(BadFile::whole("is not an OpenAPI description: it has no member `openapi`")),
     }
 }
 

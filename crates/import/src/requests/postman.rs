@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::assembly::Assembly;
 use super::draft::Draft;
 use super::note::Kind;
-use super::{RequestsError, json, text};
+use super::{BadFile, json, text};
 use model::quote::{plain, quote};
 
 use variables::Variables;
@@ -21,7 +21,7 @@ use variables::Variables;
 const DEEPEST: usize = 30;
 
 /// Reads every request of a collection.
-pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile> {
     let root: Value = json::parse_tree(text(bytes)?)?;
     // Exports through Postman's API wrap the collection once more.
     let root = root.get("collection").unwrap_or(&root);
@@ -44,17 +44,15 @@ struct Folder<'a> {
     auth: Option<&'a Value>,
 }
 
-fn check(root: &Value) -> Result<(), RequestsError> {
+fn check(root: &Value) -> Result<(), BadFile> {
     let schema = root["info"]["schema"].as_str().unwrap_or_default();
     if !root["item"].is_array() {
-        return Err(RequestsError::whole(
+        return Err(BadFile::whole(
             "is not a Postman collection: it has no list `item`; export it as Collection v2.1",
         ));
     }
     if schema.contains("/v1") {
-        return Err(RequestsError::whole(
-            "is a collection of format 1: export it as Collection v2.1",
-        ));
+        return Err(BadFile::whole("is a collection of format 1: export it as Collection v2.1"));
     }
     Ok(())
 }

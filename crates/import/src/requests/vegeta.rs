@@ -14,11 +14,11 @@ use super::body::put_text;
 use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
-use super::{RequestsError, json, text};
+use super::{BadFile, json, text};
 use model::quote::quote;
 
 /// Reads targets in either form.
-pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), RequestsError> {
+pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile> {
     let text = text(bytes)?;
     if text.trim_start().starts_with('{') {
         return read_json(text, assembly);
@@ -37,19 +37,18 @@ struct Target {
     header: Option<BTreeMap<String, Vec<String>>>,
 }
 
-fn read_json(text: &str, assembly: &mut Assembly) -> Result<(), RequestsError> {
+fn read_json(text: &str, assembly: &mut Assembly) -> Result<(), BadFile> {
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = at + 1;
-        let target: Target =
-            json::parse(line).map_err(|error| RequestsError::at(number, error.what))?;
+        let target: Target = json::parse(line).map_err(|error| BadFile::at(number, error.what))?;
         let mut draft = started(number, &target.method, &target.url)?;
         for (name, values) in target.header.into_iter().flatten() {
             values.iter().for_each(|value| put_header(&mut draft, &name, value));
         }
         if let Some(body) = target.body.filter(|body| !body.is_empty()) {
-            let bytes = BASE64_STANDARD.decode(body.trim()).map_err(|error| {
-                RequestsError::at(number, format!("the body is not base64: {error}"))
-            })?;
+            let bytes = BASE64_STANDARD
+                .decode(body.trim())
+                .map_err(|error| BadFile::at(number, format!("the body is not base64: {error}")))?;
             put_body(&mut draft, bytes);
         }
         assembly.add(draft);
@@ -69,7 +68,7 @@ fn put_body(draft: &mut Draft, bytes: Vec<u8>) {
     }
 }
 
-fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), RequestsError> {
+fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), BadFile> {
     let mut open: Option<Draft> = None;
     for (at, line) in text.lines().enumerate() {
         let (number, line) = (at + 1, line.trim());
@@ -89,7 +88,7 @@ fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), RequestsError> {
                     "{}: a target begins with a method and a URL, such as `GET http://host/path`",
                     quote(line)
                 );
-                return Err(RequestsError::at(number, what));
+                return Err(BadFile::at(number, what));
             }
         }
     }
@@ -97,7 +96,7 @@ fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), RequestsError> {
     Ok(())
 }
 
-fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), RequestsError> {
+fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), BadFile> {
     if let Some(file) = line.strip_prefix('@') {
         if !draft.may_read("the body", file) {
             return Ok(());
@@ -114,7 +113,7 @@ fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), Requests
         Some((name, value)) => put_header(draft, name.trim(), value),
         None => {
             let what = format!("{}: neither `Name: value` nor `@file`", quote(line));
-            return Err(RequestsError::at(number, what));
+            return Err(BadFile::at(number, what));
         }
     }
     Ok(())
@@ -138,11 +137,11 @@ fn method_and_url(line: &str) -> Option<(&str, &str)> {
     (method_like && url.contains("://")).then_some((method, url.trim()))
 }
 
-fn started(line: usize, method: &str, url: &str) -> Result<Draft, RequestsError> {
+fn started(line: usize, method: &str, url: &str) -> Result<Draft, BadFile> {
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-') {
-        return Err(RequestsError::at(line, format!("{} is not a method", quote(method))));
+        return Err(BadFile::at(line, format!("{} is not a method", quote(method))));
     }
     let mut draft = Draft::new(format!("line {line}"), method);
-    draft.put_url(&literal(url)).map_err(|what| RequestsError::at(line, what))?;
+    draft.put_url(&literal(url)).map_err(|what| BadFile::at(line, what))?;
     Ok(draft)
 }

@@ -6,13 +6,13 @@
 //! of an open-loop sweep has rates in its first column; such tables of ours open with
 //! [`RATE_HEADING`], a comment to gnuplot.
 
-use std::fmt;
 use std::fmt::Write as _;
 
 use model::percentile::LevelPercentiles;
 use model::units::{LONGEST, MILLISECOND, Nanos};
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning};
 
+use crate::BadFile;
 use model::quote::quote;
 
 /// First line of a table whose levels are rates.
@@ -25,38 +25,12 @@ const HIGHEST: f64 = 1e12;
 
 const COLUMNS: [&str; 4] = ["concurrency", "QPS", "mean latency in ms", "success in %"];
 
-/// What is wrong with a `.dat`, and where. The caller names the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatError {
-    /// The line it is about, from 1; absent when it is about the whole file.
-    pub line: Option<usize>,
-    /// What is wrong there.
-    pub what: String,
-}
-
-impl DatError {
-    fn at(line: usize, what: impl Into<String>) -> Self {
-        Self { line: Some(line), what: what.into() }
-    }
-}
-
-impl fmt::Display for DatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.what),
-            None => f.write_str(&self.what),
-        }
-    }
-}
-
-impl std::error::Error for DatError {}
-
 /// Reads a table as the curve `name`.
 ///
 /// # Errors
 /// On text that is not UTF-8, a line without exactly four numbers, a number out of its column's
 /// range, a level that comes twice or after a higher one, and a file without levels.
-pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
+pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, BadFile> {
     let text = std::str::from_utf8(bytes).map_err(|e| not_text(bytes, e.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut kind = LevelKind::Concurrency;
@@ -72,17 +46,17 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, DatError> {
         }
         let row = parse_line(number, line, kind)?;
         if let Some(last) = rows.last().filter(|last| last.level >= row.level) {
-            return Err(DatError::at(number, no_rise(row.level, last.level, before)));
+            return Err(BadFile::at(number, no_rise(row.level, last.level, before)));
         }
         rows.push(row);
         before = number;
         if rows.len() > MOST_LEVELS {
-            return Err(DatError::at(number, format!("more than {MOST_LEVELS} levels")));
+            return Err(BadFile::at(number, format!("more than {MOST_LEVELS} levels")));
         }
     }
     if rows.is_empty() {
         let what = format!("holds no levels; expected lines of {}", COLUMNS.join(", "));
-        return Err(DatError { line: None, what });
+        return Err(BadFile::whole(what));
     }
     Ok(Curve {
         name: name.to_owned(),
@@ -105,12 +79,12 @@ fn no_rise(level: f64, last: f64, before: usize) -> String {
     )
 }
 
-fn not_text(bytes: &[u8], valid: usize) -> DatError {
+fn not_text(bytes: &[u8], valid: usize) -> BadFile {
     let line = 1 + bytes[..valid].iter().filter(|&&byte| byte == b'\n').count();
-    DatError::at(line, "not text: a .dat is four columns of numbers in UTF-8 or ASCII")
+    BadFile::at(line, "not text: a .dat is four columns of numbers in UTF-8 or ASCII")
 }
 
-fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, DatError> {
+fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, BadFile> {
     let words: Vec<&str> = line.split_whitespace().take(COLUMNS.len() + 1).collect();
     let values = words.iter().zip(0..COLUMNS.len());
     let values: Vec<f64> = values
@@ -123,11 +97,11 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
             COLUMNS[values.len()],
             COLUMNS.join(", ")
         );
-        return Err(DatError::at(number, what));
+        return Err(BadFile::at(number, what));
     };
     if let Some(fifth) = words.get(COLUMNS.len()) {
         let what = format!("a fifth column, {}; expected {}", quote(fifth), COLUMNS.join(", "));
-        return Err(DatError::at(number, what));
+        return Err(BadFile::at(number, what));
     }
     let whole = kind == LevelKind::Rate || level.fract() == 0.0;
     let limits = [
@@ -157,7 +131,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Da
 }
 
 /// A finite number, not negative. `inf`, `nan` and the like are words here, not numbers.
-fn parse_number(number: usize, column: usize, word: &str) -> Result<f64, DatError> {
+fn parse_number(number: usize, column: usize, word: &str) -> Result<f64, BadFile> {
     let numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
     let value = word.chars().all(numeric).then(|| word.parse::<f64>().ok()).flatten();
     match value {
@@ -172,9 +146,9 @@ fn parse_number(number: usize, column: usize, word: &str) -> Result<f64, DatErro
     }
 }
 
-fn out_of_range(number: usize, column: usize, word: &str, what: &str) -> DatError {
+fn out_of_range(number: usize, column: usize, word: &str, what: &str) -> BadFile {
     let place = format!("{} in column {} ({})", quote(word), column + 1, COLUMNS[column]);
-    DatError::at(number, format!("{place} {what}"))
+    BadFile::at(number, format!("{place} {what}"))
 }
 
 /// Prints a curve in the script's form: two decimals, and five below 1 (a mean below 1 ms then

@@ -37,20 +37,18 @@ pub fn read(files: limits::FileLimit) -> Environment {
         cpu_model: field("model name").unwrap_or_default(),
         cpus: cpuinfo.lines().filter(|line| line.starts_with("processor")).count().max(1) as u32,
         cpus_allowed: limits::allowed_cpus().len() as u32,
-        memory_bytes: memory_bytes(),
+        memory_bytes: meminfo("MemTotal:").unwrap_or(0),
         open_files: files.soft,
         open_files_hard: files.hard,
         sysctls: sysctls(),
     }
 }
 
-fn memory_bytes() -> u64 {
-    let meminfo = read_text("/proc/meminfo");
-    let kibibytes = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))
-        .and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kibibytes.unwrap_or(0) * 1024
+/// A field of `/proc/meminfo`, in bytes.
+pub(super) fn meminfo(field: &str) -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let rest = meminfo.lines().find_map(|line| line.strip_prefix(field))?;
+    Some(rest.split_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
 fn sysctls() -> BTreeMap<String, String> {

@@ -14,6 +14,8 @@ use net::{clock, limits};
 use cgroup::{Cgroups, Throttled};
 use server::Server;
 
+use super::environment::meminfo;
+
 /// The kernel's tick in `/proc/stat`: a hundredth of a second wherever Linux runs today.
 const TICK_NS: Nanos = 10_000_000;
 
@@ -75,7 +77,7 @@ impl Watch {
             // The wall clock goes on in a machine that sleeps; that is not a step.
             stepped_ns: wall - boot_ns as i64,
             slept_ns: boot_ns.saturating_sub(elapsed_ns),
-            memory_available_bytes: memory_available(),
+            memory_available_bytes: meminfo("MemAvailable:"),
         }
     }
 
@@ -112,12 +114,6 @@ fn busy_and_steal(stat: &str, cpus: &[usize]) -> (Nanos, Nanos) {
         sum.1 += at(7);
     }
     sum
-}
-
-fn memory_available() -> Option<u64> {
-    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
 #[cfg(test)]

@@ -107,11 +107,15 @@ impl FlowTally {
     }
 }
 
-fn add_counts<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
-    for (&key, n) in from {
-        let sum = into.entry(key).or_default();
-        *sum = sum.saturating_add(*n);
-    }
+/// Adds to the count of a key, which stops at its highest.
+pub(crate) fn add_count<K: Ord>(into: &mut BTreeMap<K, u64>, key: K, n: u64) {
+    let sum = into.entry(key).or_default();
+    *sum = sum.saturating_add(n);
+}
+
+/// Adds every count of `from`.
+pub(crate) fn add_counts<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    from.iter().for_each(|(key, &n)| add_count(into, key.clone(), n));
 }
 
 /// Adds the tallies of `from` to those of the same index in `into`; both are in the order of indexes.

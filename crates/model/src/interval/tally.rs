@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::endpoint::{EndpointTally, FlowTally, merge_by};
+use super::endpoint::{EndpointTally, FlowTally, add_counts, merge_by};
 use super::gauge::GaugeSum;
 use super::kind::{self, KindTally};
 use super::presence::PresenceTally;
@@ -136,10 +136,7 @@ impl Tally {
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
         self.responses.merge(&other.responses);
-        for (name, n) in &other.limits {
-            let sum = self.limits.entry(name.clone()).or_default();
-            *sum = sum.saturating_add(*n);
-        }
+        add_counts(&mut self.limits, &other.limits);
         for (class, sample) in &other.samples {
             self.samples.entry(class.clone()).or_insert_with(|| sample.clone());
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::figures::{Concurrency, Generator, Rates, Totals};
 use super::steps::WorkerSum;
 use crate::histogram::Latencies;
-use crate::interval::{GaugeSum, Interval, PresenceTally, Tally};
+use crate::interval::{GaugeSum, Interval, PresenceTally, Tally, add_count, add_counts};
 use crate::machine::MachineSum;
 use crate::response::ResponseTally;
 use crate::units::{Nanos, SECOND};
@@ -52,10 +52,7 @@ impl Sums {
             let sum = self.totals.other_scheme.get_or_insert_default();
             *sum = sum.saturating_add(tally.other_scheme);
         }
-        for (name, n) in &tally.limits {
-            let sum = self.totals.limits.entry(name.clone()).or_default();
-            *sum = sum.saturating_add(*n);
-        }
+        add_counts(&mut self.totals.limits, &tally.limits);
         for (class, sample) in &tally.samples {
             self.totals.error_samples.entry(class.clone()).or_insert_with(|| sample.clone());
         }
@@ -72,8 +69,7 @@ impl Sums {
         totals.bytes_read = totals.bytes_read.saturating_add(tally.bytes_read);
         totals.bytes_written = totals.bytes_written.saturating_add(tally.bytes_written);
         for (status, n) in tally.statuses.seen() {
-            let sum = totals.statuses.entry(status).or_default();
-            *sum = sum.saturating_add(n);
+            add_count(&mut totals.statuses, status, n);
         }
         self.response.merge(&tally.response);
         self.service.merge(&tally.service);

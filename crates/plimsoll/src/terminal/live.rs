@@ -37,20 +37,16 @@ impl Live {
 
     /// Shows an interval.
     pub fn show(&mut self, interval: &Interval) {
-        self.write(&report::live::line(interval, interval.end_ns, self.open_loop));
+        self.tell(&report::live::line(interval, interval.end_ns, self.open_loop));
     }
 
     /// Shows how many connections stand before the run starts.
     pub fn opening(&mut self, open: u32, planned: u32) {
-        self.write(&report::live::opening(open, planned));
+        self.tell(&report::live::opening(open, planned));
     }
 
-    /// Shows how far something else is.
-    pub fn tell(&mut self, line: &str) {
-        self.write(line);
-    }
-
-    fn write(&self, line: &str) {
+    /// Shows a line of how far something is.
+    pub fn tell(&self, line: &str) {
         match self.mode {
             Mode::Quiet => {}
             Mode::Plain => eprintln!("{}{line}", self.prefix),

@@ -1,30 +1,14 @@
 //! The curve of a sweep: QPS on the left axis, latency on the right, over concurrency or rate.
 
 use model::sweep::LevelKind;
-use model::validity::Verdict;
 
 use super::axis::{Axis, Measure};
-use super::levels::{ascending, level_column, level_title, level_words, short};
+use super::levels::{CurveLevel, ascending, level_column, level_title, level_words, short};
 use super::number::{duration, level, percent, quantity, si};
 use super::palette::{Dash, Shape};
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
-
-/// One level of a sweep.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CurveLevel {
-    /// Connections or requests/s, as [`Curve::kind`] says.
-    pub level: f64,
-    /// Requests completed per second.
-    pub requests_per_s: f64,
-    /// Mean latency in seconds.
-    pub mean_s: f64,
-    /// 99th percentile of latency in seconds, where known.
-    pub p99_s: Option<f64>,
-    /// Whether the figures can be trusted.
-    pub validity: Verdict,
-}
 
 /// A further curve on the QPS axis, such as a fitted model.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,39 +2,18 @@
 //! marker.
 
 use model::sweep::LevelKind;
-use model::validity::Verdict;
 
 use super::axis::{Axis, Measure};
 use super::curve::top;
-use super::levels::{Lookup, ascending, level_column, level_title, level_words, short, union};
+use super::levels::{
+    CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
+    short, union,
+};
 use super::number::{duration, quantity, si};
 use super::palette::{Dash, Shape};
 use super::parts::{Key, Line, Mark, Panel, Point, Sample, Side, Style, doubt_keys};
 use super::success::undrawn;
-use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
-
-/// One level of a series.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DiffLevel {
-    /// Connections or requests/s, as [`Diff::kind`] says.
-    pub level: f64,
-    /// Requests completed per second.
-    pub requests_per_s: f64,
-    /// Mean latency in seconds.
-    pub mean_s: f64,
-    /// Whether the figures can be trusted.
-    pub validity: Verdict,
-}
-
-/// A named sweep.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DiffSeries {
-    /// Its name.
-    pub name: String,
-    /// Its levels, in any order; levels may be missing that others have.
-    pub levels: Vec<DiffLevel>,
-}
 
 /// The figures of a comparison chart. The last series is what the others are measured against.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +23,7 @@ pub struct Diff {
     /// What the levels are.
     pub kind: LevelKind,
     /// The sweeps.
-    pub series: Vec<DiffSeries>,
+    pub series: Vec<CurveSeries>,
 }
 
 /// Up to this many series share one plot with two axes; more get a plot for QPS and one for latency
@@ -76,11 +55,19 @@ impl Diff {
             panels: if together { vec![self.shared()] } else { self.stacked() },
             bands: Vec::new(),
             notes: undrawn(self.series.len()),
-            table: self.table(&levels),
+            table: series_table(
+                self.kind,
+                &self.series,
+                &levels,
+                &[
+                    ("QPS (1/s)", |l| Some(l.requests_per_s)),
+                    ("mean latency (ms)", |l| Some(l.mean_s * 1e3)),
+                ],
+            ),
         }
     }
 
-    fn drawn(&self) -> impl Iterator<Item = (usize, &DiffSeries)> {
+    fn drawn(&self) -> impl Iterator<Item = (usize, &CurveSeries)> {
         self.series.iter().enumerate().take(MOST_SERIES)
     }
 
@@ -89,8 +76,8 @@ impl Diff {
         (top(levels().map(|l| Some(l.requests_per_s))), top(levels().map(|l| Some(l.mean_s))))
     }
 
-    fn lines(&self, side: Side, dash: Dash, value: fn(&DiffLevel) -> f64) -> Vec<Mark> {
-        let line = |(i, s): (usize, &DiffSeries)| {
+    fn lines(&self, side: Side, dash: Dash, value: fn(&CurveLevel) -> f64) -> Vec<Mark> {
+        let line = |(i, s): (usize, &CurveSeries)| {
             Mark::Line(Line {
                 side,
                 style: style(i, dash),
@@ -101,7 +88,7 @@ impl Diff {
         self.drawn().map(line).collect()
     }
 
-    fn points(&self, series: &DiffSeries, value: fn(&DiffLevel) -> f64) -> Vec<Point> {
+    fn points(&self, series: &CurveSeries, value: fn(&CurveLevel) -> f64) -> Vec<Point> {
         let levels: Vec<f64> = series.levels.iter().map(|l| l.level).collect();
         let point = |i: usize| {
             let l = &series.levels[i];
@@ -158,7 +145,7 @@ impl Diff {
         ]
     }
 
-    fn best(series: &DiffSeries) -> Option<&DiffLevel> {
+    fn best(series: &CurveSeries) -> Option<&CurveLevel> {
         let sound = series.levels.iter().filter(|l| quantity(l.requests_per_s).is_some());
         sound.max_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s))
     }
@@ -172,8 +159,8 @@ impl Diff {
             return "There is no measured QPS to compare with.".into();
         };
         let share =
-            |l: &DiffLevel| format!("{:.2} %", l.requests_per_s / base.requests_per_s * 100.0);
-        let at = |l: &DiffLevel| {
+            |l: &CurveLevel| format!("{:.2} %", l.requests_per_s / base.requests_per_s * 100.0);
+        let at = |l: &CurveLevel| {
             format!("{} at {}", si(l.requests_per_s), level_words(self.kind, l.level))
         };
         let name = short(&last.name);
@@ -198,32 +185,6 @@ impl Diff {
                 format!("Best QPS as a share of {name}'s ({}): {}.", at(base), list.join(", "))
             }
         }
-    }
-
-    fn table(&self, levels: &[f64]) -> Table {
-        let doubts =
-            self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity != Verdict::Valid);
-        let columns = self.series.iter().flat_map(|s| {
-            let figures = ["QPS (1/s)", "mean latency (ms)"].into_iter();
-            let all = figures.chain(doubts.then_some("validity"));
-            all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
-        });
-        let mut table =
-            Table::new(std::iter::once(level_column(self.kind).to_string()).chain(columns));
-        let by_level: Vec<_> =
-            self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
-        for level in levels {
-            let mut row = vec![cell(*level)];
-            for series in &by_level {
-                let found = series.at(*level);
-                row.push(cell_or_empty(found.map(|l| l.requests_per_s)));
-                row.push(cell_or_empty(found.map(|l| l.mean_s * 1e3)));
-                let validity = || found.map_or("", |l| l.validity.name()).to_string();
-                row.extend(doubts.then(validity));
-            }
-            table.push(row);
-        }
-        table
     }
 }
 

@@ -1,10 +1,39 @@
-//! What the charts of a sweep share: levels along x, and the words for them.
+//! What the charts of a sweep share: its levels, how they lie along x, their table, and the words
+//! for them.
 
 use std::collections::HashMap;
 
 use model::sweep::LevelKind;
+use model::validity::Verdict;
 
 use super::number::{grouped, level};
+use super::table::{Table, cell, cell_or_empty};
+
+/// One level of a sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CurveLevel {
+    /// Connections or requests/s, as the chart's `kind` says.
+    pub level: f64,
+    /// Requests completed per second.
+    pub requests_per_s: f64,
+    /// Mean latency in seconds.
+    pub mean_s: f64,
+    /// 99th percentile of latency in seconds, where known.
+    pub p99_s: Option<f64>,
+    /// Successes / attempts, where measured. Anything but 0 to 1 counts as not measured.
+    pub success_ratio: Option<f64>,
+    /// Whether the figures can be trusted.
+    pub validity: Verdict,
+}
+
+/// The levels of one sweep among several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CurveSeries {
+    /// Its name; may be empty where it is the only one.
+    pub name: String,
+    /// Its levels, in any order; levels may be missing that others have.
+    pub levels: Vec<CurveLevel>,
+}
 
 /// The name of the x axis.
 pub(super) fn level_title(kind: LevelKind, log: bool) -> String {
@@ -46,6 +75,35 @@ pub(super) fn union(levels: impl Iterator<Item = f64>) -> Vec<f64> {
     all.sort_by(f64::total_cmp);
     all.dedup();
     all
+}
+
+/// A column's name and its figure.
+type Column = (&'static str, fn(&CurveLevel) -> Option<f64>);
+
+/// A row a level with these columns of every series, and validity where any of it is in doubt.
+pub(super) fn series_table(
+    kind: LevelKind,
+    series: &[CurveSeries],
+    levels: &[f64],
+    columns: &[Column],
+) -> Table {
+    let doubts = series.iter().flat_map(|s| &s.levels).any(|l| l.validity != Verdict::Valid);
+    let headers = series.iter().flat_map(|s| {
+        let names = columns.iter().map(|(name, _)| *name).chain(doubts.then_some("validity"));
+        names.map(|name| format!("{} {name}", s.name)).collect::<Vec<_>>()
+    });
+    let mut table = Table::new(std::iter::once(level_column(kind).to_string()).chain(headers));
+    let by_level: Vec<_> = series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
+    for level in levels {
+        let mut row = vec![cell(*level)];
+        for series in &by_level {
+            let found = series.at(*level);
+            row.extend(columns.iter().map(|(_, figure)| cell_or_empty(found.and_then(figure))));
+            row.extend(doubts.then(|| found.map_or("", |l| l.validity.name()).to_string()));
+        }
+        table.push(row);
+    }
+    table
 }
 
 /// Entries found by their level; the first where a level is repeated.

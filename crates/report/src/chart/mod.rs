@@ -61,14 +61,15 @@ mod tests;
 mod text;
 mod timeline;
 
-pub use curve::{Curve, CurveLevel, LevelMark, Overlay};
-pub use diff::{Diff, DiffLevel, DiffSeries};
+pub use curve::{Curve, LevelMark, Overlay};
+pub use diff::Diff;
 pub use effects::{EffectRow, Effects};
 pub use fallback::OtherFont;
+pub use levels::{CurveLevel, CurveSeries};
 pub use png::{ChartError, MOST_PIXELS};
 pub use search::{Search, SearchLevel, Tried};
 pub use spectrum::{Spectrum, SpectrumSeries};
-pub use success::{SuccessLevel, SuccessRate, SuccessSeries};
+pub use success::SuccessRate;
 pub use table::Table;
 pub use timeline::{Second, Span, SpanKind, Timeline};
 

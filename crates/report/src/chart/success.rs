@@ -1,36 +1,17 @@
 //! Success rate over the levels of a sweep, for one series or several.
 
 use model::sweep::LevelKind;
-use model::validity::Verdict;
 
 use super::axis::Axis;
-use super::levels::{Lookup, ascending, level_column, level_title, level_words, short, union};
+use super::levels::{
+    CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
+    short, union,
+};
 use super::number::percent;
 use super::palette::{Dash, Shape};
 use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::scale::Scale;
-use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
-
-/// The success at one level.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SuccessLevel {
-    /// Connections or requests/s, as [`SuccessRate::kind`] says.
-    pub level: f64,
-    /// Successes / attempts, 0 to 1. Anything else counts as not measured.
-    pub success_ratio: f64,
-    /// Whether the figure may be believed.
-    pub validity: Verdict,
-}
-
-/// A named line.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SuccessSeries {
-    /// Its name; may be empty where it is the only one.
-    pub name: String,
-    /// Its levels, in any order.
-    pub levels: Vec<SuccessLevel>,
-}
 
 /// The figures of a success-rate chart.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +21,7 @@ pub struct SuccessRate {
     /// What the levels are.
     pub kind: LevelKind,
     /// The lines.
-    pub series: Vec<SuccessSeries>,
+    pub series: Vec<CurveSeries>,
 }
 
 /// Above this many series names at line ends would crowd, and a key stands above the chart.
@@ -83,12 +64,17 @@ impl SuccessRate {
             panels: vec![panel],
             bands: Vec::new(),
             notes: undrawn(self.series.len()),
-            table: self.table(&levels),
+            table: series_table(
+                self.kind,
+                &self.series,
+                &levels,
+                &[("success (%)", |l| l.success_ratio.map(|r| r * 100.0))],
+            ),
         }
     }
 
     fn ratios(&self) -> Vec<f64> {
-        self.series.iter().flat_map(|s| &s.levels).filter_map(|l| ratio(l.success_ratio)).collect()
+        self.series.iter().flat_map(|s| &s.levels).filter_map(ratio).collect()
     }
 
     fn style(&self, index: usize) -> Style {
@@ -110,7 +96,7 @@ impl SuccessRate {
         let levels: Vec<f64> = series.levels.iter().map(|l| l.level).collect();
         let point = |i: usize| {
             let l = &series.levels[i];
-            let share = ratio(l.success_ratio);
+            let share = ratio(l);
             Point {
                 validity: l.validity,
                 tip: format!(
@@ -144,15 +130,11 @@ impl SuccessRate {
             .series
             .iter()
             .flat_map(|s| s.levels.iter().map(move |l| (s, l)))
-            .filter(|(_, l)| ratio(l.success_ratio).is_some())
-            .min_by(|a, b| a.1.success_ratio.total_cmp(&b.1.success_ratio));
-        let Some((series, low)) = lowest else { return String::new() };
+            .filter_map(|(s, l)| Some((s, l, ratio(l)?)))
+            .min_by(|a, b| a.2.total_cmp(&b.2));
+        let Some((series, low, lowest)) = lowest else { return String::new() };
         let whose = if several { format!(" ({})", short(&series.name)) } else { String::new() };
-        let worst = format!(
-            "{} at {}{whose}",
-            percent(low.success_ratio),
-            level_words(self.kind, low.level)
-        );
+        let worst = format!("{} at {}{whose}", percent(lowest), level_words(self.kind, low.level));
         match self.first_failing() {
             Some(level) if !several && level < low.level => format!(
                 "Requests begin to fail at {}; success is lowest, {worst}.",
@@ -163,38 +145,14 @@ impl SuccessRate {
     }
 
     fn first_failing(&self) -> Option<f64> {
-        let failing = |l: &&SuccessLevel| ratio(l.success_ratio).is_some_and(|r| r < 1.0);
+        let failing = |l: &&CurveLevel| ratio(l).is_some_and(|r| r < 1.0);
         let levels = self.series.iter().flat_map(|s| &s.levels).filter(failing).map(|l| l.level);
         levels.filter(|l| l.is_finite()).min_by(f64::total_cmp)
     }
-
-    fn table(&self, levels: &[f64]) -> Table {
-        let doubts =
-            self.series.iter().flat_map(|s| &s.levels).any(|l| l.validity != Verdict::Valid);
-        let columns = self.series.iter().flat_map(|s| {
-            let all = std::iter::once("success (%)").chain(doubts.then_some("validity"));
-            all.map(|column| format!("{} {column}", s.name)).collect::<Vec<_>>()
-        });
-        let mut table =
-            Table::new(std::iter::once(level_column(self.kind).to_string()).chain(columns));
-        let by_level: Vec<_> =
-            self.series.iter().map(|s| Lookup::new(&s.levels, |l| l.level)).collect();
-        for level in levels {
-            let mut row = vec![cell(*level)];
-            for series in &by_level {
-                let found = series.at(*level);
-                row.push(cell_or_empty(found.map(|l| l.success_ratio * 100.0)));
-                let validity = || found.map_or("", |l| l.validity.name()).to_string();
-                row.extend(doubts.then(validity));
-            }
-            table.push(row);
-        }
-        table
-    }
 }
 
-fn ratio(r: f64) -> Option<f64> {
-    (0.0..=1.0).contains(&r).then_some(r)
+fn ratio(level: &CurveLevel) -> Option<f64> {
+    level.success_ratio.filter(|r| (0.0..=1.0).contains(r))
 }
 
 /// The note on series left out of a drawing.

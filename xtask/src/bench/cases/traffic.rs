@@ -19,19 +19,10 @@ use crate::bench::statistics::Spread;
 
 const LOAD: &str = "-t1 -c100";
 
-/// Workload files, removed when dropped.
-struct Files(TempDir);
-
-impl Files {
-    fn new() -> Result<Files> {
-        Ok(Files(tempfile::tempdir()?))
-    }
-
-    fn put(&self, name: &str, text: &str) -> Result<PathBuf> {
-        let path = self.0.path().join(name);
-        fs::write(&path, text)?;
-        Ok(path)
-    }
+fn put(folder: &TempDir, name: &str, text: &str) -> Result<PathBuf> {
+    let path = folder.path().join(name);
+    fs::write(&path, text)?;
+    Ok(path)
 }
 
 /// Where the server is, without the path.
@@ -42,7 +33,7 @@ fn host(server: &Server) -> &str {
 /// Twenty endpoints with weights of 1 to 20, each with two parameters from pools, against the one URL.
 pub fn endpoints(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second] = bench.targets()?;
-    let files = Files::new()?;
+    let folder = tempfile::tempdir()?;
     let users: Vec<Value> =
         (0..10_000).map(|n| json!({"id": n, "name": format!("user-{n}")})).collect();
     let shops: Vec<Value> = (0..500).map(|n| json!(format!("shop-{n}"))).collect();
@@ -55,7 +46,7 @@ pub fn endpoints(bench: &Bench) -> Result<Vec<Row>> {
         "pools": {"users": {"values": users}, "shops": {"values": shops}},
         "endpoints": (1..=20).map(endpoint).collect::<Vec<_>>(),
     });
-    let file = files.put("twenty.json", &workload.to_string())?;
+    let file = put(&folder, "twenty.json", &workload.to_string())?;
     let clients = [bench.client(LOAD, &first)?, bench.workload(&file, LOAD, &second)?];
     let [one, twenty] = bench.take_turns(clients)?;
     let what = "20 weighted endpoints, 2 pool parameters each: CPU over one URL's".into();
@@ -69,7 +60,7 @@ pub fn token(bench: &Bench) -> Result<Vec<Row>> {
     const MADE: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI1MDAwIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDB9.\
                         dGhlIHNpZ25hdHVyZSBpcyAzMiBieXRlcyBsb25nISE";
     let [first, second] = bench.targets()?;
-    let files = Files::new()?;
+    let folder = tempfile::tempdir()?;
     let users: Vec<Value> = (1000..10_000).map(|n| json!({"id": n})).collect();
     let with = |token: &str, server| {
         json!({
@@ -84,8 +75,8 @@ pub fn token(bench: &Bench) -> Result<Vec<Row>> {
         .to_string()
     };
     let signed = "${jwt_hs256(claims, 'a key of thirty-two bytes or more')}";
-    let before = files.put("token-made-before.json", &with(MADE, &first))?;
-    let each = files.put("token-for-each.json", &with(signed, &second))?;
+    let before = put(&folder, "token-made-before.json", &with(MADE, &first))?;
+    let each = put(&folder, "token-for-each.json", &with(signed, &second))?;
     let clients = [bench.workload(&before, LOAD, &first)?, bench.workload(&each, LOAD, &second)?];
     let [before, each] = bench.take_turns(clients)?;
     let added = |figure: fn(&Outcome) -> f64| -> Vec<f64> {
@@ -121,13 +112,13 @@ export default function () {
 /// One URL with a random number in it.
 pub fn k6(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second] = bench.targets()?;
-    let files = Files::new()?;
+    let folder = tempfile::tempdir()?;
     let workload = json!({
         "target": host(&second),
         "endpoints": [{"name": "item", "path": "/healthz", "query": {"id": "${int(0, 999999)}"}}],
     });
-    let file = files.put("random-id.json", &workload.to_string())?;
-    let script = files.put("random-id.js", K6)?;
+    let file = put(&folder, "random-id.json", &workload.to_string())?;
+    let script = put(&folder, "random-id.js", K6)?;
     let clients = [bench.k6(&script, 100, &first)?, bench.workload(&file, LOAD, &second)?];
     let [k6, ours] = bench.take_turns(clients)?;
     let what = "one URL with a random number, c=100: CPU over k6's".into();

@@ -3,7 +3,7 @@
 use model::Claims;
 
 use super::{Sample, Sum, TRANSACTION};
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use model::quote::{plain, quote};
 
 /// Where the columns that matter are.

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::{Sample, Sum, TRANSACTION};
-use crate::claims::bad_file::BadFile;
+use crate::BadFile;
 use model::quote::{plain, quote};
 
 /// Elements inside one another at most.

@@ -3,7 +3,7 @@
 use model::units::parse_duration;
 use model::workload::{Body, Part, Time};
 
-use super::super::RequestsError;
+use super::super::BadFile;
 use super::super::assembly::Assembly;
 use super::super::body::{FORM, JSON, essence, put_text};
 use super::super::draft::{Draft, encode_path, encode_value, is_below, put_basic};
@@ -13,11 +13,7 @@ use super::flags::{self, Data, Does, Flag};
 use model::quote::quote;
 
 /// Reads a command's flags and adds its requests.
-pub(super) fn read(
-    place: &str,
-    words: &[String],
-    assembly: &mut Assembly,
-) -> Result<(), RequestsError> {
+pub(super) fn read(place: &str, words: &[String], assembly: &mut Assembly) -> Result<(), BadFile> {
     let mut request = Request::new(place);
     let mut words = words.iter().map(String::as_str);
     let mut only_urls = false;

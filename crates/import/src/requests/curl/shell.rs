@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::super::RequestsError;
+use super::super::BadFile;
 use super::super::template::{env, environment_name, literal};
 
 /// Bytes of a word at most; variables that hold variables could grow without end.
@@ -27,7 +27,7 @@ pub(super) struct Command {
 ///
 /// # Errors
 /// On a quote that does not end, and on words beyond bounds.
-pub(super) fn commands(text: &str) -> Result<Vec<Command>, RequestsError> {
+pub(super) fn commands(text: &str) -> Result<Vec<Command>, BadFile> {
     let mut shell = Shell { text, at: 0, line: 1, variables: HashMap::new(), outputs: 0 };
     let mut commands = Vec::new();
     while let Some(command) = shell.command()? {
@@ -79,7 +79,7 @@ impl Shell<'_> {
     }
 
     /// The next command, up to what ends it; `None` at the text's end.
-    fn command(&mut self) -> Result<Option<Command>, RequestsError> {
+    fn command(&mut self) -> Result<Option<Command>, BadFile> {
         let mut command = Command::default();
         if self.peek().is_none() {
             return Ok(None);
@@ -139,7 +139,7 @@ impl Shell<'_> {
         self.at += end;
     }
 
-    fn redirection(&mut self, command: &mut Command) -> Result<(), RequestsError> {
+    fn redirection(&mut self, command: &mut Command) -> Result<(), BadFile> {
         let begin = self.at;
         while matches!(self.peek(), Some('<' | '>' | '&' | ' ' | '\t')) {
             self.next();
@@ -152,7 +152,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn push_word(&mut self, command: &mut Command) -> Result<(), RequestsError> {
+    fn push_word(&mut self, command: &mut Command) -> Result<(), BadFile> {
         if command.words.is_empty() {
             command.line = self.line;
         }
@@ -187,7 +187,7 @@ impl Shell<'_> {
         command.words = if exported { Vec::new() } else { rest };
     }
 
-    fn word(&mut self, aside: &mut Vec<String>) -> Result<String, RequestsError> {
+    fn word(&mut self, aside: &mut Vec<String>) -> Result<String, BadFile> {
         let begin = self.line;
         let mut word = String::new();
         loop {
@@ -218,13 +218,13 @@ impl Shell<'_> {
             }
             if word.len() > LONGEST_WORD {
                 let most = LONGEST_WORD >> 20;
-                return Err(RequestsError::at(begin, format!("a word is longer than {most} MiB")));
+                return Err(BadFile::at(begin, format!("a word is longer than {most} MiB")));
             }
         }
         Ok(word)
     }
 
-    fn single_quoted(&mut self, word: &mut String) -> Result<(), RequestsError> {
+    fn single_quoted(&mut self, word: &mut String) -> Result<(), BadFile> {
         let begin = self.line;
         self.next();
         let Some(end) = self.rest().find('\'') else {
@@ -237,11 +237,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn double_quoted(
-        &mut self,
-        word: &mut String,
-        aside: &mut Vec<String>,
-    ) -> Result<(), RequestsError> {
+    fn double_quoted(&mut self, word: &mut String, aside: &mut Vec<String>) -> Result<(), BadFile> {
         let begin = self.line;
         self.next();
         loop {
@@ -277,7 +273,7 @@ impl Shell<'_> {
     }
 
     /// bash's `$'...'` (its manual, section ANSI-C Quoting), the opening of which has been read.
-    fn ansi_quoted(&mut self, word: &mut String) -> Result<(), RequestsError> {
+    fn ansi_quoted(&mut self, word: &mut String) -> Result<(), BadFile> {
         let begin = self.line;
         let mut bytes: Vec<u8> = Vec::new();
         loop {
@@ -289,12 +285,12 @@ impl Shell<'_> {
             }
         }
         let text = String::from_utf8(bytes)
-            .map_err(|_| RequestsError::at(begin, "what $'...' spells is not text in UTF-8"))?;
+            .map_err(|_| BadFile::at(begin, "what $'...' spells is not text in UTF-8"))?;
         word.push_str(&literal(&text));
         Ok(())
     }
 
-    fn escape(&mut self, bytes: &mut Vec<u8>, begin: usize) -> Result<(), RequestsError> {
+    fn escape(&mut self, bytes: &mut Vec<u8>, begin: usize) -> Result<(), BadFile> {
         let Some(c) = self.next() else { return Err(unended("$'", begin)) };
         match c {
             'n' => bytes.push(b'\n'),
@@ -343,11 +339,7 @@ impl Shell<'_> {
     }
 
     /// `$NAME`, `${NAME}`, `$(command)` or a command in backquotes.
-    fn expansion(
-        &mut self,
-        word: &mut String,
-        aside: &mut Vec<String>,
-    ) -> Result<(), RequestsError> {
+    fn expansion(&mut self, word: &mut String, aside: &mut Vec<String>) -> Result<(), BadFile> {
         let begin = self.line;
         if self.skip("$(") {
             let Some(end) = matching(self.rest()) else { return Err(unended("$(", begin)) };
@@ -403,8 +395,8 @@ impl Shell<'_> {
     }
 }
 
-fn unended(quote: &str, line: usize) -> RequestsError {
-    RequestsError::at(line, format!("{quote} is opened here and not closed"))
+fn unended(quote: &str, line: usize) -> BadFile {
+    BadFile::at(line, format!("{quote} is opened here and not closed"))
 }
 
 /// Bytes up to the bracket that closes what is open before the text.

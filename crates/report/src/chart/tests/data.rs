@@ -3,8 +3,8 @@
 use model::sweep::LevelKind;
 
 use crate::chart::{
-    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span,
-    SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, LevelMark, Overlay, Second, Span, SpanKind,
+    Spectrum, SpectrumSeries, SuccessRate, Timeline,
 };
 
 /// Level, QPS, mean in ms, success in per cent.
@@ -50,8 +50,8 @@ pub(super) fn curve(rows: &[Row]) -> Curve {
 
 pub(super) fn success(series: &[(&str, &[Row])]) -> SuccessRate {
     let level =
-        |r: &Row| SuccessLevel { level: r.0, success_ratio: r.3 / 100.0, ..Default::default() };
-    let one = |(name, rows): &(&str, &[Row])| SuccessSeries {
+        |r: &Row| CurveLevel { level: r.0, success_ratio: Some(r.3 / 100.0), ..Default::default() };
+    let one = |(name, rows): &(&str, &[Row])| CurveSeries {
         name: (*name).into(),
         levels: rows.iter().map(level).collect(),
     };
@@ -63,13 +63,13 @@ pub(super) fn success(series: &[(&str, &[Row])]) -> SuccessRate {
 }
 
 pub(super) fn diff(series: &[(&str, &[Row])]) -> Diff {
-    let level = |r: &Row| DiffLevel {
+    let level = |r: &Row| CurveLevel {
         level: r.0,
         requests_per_s: r.1,
         mean_s: r.2 / 1e3,
         ..Default::default()
     };
-    let one = |(name, rows): &(&str, &[Row])| DiffSeries {
+    let one = |(name, rows): &(&str, &[Row])| CurveSeries {
         name: (*name).into(),
         levels: rows.iter().map(level).collect(),
     };

@@ -8,8 +8,8 @@ use model::validity::Verdict;
 
 use super::page::Page;
 use crate::chart::{
-    Chart, Curve, CurveLevel, Diff, DiffLevel, DiffSeries, LevelMark, Overlay, Second, Span,
-    SpanKind, Spectrum, SpectrumSeries, SuccessLevel, SuccessRate, SuccessSeries, Theme, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, LevelMark, Overlay, Second, Span, SpanKind,
+    Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
 /// Any float at all, and often those a measurement would give.
@@ -46,6 +46,7 @@ fn curve_level() -> impl Strategy<Value = CurveLevel> {
             requests_per_s,
             mean_s,
             p99_s,
+            success_ratio: None,
             validity,
         },
     )
@@ -71,13 +72,12 @@ fn curve() -> impl Strategy<Value = Chart> {
     )
 }
 
-fn success_series() -> impl Strategy<Value = SuccessSeries> {
+fn success_series() -> impl Strategy<Value = CurveSeries> {
     let ratio = prop_oneof![0.0..=1.0, figure()];
     let level = (figure(), ratio, validity()).prop_map(|(level, success_ratio, validity)| {
-        SuccessLevel { level, success_ratio, validity }
+        CurveLevel { level, success_ratio: Some(success_ratio), validity, ..CurveLevel::default() }
     });
-    (name(), collection::vec(level, 0..12))
-        .prop_map(|(name, levels)| SuccessSeries { name, levels })
+    (name(), collection::vec(level, 0..12)).prop_map(|(name, levels)| CurveSeries { name, levels })
 }
 
 fn success() -> impl Strategy<Value = Chart> {
@@ -85,14 +85,9 @@ fn success() -> impl Strategy<Value = Chart> {
         .prop_map(|(title, kind, series)| SuccessRate { title, kind, series }.chart())
 }
 
-fn diff_series() -> impl Strategy<Value = DiffSeries> {
-    let level = curve_level().prop_map(|l| DiffLevel {
-        level: l.level,
-        requests_per_s: l.requests_per_s,
-        mean_s: l.mean_s,
-        validity: l.validity,
-    });
-    (name(), collection::vec(level, 0..12)).prop_map(|(name, levels)| DiffSeries { name, levels })
+fn diff_series() -> impl Strategy<Value = CurveSeries> {
+    (name(), collection::vec(curve_level(), 0..12))
+        .prop_map(|(name, levels)| CurveSeries { name, levels })
 }
 
 fn diff() -> impl Strategy<Value = Chart> {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::document;
 use crate::results::ResultError;
-use crate::results::dat::DatError;
 use model::quote::plain;
 
 /// Why a file could not be read. It is the file that is to blame; the caller names it.
@@ -22,6 +22,12 @@ impl BadFile {
 
     pub(crate) fn whole(what: impl Into<String>) -> Self {
         Self { line: None, what: what.into() }
+    }
+
+    /// Of a document, whose text is needed to tell the place.
+    pub(crate) fn of_document(text: &str, fault: document::Fault) -> Self {
+        let (line, column) = document::place(text, fault.at);
+        Self::at(line, format!("column {column}: {}", fault.what))
     }
 
     /// Of JSON that another program writes.
@@ -48,12 +54,6 @@ impl fmt::Display for BadFile {
 }
 
 impl std::error::Error for BadFile {}
-
-impl From<DatError> for BadFile {
-    fn from(DatError { line, what }: DatError) -> Self {
-        Self { line, what }
-    }
-}
 
 impl From<ResultError> for BadFile {
     fn from(error: ResultError) -> Self {
