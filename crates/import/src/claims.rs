@@ -107,7 +107,7 @@ fn json_form(bytes: &[u8], head: &[u8]) -> Option<Form> {
         Kind::Sweep => return Some(Form::Sweep),
         Kind::Dat | Kind::OtherJson => {}
     }
-    // Marks and not whole documents, so that one that was cut short is told as what it was.
+    // Marks and not whole documents, so that a truncated file is still recognized.
     let tail = &bytes[bytes.len() - bytes.len().min(HEAD)..];
     let names = |name: &str| has(head, name) || has(tail, name);
     if names("\"latencies\"") && (names("\"throughput\"") || names("\"bytes_in\"")) {

@@ -1,7 +1,7 @@
 //! YAML or JSON read as a tree whose every key and value knows where in the text it stands.
 //!
 //! Owns reading both ([`yaml`], [`json`]), their bounds, and filling types from a tree ([`fill`]) so that
-//! what is wrong with a value is told at its place. Does not own what a document means: workloads go on
+//! an error names the place of the value. Does not own what a document means: workloads go on
 //! to [`crate::workload`], descriptions to `requests::openapi`.
 
 pub(crate) mod fill;

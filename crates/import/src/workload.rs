@@ -17,7 +17,7 @@ use crate::document::{self, Node, Tree, Value};
 
 /// Bytes of a workload file at most: 16 MiB. Longer lists of values belong into files of their own.
 pub const MOST_BYTES: usize = 16 << 20;
-/// Faults told of one file at most.
+/// Faults reported for one file at most.
 const MOST_FAULTS: usize = 20;
 
 /// A workload file.
@@ -87,7 +87,7 @@ impl Document {
     /// Where a value stands: `path` are names and, in lists, positions from 0 (`endpoints/2/path`), with
     /// `~1` for `/` and `~0` for `~` in a name. Of a path that leads further than the file, the last
     /// value on the way is taken. `part` is a range of bytes in a text value; its place is found as long
-    /// as the file has that period without escapes, and the value's beginning is told otherwise.
+    /// as the file has that part without escapes; otherwise the place of the value's beginning is returned.
     pub fn locate(&self, path: &str, part: Option<Range<usize>>) -> Place {
         let mut node = &self.tree.root;
         let mut at = node.mark;
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    /// Found by fuzzing: units told what they were given as it came.
+    /// Found by fuzzing: messages about units quoted their input unescaped.
     #[test]
     fn no_fault_holds_a_control_character() {
         for value in ["4M\\nX", "5 \\u000e", "\\r1/s"] {

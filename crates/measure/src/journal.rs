@@ -108,8 +108,8 @@ pub fn command(path: &Path) -> Result<Vec<String>, JournalError> {
     Ok(open(path)?.0.run.command)
 }
 
-/// The run that a journal holds: every whole line of it. A line that is none ends it; where others
-/// follow, that is said.
+/// The run that a journal holds: every whole line of it. It ends at the first damaged line; if
+/// others follow, [`Replayed::damage`] says so.
 ///
 /// # Errors
 /// When the file cannot be read or does not begin like a journal.
@@ -150,7 +150,7 @@ fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), JournalError> {
     }
 }
 
-/// Lines of so many bytes at most, whatever a file holds.
+/// Lines of a bounded length, whatever a file holds.
 struct Lines<R> {
     from: BufReader<R>,
     most: usize,
@@ -178,7 +178,7 @@ impl<R: Read> Iterator for Lines<R> {
     }
 }
 
-/// A line, if its figures are such as a run can have.
+/// A line, if its figures are possible for a run.
 fn read<T: serde::de::DeserializeOwned>(line: &[u8]) -> Result<T, String> {
     import::within_reach(line)?;
     serde_json::from_slice(line).map_err(|error| error.to_string())

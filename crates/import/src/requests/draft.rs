@@ -92,7 +92,7 @@ impl Draft {
     }
 
     /// Whether a file of this name may be read: not one that `what` names outside of the workload's folder,
-    /// which is said.
+    /// for which a note is added.
     pub(super) fn may_read(&mut self, what: &str, name: &str) -> bool {
         let below = is_below(name);
         if !below {

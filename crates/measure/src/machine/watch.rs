@@ -17,7 +17,7 @@ use server::Server;
 /// The kernel's tick in `/proc/stat`: a hundredth of a second wherever Linux runs today.
 const TICK_NS: Nanos = 10_000_000;
 
-/// See the module.
+/// Takes the readings, and keeps the last one to subtract from the next.
 #[derive(Debug)]
 pub struct Watch {
     cpus: Vec<usize>,

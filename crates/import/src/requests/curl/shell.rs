@@ -331,7 +331,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// The number that at most so many digits spell.
+    /// The number that the next digits spell, `most` of them at most.
     fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
         let mut value = None;
         for _ in 0..most {

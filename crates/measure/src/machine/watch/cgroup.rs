@@ -1,7 +1,7 @@
 //! How long the quota on processor time of this process's cgroups kept it from running: `cpu.stat` of
 //! its own group and of those above it, of both versions of cgroups.
 //!
-//! A group's `cpu.stat` tells of its own quota alone, and a container's quota may be set on any of
+//! A group's `cpu.stat` covers only that group's quota, and a container's quota may be set on any of
 //! them; so all are read and added up.
 
 use std::fs::File;

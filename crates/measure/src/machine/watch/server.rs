@@ -22,7 +22,7 @@ const LISTEN: &str = "0A";
 const MOST_LOOKS: usize = 32_768;
 const MOST_LOOKS_A_PROCESS: usize = 4_096;
 
-/// See the module.
+/// The processes that listen at the target's addresses, as far as they are on this machine.
 #[derive(Debug, Default)]
 pub struct Server {
     /// Whether it listens on this machine.
