@@ -1,7 +1,7 @@
 //! What is a credential, by its name or by its shape, so that it is neither printed nor stored.
 //!
 //! Owns the detectors, and [`mask_text`], which uses them on text of any form. No detector finds all: a password
-//! under a name that does not say so, and that looks like a word, is not told from any other value.
+//! under a name that does not say so, and that looks like a word, cannot be distinguished from any other value.
 
 mod text;
 

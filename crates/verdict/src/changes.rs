@@ -1,10 +1,10 @@
 //! Responses that change for good while they are measured, or are two things at once: what is measured then
 //! is not one API.
 //!
-//! Looked at are responses that count as success, per endpoint, in cells of time. Told apart they are by
+//! Considers responses that count as success, per endpoint, in cells of time. They are distinguished by
 //! status, media type and how the body begins; where one request is sent again and again, by the length
 //! of the body as well. Bodies that differ from response to response, mixes that stay as they are and lists
-//! that grow are all usual, so a change is told only where it cannot be one of those.
+//! that grow are all usual, so a change is reported only where it cannot be one of those.
 
 use model::interval::{KindTally, Look};
 use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
@@ -23,10 +23,10 @@ const STAYS: f64 = 0.5;
 const LENGTHS_APART: (f64, u64) = (1.25, 8);
 /// How many times faster one kind must be than the rest.
 pub(crate) const FASTER: f64 = 5.0;
-/// Share of the responses from which on a faster kind is told.
+/// Share of the responses from which on a faster kind is reported.
 pub(crate) const FASTER_SHARE: f64 = 0.01;
 
-/// What is to be told of a run's responses: of each endpoint one thing at most.
+/// The changes in a run's responses to report: one per endpoint at most.
 pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange> {
     kinds
         .endpoints()

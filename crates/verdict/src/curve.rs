@@ -257,7 +257,7 @@ fn rates(curve: &Curve, best: usize) -> String {
     }
 }
 
-/// What the objective makes of it, when it is not what was said already.
+/// The clause about the objective; empty where the best level is within it.
 fn objective(
     curve: &Curve,
     best: Option<usize>,

@@ -28,14 +28,14 @@ const FEWEST_FAILING: u32 = 3;
 const IMPROBABLE: f64 = 7.0;
 /// A long wait that ended well: at least as long, as much of the window, and as many users at once.
 pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
-/// Times the 99th percentile of the service time that such a wait lasts; in an open loop, where many
+/// How many times the 99th percentile of the service time a stall lasts; in an open loop, where many
 /// requests may be part of it, times the median.
 pub(crate) const STALL_TIMES: u64 = 20;
-/// Connections cut off at once: at least so many, and this share of those that stood.
+/// Connections cut off at once: at least this number, and this share of those that stood.
 pub(crate) const AT_ONCE: (u64, f64) = (5, 0.2);
 /// How many times as many as in any other period that long.
 const AT_ONCE_TIMES: f64 = 10.0;
-/// Blocks from which on it can be told how many that are.
+/// Blocks from which on the usual number is known.
 const BLOCKS: usize = 5;
 
 /// That the server was not there for a part of the window.
@@ -110,7 +110,7 @@ impl Gone {
     }
 }
 
-/// What is told as the window's beginning.
+/// A silence that begins this early in the window is reported as one from the window's start.
 const SHORTEST_TOLD: Nanos = 20 * MILLISECOND;
 
 /// Whether the server was gone for a part of the window, or is.
@@ -176,7 +176,7 @@ fn failing(run: &Run, silence: &Silence) -> bool {
     long && silence.failed_slots >= FEWEST_FAILING && improbable(run, silence)
 }
 
-/// Whether so many failures in a row are beyond chance, where each attempt fails by itself.
+/// Whether this number of failures in a row is beyond chance, if attempts fail independently.
 fn improbable(run: &Run, silence: &Silence) -> bool {
     let attempts = run.totals.attempts.max(1) as f64;
     let failed = run.totals.attempts.saturating_sub(run.totals.succeeded) as f64;
@@ -201,7 +201,8 @@ fn silent(run: &Run, silence: &Silence) -> bool {
     !silence.ended && !run.interrupted && open && long
 }
 
-/// Everybody waited at once, far longer than requests do here, and was answered, or given up, in the end.
+/// Every user waited at once, far longer than requests usually do here, and in the end got a response or was
+/// given up.
 fn stalled(run: &Run, silence: &Silence) -> bool {
     let (least, part, users) = STALL;
     let length = silence.duration_ns();

@@ -1,4 +1,4 @@
-//! A sweep of something that answers with failures alone: which status it was.
+//! A sweep of something that responds with failures alone: which status it was.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub fn refused(sweep: &Sweep) -> Option<String> {
     ))
 }
 
-/// Statuses that do not count as success. Endpoints may have ranges of their own, which is why failures
+/// Statuses that do not count as success. Endpoints may set other ranges, which is why failures
 /// are counted by class first.
 fn failing(run: &Run) -> impl Iterator<Item = (u16, u64)> {
     let failing =

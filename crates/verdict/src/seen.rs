@@ -13,7 +13,7 @@ use crate::validity::{RULES, kind_in_words};
 /// Kinds kept at most, over all runs.
 const MOST: usize = 1024;
 
-/// What a server has answered so far, over runs of the same load one after another.
+/// The kinds of responses of a server so far, over runs of the same load one after another.
 #[derive(Debug, Clone, Default)]
 pub struct Seen(Vec<ResponseKind>);
 
@@ -62,7 +62,7 @@ impl Seen {
     }
 }
 
-/// Whether two kinds are told apart by their length alone, if at all.
+/// Whether two kinds differ in their length alone, if at all.
 fn alike(a: &ResponseKind, b: &ResponseKind) -> bool {
     let look = |kind: &ResponseKind| {
         let begins = kind.beginning.as_ref().map(|text| begins(text.as_bytes()));

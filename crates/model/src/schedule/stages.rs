@@ -56,7 +56,7 @@ impl Shape {
         }
     }
 
-    /// The second by which so many are expected.
+    /// The second by which `mass` arrivals are expected.
     fn inverse(&self, mass: f64, length_s: f64) -> f64 {
         match self {
             // The root that does not cancel (Numerical Recipes, section 5.6).

@@ -4,7 +4,7 @@
 //! Owns where placeholders begin and end. What stands inside of one is an expression, which `traffic`
 //! reads; importers write names and calls only.
 
-/// A period of template text.
+/// A piece of template text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// Plain text, unescaped.

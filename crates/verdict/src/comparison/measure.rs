@@ -100,7 +100,7 @@ impl JsonSchema for Measure {
     }
 }
 
-/// A run's figure; 0 where nothing was answered.
+/// A run's figure; 0 where no response came.
 pub fn reading(run: &Run, measure: Measure) -> f64 {
     let response = &run.response_ns;
     match measure {

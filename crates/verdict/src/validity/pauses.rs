@@ -87,7 +87,7 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
     Some((verdict, evidence))
 }
 
-/// Whether most of a worker's gaps may be what its quota cost, which is told by a rule of its own.
+/// Whether most of a worker's gaps may be what its quota cost, which another rule reports.
 fn by_quota(run: &Run, worker: &WorkerShare) -> bool {
     let of = run.generator.machine.filter(|machine| machine.throttled > 0);
     of.is_some_and(|machine| {

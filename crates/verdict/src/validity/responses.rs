@@ -1,4 +1,4 @@
-//! Rules about what was answered.
+//! Rules about responses.
 
 use model::kinds::{Changed, ResponseKind};
 use model::units::show_duration;

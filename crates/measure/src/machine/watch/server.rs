@@ -135,8 +135,8 @@ fn process_holds(pid: u32, inodes: &[String], looks: &mut usize) -> bool {
     table_holds(Path::new(&format!("/proc/{pid}")), inodes, looks)
 }
 
-/// Threads may have file tables of their own, as the built-in API's have, which the process's does
-/// not show.
+/// Threads may have separate file tables, as the built-in API's have, which the process's table
+/// does not show.
 fn thread_holds(pid: u32, inodes: &[String], looks: &mut usize) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     threads.flatten().any(|thread| *looks > 0 && table_holds(&thread.path(), inodes, looks))

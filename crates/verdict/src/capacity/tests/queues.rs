@@ -1,5 +1,5 @@
 //! Searches on simulated queues with random arrivals: one server of exponential service times, each
-//! answer by Lindley's recursion, each step a whole run that is judged as a real one is.
+//! response time by Lindley's recursion, each step a whole run that is judged as a real one is.
 
 use model::capacity::{Judged, Outcome, Purpose, Settings, Step};
 use model::interval::{Interval, Phase, Tally};
@@ -12,7 +12,7 @@ use super::search;
 use crate::capacity::{Answer, Asked, judge};
 use crate::objective::parse;
 
-/// One server that answers in `1 / per_s` on average, first come first served.
+/// One server that responds in `1 / per_s` on average, first come first served.
 struct Queue {
     random: Pcg64Mcg,
     per_s: f64,

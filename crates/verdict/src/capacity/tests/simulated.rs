@@ -14,7 +14,7 @@ use statistics::order::median;
 /// The objective: a mean of at most this.
 const LIMIT_NS: f64 = 1e8;
 
-/// A server: the mean answer takes `base` at rest and `base * (1 + steep * rho / (1 - rho))` at a
+/// A server: the mean response takes `base` at rest and `base * (1 + steep * rho / (1 - rho))` at a
 /// share rho of its peak.
 struct Server {
     draws: Lcg64Xsh32,
@@ -27,7 +27,7 @@ struct Server {
     measured: f64,
     /// Share of runs in which something else breaks the objective.
     hiccups: f64,
-    /// A mean this near to its limit, relative, is told to be unclear.
+    /// A mean this near to its limit, relative, is reported as unclear.
     unclear: f64,
     /// Above the first share of its capacity it collapses; below the second it comes back.
     collapse: Option<(f64, f64)>,
@@ -129,7 +129,7 @@ struct Found {
     steps: usize,
     seconds: f64,
     confirmed: bool,
-    /// A server that stays down at its capacity was said not to collapse.
+    /// A server that stays down at its capacity was reported as not collapsing.
     collapse_missed: bool,
 }
 

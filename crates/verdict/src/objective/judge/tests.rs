@@ -58,7 +58,7 @@ fn run_of(seconds: &[Second]) -> Run {
     Run { validity: Validity::of(Vec::new()), ..builder.finish(false) }
 }
 
-/// A sound run of so many seconds.
+/// A sound run of `seconds`.
 fn sound(seconds: usize) -> Run {
     run_of(&[EVEN, ODD].repeat(seconds / 2))
 }
