@@ -55,7 +55,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     };
     let apart = limits::allowed_cpus().len() as u64;
     let mut measured = bench.closed(&worker_counts(apart), all.len() == 1)?;
-    // Every processor, the built-in API's included: what `run` uses unless told otherwise.
+    // Every processor, the built-in API's included: what `run` uses by default.
     if limits::set_allowed_cpus(&all).is_ok() && all.len() as u64 > apart {
         measured.extend(bench.closed(&[all.len() as u64], true)?);
     }
@@ -87,7 +87,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     Ok(u8::from(!printed))
 }
 
-/// Says what kept the generator from reaching its ceiling, where a rule has told.
+/// Prints what kept the generator from reaching its ceiling, where a rule found something.
 fn tell_doubts(told: impl Fn(ReasonCode) -> bool) {
     for (code, words) in [
         (

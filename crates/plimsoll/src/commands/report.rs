@@ -40,7 +40,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     Ok(if (lock.is_some() && told) || code != 0 { code } else { 1 })
 }
 
-/// Nobody else writes to the folder; where somebody does, that is said, and what is made anew is printed only.
+/// A lock on the folder. Where another command writes to it, a warning says so, and the report is printed only.
 fn locked(dir: &Path) -> Option<Lock> {
     Lock::of_folder(dir)
         .map_err(|failure| eprintln!("plimsoll: {failure}; this report is printed only"))
@@ -89,7 +89,7 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     }
 }
 
-/// The run that a journal holds; damage is told.
+/// The run that a journal holds; damage is reported.
 fn replayed(path: &Path) -> Result<Replayed, Failure> {
     let made = journal::replay(path).map_err(|error| Failure::CannotRun(error.to_string()))?;
     if let Some(damage) = &made.damage {

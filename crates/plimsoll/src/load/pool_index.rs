@@ -24,7 +24,7 @@ use crate::user_folder;
 const SCHEMA: &str = "plimsoll.index/1";
 /// The head's room at the file's beginning; entries follow.
 const PAGE: u64 = 4096;
-/// How often it is told how far the making is.
+/// How often progress is printed.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// What an index is of.
@@ -129,7 +129,7 @@ impl Drop for Partial {
     }
 }
 
-/// Tells how far the making is.
+/// Prints the progress of an index in the making.
 struct Told<'a> {
     path: &'a Path,
     size: u64,

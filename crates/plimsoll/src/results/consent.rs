@@ -26,8 +26,8 @@ const SCHEMA: &str = "plimsoll.begun/1";
 const LONGEST: u64 = 4 << 20;
 /// Records that are kept at most; the oldest go.
 const MOST: usize = 500;
-/// Up to this many bytes a file is told by its digest; a larger one, whose digest takes seconds, by its place on the
-/// disk and its times, of which nobody but root can set the last.
+/// Up to this many bytes a file is identified by its digest; a larger one, whose digest takes seconds, by its place
+/// on the disk and its times, of which nobody but root can set the last.
 const DIGESTED: u64 = 256 << 20;
 /// Characters of a folder's command that are shown.
 const SHOWN: usize = 4000;
@@ -49,7 +49,7 @@ struct Record {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Named {
     path: PathBuf,
-    /// What tells it from another; none where it is no regular file, whose content is never the same for sure.
+    /// What identifies it; none where it is no regular file, whose content is never the same for sure.
     content: Option<String>,
 }
 
@@ -137,7 +137,7 @@ fn read(path: &Path) -> Option<Record> {
     serde_json::from_slice(&bytes).ok().filter(|record: &Record| record.schema == SCHEMA)
 }
 
-/// What tells a file's content from any other.
+/// What identifies a file's content.
 fn content(path: &Path) -> io::Result<Option<String>> {
     let about = fs::metadata(path)?;
     if !about.is_file() {

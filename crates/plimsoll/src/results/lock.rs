@@ -22,7 +22,7 @@ use measure::clock::now_rfc3339;
 const NAME: &str = "plimsoll.lock";
 /// Bytes that are read of what a holder says.
 const LONGEST: u64 = 16 << 10;
-/// Characters of a holder's command that are told.
+/// Characters of a holder's command that are shown.
 const TOLD: usize = 200;
 /// How often the file may be gone by the time it is locked.
 const TRIES: usize = 100;
@@ -121,7 +121,7 @@ fn sign(file: &mut File) -> io::Result<()> {
     file.write_all(&serde_json::to_vec(&holder).expect("plain data becomes JSON"))
 }
 
-/// Who holds it, as far as that is told.
+/// The error that the folder is locked; names the holder where its record can be read.
 fn taken(dir: &Path, file: &mut File) -> String {
     let mut said = Vec::new();
     let read = file.take(LONGEST).read_to_end(&mut said);
