@@ -22,7 +22,7 @@ fn json(folder: &Folder, name: &str) -> Value {
     serde_json::from_str(&folder.text(name)).unwrap()
 }
 
-/// Asserts that a search ended with an answer, confirmed or not, and that exit code and words agree.
+/// Asserts that a search ended with a capacity, confirmed or not, and that exit code and words agree.
 #[track_caller]
 fn answered(ended: Ended) -> Ended {
     // Sentences are wrapped to the terminal's width.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::harness::{Folder, PLIMSOLL, Target};
 
-/// The command's end, whose server is killed once the file `there` has so many lines.
+/// How a command ended whose server is killed once the file `there` has `lines` lines.
 fn killed(
     folder: &Folder,
     target: Target,

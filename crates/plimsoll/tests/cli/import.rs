@@ -12,7 +12,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/requests/data").join(name)
 }
 
-/// A folder with such a file in it.
+/// A folder with a file of this name in it.
 fn folder_with(name: &str) -> Folder {
     let folder = Folder::new();
     folder.put(name, fs::read(data(name)).expect("a sample"));

@@ -26,7 +26,7 @@ fn workload(folder: &Folder, server: &Recorder, order: &str) {
     );
 }
 
-/// `rows` rows, each with a cell that has so many bytes and a line end.
+/// `rows` rows, each with a cell of `filling` bytes and a line end.
 fn users(folder: &Folder, rows: u64, filling: usize) {
     let filling = "x".repeat(filling);
     let mut text = "id,note\n".to_owned();
@@ -47,7 +47,7 @@ fn seen(server: &Recorder) -> Vec<u64> {
     rows.collect()
 }
 
-/// Waits until the server has seen so many rows; those.
+/// Waits until the server has seen `rows` rows, and returns them.
 fn wait_for(server: &Recorder, rows: usize) -> Vec<u64> {
     let until = Instant::now() + Duration::from_secs(30);
     let mut all = Vec::new();
@@ -116,7 +116,7 @@ fn rows_by_windows_go_on_after_a_kill() {
     go_on_after_a_kill(20_000, 3_500, 3_000);
 }
 
-/// Waits until the folder's record of a series has so many levels or steps, and more rows were used
+/// Waits until the folder's record of a series has `done` levels or steps, and more rows were used
 /// after that.
 fn wait_into(
     child: &mut Child,
@@ -144,8 +144,8 @@ fn wait_into(
     rows
 }
 
-/// Kills a series of loads when it has so many levels or steps, goes on with it, kills that, and goes on
-/// to its end.
+/// Kills a series of loads when it has `kills[0]` levels or steps, resumes it, kills that at `kills[1]`, and
+/// resumes it to its end.
 fn kill_a_series(rows: u64, filling: usize, line: &str, kills: [usize; 2]) {
     const WORKERS: u64 = 4;
     /// Rows that a worker takes at once, at most.

@@ -161,7 +161,7 @@ fn files_are_their_owner_s_and_links_in_a_folder_lead_nowhere() {
     assert_eq!(folder.text("victim"), "untouched");
 }
 
-/// A server that answers every request with 500 and what it was sent.
+/// A server that responds to every request with 500 and what it was sent.
 fn echoing() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));

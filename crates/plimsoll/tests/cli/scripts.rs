@@ -13,7 +13,7 @@ struct Did {
     ended: Ended,
 }
 
-/// Runs `script` under Debian's wrk, if it is there, and under ours; each must do what `check` says,
+/// Runs `script` under Debian's wrk, if it is there, and under Plimsoll as `wrk`; each must do what `check` says,
 /// and what it returns must be the same.
 fn same<T: PartialEq + std::fmt::Debug>(
     script: &str,
@@ -299,15 +299,15 @@ fn the_last_interval_of_a_worker_that_is_stuck_is_kept() {
         let run: serde_json::Value = serde_json::from_str(&folder.text("out/run.json")).unwrap();
         let totals = &run["totals"];
         let of = |name: &str| totals[name].as_u64().unwrap();
-        // The fiftieth was answered, but never looked at to its end. In an open loop those that were
-        // due meanwhile, before anybody noticed, wait in vain.
+        // The fiftieth request got its response, but `response()` never returned for it. In an open loop
+        // requests that were due until the watchdog noticed stay unsent.
         assert_eq!((of("requests"), of("succeeded"), of("unfinished")), (49, 49, 1), "{totals}");
         assert_eq!(of("attempts"), 50 + of("unsent"), "{totals}");
     }
 }
 
 /// Where there is more than one run, the first that a script or a pool ends is the last: what happened
-/// is told, what was measured is kept, and it is no success.
+/// is reported, what was measured is kept, and the exit code is not 0.
 #[test]
 fn what_ends_a_run_before_its_time_ends_a_series() {
     let failing = "local n = 0\nfunction response()\n  n = n + 1\n  \

@@ -22,7 +22,7 @@ const FILES: [&str; 7] = [
     "out/report.html",
 ];
 
-/// Levels so many that a kill after the first finds some left, whatever keeps the test from running.
+/// Enough levels that a kill after the first finds some left, however long the test is kept from running.
 const MANY: usize = 25;
 
 fn levels(folder: &Folder) -> Vec<f64> {

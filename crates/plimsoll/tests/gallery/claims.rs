@@ -31,7 +31,7 @@ pub fn refused(name: &str, loaded: &Loaded, code: ReasonCode) {
     assert!(met, "{name}: {:?}", run.validity);
 }
 
-/// That a run is VALID, and that nothing is told of it but what `known` names.
+/// That a run is VALID, and that it has no reasons but what `known` names.
 #[track_caller]
 pub fn healthy(name: &str, run: &Run, known: &[ReasonCode]) {
     let told = run.validity.reasons.iter().filter(|reason| !known.contains(&reason.code));

@@ -14,7 +14,7 @@ use crate::{alone, slow};
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_saturated_generator() {
     let (_alone, server) = (alone(), server());
-    // Room for so many at once that a server kept waiting by neighbours is not what holds them back.
+    // Room for enough requests in flight that a server kept waiting by neighbours does not limit the load.
     let loaded = load(&url(&server, "/healthz"), "-R 20M -c 200 --pipeline 100 -t 1 -d 1s -T 1s");
     assert_eq!(loaded.ended.code, 98);
     assert_ne!(told(&loaded.run, ReasonCode::AchievedBelowOffered), Verdict::Valid);

@@ -25,7 +25,7 @@ fn each_fault_falls_in_its_class() {
     for io in interfaces() {
         for kind in Fault::ALL.iter().map(|fault| fault.name()) {
             let url = url(&server, &format!("/fault/{kind}"));
-            // What is answered is answered in time on a busy machine too.
+            // A response that is sent must come in time on a busy machine too.
             let timeout = if class(kind) == "timeout" { "1s" } else { "20s" };
             let loaded = load(&url, &format!("-c 4 -t 2 -n 8 -T {timeout} --io {io}"));
             assert_eq!(loaded.ways(), [class(kind)], "{kind} on {io}: {:?}", loaded.run.totals);
@@ -63,7 +63,7 @@ fn an_early_response_to_a_long_body_is_a_response() {
     }
 }
 
-/// A peer that answers each request with these bytes, in pieces if asked, and then goes on or ends.
+/// A peer that responds to each request with these bytes, in pieces if asked, and then goes on or ends.
 fn answering(bytes: &[u8], end: Option<Step>) -> Peer {
     let mut steps = vec![Step::Expect(b"\r\n\r\n"), Step::Send(bytes.to_vec())];
     match end {

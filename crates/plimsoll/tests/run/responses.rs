@@ -1,4 +1,4 @@
-//! What is answered: bodies that are expected, compressed ones, redirects.
+//! Responses: bodies that are expected, compressed ones, redirects.
 
 use testkit::peer::{Peer, Step};
 
@@ -10,7 +10,7 @@ const DOWN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nDown";
 const STORED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 38\r\n\r\n\
 \x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x0f\x00\xf0\xff{\"status\":\"ok\"}";
 
-/// A peer whose every connection answers in turn, for ever.
+/// A peer whose every connection sends these responses in turn, for ever.
 fn answering(responses: &[&[u8]]) -> Peer {
     let each = responses
         .iter()

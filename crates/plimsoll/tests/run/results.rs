@@ -141,7 +141,7 @@ fn ctrl_c_ends_the_window_and_keeps_the_result() {
         let run = has_all_files(dir.path());
         assert!(run.interrupted && run.totals.succeeded > 0);
         assert!((1_000_000_000..50_000_000_000).contains(&run.totals.duration_ns));
-        // What was in flight for a second after the signal is unfinished, answered or not.
+        // What was in flight for a second after the signal is unfinished, with or without a response.
         let served = server.served().path("/healthz");
         let known = run.totals.attempts - run.totals.unfinished..=run.totals.attempts;
         assert!(known.contains(&served), "{served}: {:?}", run.totals);

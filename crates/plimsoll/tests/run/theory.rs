@@ -17,8 +17,8 @@ fn interval(run: &Run) -> (f64, f64) {
     (mean.low / 1e9, mean.high / 1e9)
 }
 
-/// What a response takes beside the queue at a rate: the network, and the server's timer. From a queue
-/// with so many servers that nobody ever waits.
+/// What a response takes beside the queue at a rate: the network, and the server's timer. Measured with a queue
+/// that has enough servers for nobody to wait.
 fn way(server: &target::Server, rate: f64) -> f64 {
     let path = "/queue?servers=1000&mean=5ms&dist=det&seed=77";
     let flags = format!("-R {rate} --arrivals poisson -c 1000 --warmup 1s -d 10s");
@@ -73,9 +73,9 @@ fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
     let server = server_with(|options| {
         (options.stall, options.threads) = (Some(stall), Some(2));
     });
-    // The closed form knows no catching up: those who waited is answered the instant that the stall ends. Requests that
-    // waited in a few connections come closest, since the server takes many with one call. With a connection for
-    // each, answering them takes it milliseconds, which is seen, rightly, and is told beside it.
+    // The closed form has no catching up: every waiting request has its response the instant the stall ends. Requests
+    // that waited in a few connections come closest, since the server takes many with one call. With a connection for
+    // each, responding takes it milliseconds, which the run sees, rightly; that case is printed and not judged.
     let mut furthest: f64 = 0.0;
     for (connections, flags, judged) in [
         ("20 connections, pipelined", "-c 20 --pipeline 100", true),
