@@ -40,7 +40,7 @@ pub struct Launch {
     pub advice: Advice,
     /// The kernel interface.
     pub io: Io,
-    /// Whether every worker needs a file table of its own.
+    /// Whether every worker needs its own file table.
     pub own_files: bool,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
@@ -97,7 +97,7 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
-/// Runs a plan to its end on threads of its own; `observe` is called with every interval in order, on
+/// Runs a plan to its end on new threads; `observe` is called with every interval in order, on
 /// the calling thread, and before the first once a second while connections are being opened. It may
 /// add what it knows of the machine to an interval.
 ///

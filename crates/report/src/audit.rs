@@ -16,7 +16,7 @@ use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone, paragraph};
 
-/// Rows whose evidence is told one by one, for each code.
+/// Rows whose evidence is printed one by one, for each code.
 const TOLD: usize = 30;
 /// Longest a file's name or a target is shown.
 const NAME: usize = 70;
@@ -55,7 +55,7 @@ fn table(file: &Audited, style: Style) -> String {
     let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left]));
     grid.row(["load", "QPS", "mean", "in flight", "ratio", "success", ""]);
     for (at, row) in file.claims.rows.iter().enumerate() {
-        // Only what matters is marked in the table; notes are told below it.
+        // Only what matters is marked in the table; notes are printed below it.
         let marked = file.worst_of(at).filter(|worst| *worst >= Severity::Doubtful);
         let mark = marked.map_or("", Severity::name).to_owned();
         grid.row(cells(row).into_iter().chain([mark]));

@@ -2,7 +2,7 @@
 
 use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
 
-/// The body of every response that is not an error and has no body of its own.
+/// The body of every response that is not an error and sets no other body.
 pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
 
 pub(crate) const JSON: &str = "application/json";

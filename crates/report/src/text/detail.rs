@@ -240,7 +240,7 @@ fn dips(run: &Run, style: Style) -> Option<String> {
     Some(named(style, "Dips", &lines))
 }
 
-/// The endpoints that a dip hit, of so many.
+/// The endpoints that a dip hit, of `of` in all.
 fn endpoints_hit(dip: &Dip, of: usize) -> Option<String> {
     let names =
         |names: &[String]| names.iter().map(|name| clean(name, 26)).collect::<Vec<_>>().join(", ");
