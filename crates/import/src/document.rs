@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_where_it_stands() {
+    fn errors_are_reported_where_they_stand() {
         for (text, at, needle) in [
             ("a: 1\nb: [", (2, 5), "not YAML"),
             ("a: 1\n? [x]\n: 2", (2, 3), "a key must"),

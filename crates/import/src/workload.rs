@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_are_told_with_place_text_and_nearest_key() {
+    fn all_faults_are_reported_with_place_text_and_nearest_key() {
         let text = "target: http://h\n\
                     timout: 5s\n\
                     load: {rate: fast, duration: 10s, duration: 20s}\n\
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_where_names_belong_is_told_as_written() {
+    fn what_stands_where_names_belong_is_quoted_as_written() {
         for (text, fault) in [
             ("- a\n", "1:1: names with values is expected here, not a list"),
             ("[]", "1:1: names with values is expected here, not a list"),

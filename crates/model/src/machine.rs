@@ -128,7 +128,7 @@ mod tests {
     use crate::units::SECOND;
 
     #[test]
-    fn what_is_neither_ours_nor_the_servers_is_the_neighbours() {
+    fn time_of_neither_generator_nor_server_is_the_neighbours() {
         let mut sum = MachineSum::default();
         for (stepped_ns, memory) in [(-5, 9), (3, 7)] {
             sum.add(&MachineUse {

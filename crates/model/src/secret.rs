@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_credentials() {
+    fn credentials_are_recognized_by_name() {
         for name in ["password", "X-Api-Key", "access_token", "clientSecret", "X-CSRF-Token", "JWT"]
         {
             assert!(is_secret_name(name, false), "{name}");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_tell_credentials() {
+    fn credentials_are_recognized_by_shape() {
         for value in [
             "eyJhbGciOi.abcdefghijkl.xyz",
             "ghp_0123456789abcdef0123",

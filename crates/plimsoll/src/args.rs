@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_tells_its_version() {
+    fn every_command_prints_its_version() {
         for command in Cli::command().get_subcommands() {
             for flag in ["-v", "-V", "--version"] {
                 let told = Cli::try_parse_from(["plimsoll", command.get_name(), flag]);

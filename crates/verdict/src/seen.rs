@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_errors_that_begins_between_two_runs_is_told() {
+    fn a_page_of_errors_that_begins_between_two_runs_is_reported() {
         let well = kind(0, "application/json", "{\"ok\":1}", 1_000);
         let page = kind(0, "text/html", "Database connection failed", 5_000);
         let mut seen = Seen::default();

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_sent_is_told() {
+    fn what_could_not_be_sent_is_reported() {
         let mut draft = Draft::new("line 1", "GET");
         draft.put_header("X-A", " 1 ");
         draft.put_header("X A", "1");

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn told_from_the_beginning() {
+    fn recognized_by_the_beginning() {
         for (text, kind) in [
             ("200 540539.65 0.44213 100.00\n", Kind::Dat),
             ("", Kind::Dat),

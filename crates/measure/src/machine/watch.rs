@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_that_are_not_ours_do_not_count() {
+    fn processors_that_may_not_be_used_do_not_count() {
         let stat = "cpu  999 999 999 999 0 0 0 999\n\
             cpu0 10 1 5 700 20 2 3 4 0 0\n\
             cpu1 100 0 0 0 0 0 0 50 0 0\n\

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_histogram_of_ours_is_read_back() {
+    fn the_largest_histogram_that_is_written_is_read_back() {
         let mut latencies = Latencies::<u64>::new();
         let (mut at, mut count) = (LOWEST, 1u64);
         while at < HIGHEST {

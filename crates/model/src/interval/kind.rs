@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_are_told_apart_by_how_they_begin() {
+    fn bodies_are_distinguished_by_how_they_begin() {
         for (body, class) in [
             (&b""[..], 0),
             (b" \n{\"a\":1}", b'{'),

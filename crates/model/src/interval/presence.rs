@@ -89,7 +89,7 @@ mod tests {
     const SLOT: Nanos = 1 << SLOT_BITS;
 
     #[test]
-    fn slots_of_a_stretch() {
+    fn slots_of_a_period() {
         for (from, to, slots) in [
             (0, 0, 0b1),
             (0, SLOT, 0b11),

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_make_no_sense_are_told() {
+    fn stages_that_make_no_sense_are_refused() {
         let hold = |at: f64, s: f64| Stage::Hold { at: Rate(at), r#for: seconds(s) };
         let sine = Stage::Sine {
             mean: Rate(1.0),

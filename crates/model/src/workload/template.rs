@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_told_from_text() {
+    fn placeholders_are_distinguished_from_text() {
         let text = |text: &str| Piece::Text(text.to_owned());
         assert_eq!(
             pieces("a${env.X}b$${c}${d}"),

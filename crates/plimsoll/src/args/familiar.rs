@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flag_that_is_ours_is_explained_as_anothers() {
+    fn no_own_flag_is_explained_as_another_tools() {
         let cli = Cli::command();
         let run = cli.find_subcommand("run").expect("a command");
         let shorts = run.get_arguments().filter_map(|arg| arg.get_short_and_visible_aliases());

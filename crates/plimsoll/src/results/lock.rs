@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_told_who_the_first_is() {
+    fn the_second_learns_who_the_first_is() {
         let dir = tempfile::tempdir().unwrap();
         let first = Lock::of_folder(dir.path()).unwrap();
         let told = Lock::of_folder(dir.path()).unwrap_err().to_string();

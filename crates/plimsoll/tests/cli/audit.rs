@@ -102,7 +102,7 @@ fn several_tools_at_one_load_are_set_side_by_side() {
 }
 
 #[test]
-fn results_of_ours_are_judged_too_by_file_and_by_folder() {
+fn plimsolls_results_are_judged_too_by_file_and_by_folder() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/delay/5ms");
     folder.plimsoll(&format!("run {url} -c 4 -d 500ms -q --out one"));
@@ -119,7 +119,7 @@ fn results_of_ours_are_judged_too_by_file_and_by_folder() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
+fn unreadable_files_are_reported_and_the_rest_is_judged() {
     let folder = Folder::new();
     folder.put("story.txt", "Once upon a time\n");
     folder.put("empty.txt", "");

@@ -129,7 +129,7 @@ fn a_kill_keeps_what_was_learnt_and_resume_goes_on() {
 }
 
 #[test]
-fn the_capacity_of_sessions_is_told_in_sessions_by_a_search_of_before_they_were_told_too() {
+fn the_capacity_of_sessions_is_in_sessions_for_a_search_without_that_field_too() {
     let (folder, target) = (Folder::new(), Target::start());
     let flow = "flows: [{name: visit, steps: [{path: /healthz}, {path: /bytes/1}]}]";
     folder.put("visits.yaml", format!("target: {}\n{flow}\n", target.url("")));
@@ -188,7 +188,7 @@ fn connections_that_are_all_in_use_are_never_taken_for_the_server() {
 }
 
 #[test]
-fn a_target_that_never_succeeds_is_told_at_once() {
+fn a_target_that_never_succeeds_is_reported_at_once() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/status/503");
     folder

@@ -14,7 +14,7 @@ fn without_arguments_help_is_printed() {
 }
 
 #[test]
-fn a_file_for_another_command_is_answered_by_its_name() {
+fn a_file_for_another_command_names_that_command() {
     let folder = Folder::new();
     folder.put("x.curl", "curl -H 'A: b' http://127.0.0.1:1/");
     folder.put("wrk.txt", "Running 10s test @ http://127.0.0.1:1/");

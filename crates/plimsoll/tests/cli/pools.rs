@@ -360,7 +360,7 @@ fn ctrl_c_after_an_index_is_made_ends_the_command_and_keeps_the_index() {
 }
 
 #[test]
-fn a_quote_that_is_never_closed_is_told_with_its_place() {
+fn a_quote_that_is_never_closed_is_reported_with_its_place() {
     let folder = Folder::new();
     let pool = "target: http://127.0.0.1:9\npools: {u: {file: u.csv, order: sequential}}\n\
                 endpoints: [{path: '/${u.id}'}]\n";

@@ -75,7 +75,7 @@ impl Folder {
 }
 
 #[test]
-fn nothing_that_a_folder_says_is_carried_out() {
+fn no_command_in_a_folder_is_carried_out() {
     let (folder, target) = (Folder::new(), Target::start());
     scripted_sweep(&folder, &target);
     let out = folder.path().join("out");
@@ -236,7 +236,7 @@ fn samples_of_failed_responses_hold_no_secret_and_no_escape_sequence() {
 }
 
 #[test]
-fn what_a_result_or_a_script_says_is_obeyed_by_no_terminal() {
+fn control_sequences_of_results_and_scripts_reach_no_terminal() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
     folder.plimsoll(&format!("run {url} -c 1 -n 5 --out out -q")).measured();

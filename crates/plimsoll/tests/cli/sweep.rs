@@ -142,7 +142,7 @@ fn a_report_is_made_anew_from_the_folder() {
 }
 
 #[test]
-fn one_processor_is_said_to_be_shared() {
+fn one_processor_is_reported_as_shared() {
     let folder = Folder::new();
     let line = format!("-c 0 {PLIMSOLL} sweep --levels 4 -d 300ms -q");
     let ended = folder.run(Path::new("taskset"), &line);

@@ -37,7 +37,7 @@ fn json(ended: &Ended) -> Value {
 }
 
 #[test]
-fn a_plan_tells_where_each_value_comes_from_and_sends_nothing() {
+fn a_plan_shows_where_each_value_comes_from_and_sends_nothing() {
     let folder = Folder::new();
     // Nobody listens there.
     mixed(&folder, "http://127.0.0.1:9");
@@ -86,7 +86,7 @@ fn secrets_are_masked_and_asked_for() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn faults_are_reported_with_their_place() {
     let folder = Folder::new();
     folder.put(
         "wrong.yaml",
@@ -112,7 +112,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn objectives_of_a_file_are_told_with_their_place() {
+fn wrong_objectives_of_a_file_are_reported_with_their_place() {
     let folder = Folder::new();
     folder.put(
         "w.yaml",
@@ -198,7 +198,7 @@ fn a_mix_is_swept_and_compared() {
 }
 
 #[test]
-fn a_workload_reads_below_its_own_folder_unless_told() {
+fn a_workload_reads_below_its_own_folder_unless_allowed_more() {
     let folder = Folder::new();
     for name in ["w", "other"] {
         fs::create_dir(folder.path().join(name)).unwrap();

@@ -151,6 +151,6 @@ fn half_of_the_instances_answer_502() {
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn answered_twice() {
+fn two_responses_to_one_request() {
     misbehaves("each request answered twice", &after(Fault::Twice), ReasonCode::ServerGone);
 }

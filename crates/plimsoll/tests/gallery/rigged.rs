@@ -153,7 +153,7 @@ fn a_busy_neighbour() {
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn doubt_is_told_in_the_text_too() {
+fn doubt_is_reported_in_the_text_too() {
     let (_alone, server) = (alone(), server());
     let ended = plimsoll(&format!("run -q -c 4 -d 500ms {}", url(&server, "/status/503")));
     assert_eq!(ended.code, 98);

@@ -108,7 +108,7 @@ fn raw_liars_fall_in_their_classes() {
 }
 
 #[test]
-fn a_request_that_is_answered_twice_has_failed() {
+fn a_request_with_two_responses_has_failed() {
     let twice = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".repeat(2);
     for io in interfaces() {
         let peer = answering(&twice, None);

@@ -118,7 +118,7 @@ fn a_stored_runs_own_objectives_are_kept() {
 }
 
 #[test]
-fn ci_systems_are_told_beside_an_untouched_standard_output() {
+fn ci_systems_get_reports_beside_an_untouched_standard_output() {
     let dir = undisturbed();
     let xml = dir.path().join("report.xml");
     let flags = ["--slo", "max<50s", "--slo", "max<1us", "--annotations", "github"];

@@ -80,7 +80,7 @@ fn redirecting(to: &str) -> Vec<u8> {
 }
 
 #[test]
-fn redirects_are_told_and_not_followed() {
+fn redirects_are_reported_and_not_followed() {
     let peer = answering(&[&redirecting("/login?from=a")]);
     let run = load(&url(&peer), "-c 2 -n 20").done();
     assert_eq!(run.redirected_to.as_deref(), Some("/login?from=a"));

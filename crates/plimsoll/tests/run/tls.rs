@@ -125,7 +125,7 @@ fn https(server: &Server, path: &str) -> String {
 }
 
 #[test]
-fn certificates_are_checked_unless_told_otherwise() {
+fn certificates_are_checked_by_default() {
     let identity = Identity::new();
     let server = identity.server();
     let healthz = https(&server, "/healthz");
@@ -207,7 +207,7 @@ fn nginx_speaks_tls_with_us() {
 }
 
 #[test]
-fn a_server_that_answers_400_need_not_speak_tls() {
+fn a_server_that_responds_400_need_not_speak_tls() {
     let server = server();
     let ended = plimsoll(&format!("run {} -c 2 -d 200ms -q", url(&server, "/status/400")));
     let hint = "if the server speaks TLS on this port, use https://";
@@ -216,7 +216,7 @@ fn a_server_that_answers_400_need_not_speak_tls() {
 }
 
 #[test]
-fn a_key_of_another_certificate_is_said() {
+fn a_key_of_another_certificate_is_reported() {
     let (ours, other) = (Identity::new(), Identity::new());
     let server = ours.server();
     let pair = format!("--cert {} --key {}", ours.cert.display(), other.key.display());
@@ -227,7 +227,7 @@ fn a_key_of_another_certificate_is_said() {
 }
 
 #[test]
-fn the_wrong_scheme_is_said() {
+fn the_wrong_scheme_is_reported() {
     let (plain, secure) = (server(), Identity::new().server());
     for io in interfaces() {
         let flags = format!("-c 2 -d 200ms -T 20s -q --io {io}");

@@ -51,7 +51,7 @@ fn tables_findings_and_files_side_by_side() {
 }
 
 #[test]
-fn nothing_found_is_said_and_no_more() {
+fn without_findings_only_the_counts_are_printed() {
     let sound = verdict::audit(vec![printout("a", Tool::Wrk, 1000.0, 49.0)], false);
     let told = text(&sound, Style::default());
     let end = "1 row judged: 0 impossible, 0 doubtful. A figure can be possible and still be \
@@ -78,7 +78,7 @@ fn long_and_hostile_text_breaks_no_line() {
 }
 
 #[test]
-fn evidence_of_many_rows_is_cut_and_said_to_be() {
+fn evidence_of_many_rows_is_cut_with_a_note() {
     let rows = (1..=200u32).map(|n| row(f64::from(n), 1000.0 * f64::from(n), 90.0, 1.0)).collect();
     let many = ("x".to_owned(), Claims::new(Tool::Wrktest, rows));
     let told = text(&verdict::audit(vec![many], false), Style::default());

@@ -111,7 +111,7 @@ fn the_data_inside_the_page_is_the_run() {
 }
 
 #[test]
-fn a_window_too_short_to_tell_is_not_said_to_have_no_dips() {
+fn a_window_too_short_for_dips_is_not_reported_as_without() {
     let mut told = sample::closed_loop();
     told.dips.clear();
     for (duration_ns, kept) in [(4 * SECOND, false), (10 * SECOND, true)] {
@@ -127,7 +127,7 @@ fn a_window_too_short_to_tell_is_not_said_to_have_no_dips() {
 }
 
 #[test]
-fn nothing_answered_cost_no_zero() {
+fn endpoints_without_responses_have_no_cost_of_zero() {
     let mut silent = sample::closed_loop();
     silent.totals.requests = 0;
     (silent.generator.cpu_ns, silent.generator.cpu_ns_per_request) = (1_500_000, 0.0);

@@ -63,7 +63,7 @@ fn the_founding_table_is_flagged_row_by_row() {
 }
 
 #[test]
-fn the_bounds_are_where_they_are_said_to_be() {
+fn the_bounds_are_where_they_are_documented() {
     for (mean_ms, wanted) in [
         (105.1, vec![("little_law", Severity::Impossible)]),
         (105.0, vec![]),

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_holds_the_limit_cannot_tell() {
+    fn an_interval_that_holds_the_limit_decides_nothing() {
         use Outcome::{Broke, Held, Unclear};
         let Goal::Bound(bound) = parse("p99<500ms").unwrap()[0].goal else { panic!("a bound") };
         for (value, low, high, search, hold) in [

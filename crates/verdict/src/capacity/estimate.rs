@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_agree_close_in_from_both_sides() {
+    fn outcomes_that_agree_close_in_from_both_sides() {
         let answers =
             [(800.0, Held), (1000.0, Broke), (900.0, Held), (950.0, Broke), (925.0, Held)];
         let estimate = Estimate::of(PRIOR, Spacing::Even, &answers);

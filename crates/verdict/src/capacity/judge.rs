@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_answered_broke() {
+    fn a_run_without_responses_broke() {
         let mut run = open();
         run.totals.requests = 0;
         run.totals.errors.connect = 10_000;

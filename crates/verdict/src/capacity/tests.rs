@@ -130,7 +130,7 @@ fn objectives_that_are_never_met_say_so_with_the_best_seen() {
 }
 
 #[test]
-fn a_target_that_answers_nothing_is_left_alone() {
+fn a_target_without_responses_is_left_alone() {
     let (search, ending) = search(settings(LevelKind::Rate), |_| Judged {
         note: Some("connection refused".to_owned()),
         ..judged(Outcome::Broke, 0.0, 0.0)
@@ -212,7 +212,7 @@ fn a_target_that_dies_keeps_what_was_learnt() {
 }
 
 #[test]
-fn a_collapse_is_told_and_does_not_lower_the_capacity() {
+fn a_collapse_is_reported_and_does_not_lower_the_capacity() {
     let mut down = false;
     let (search, ending) = search(settings(LevelKind::Rate), |step| {
         let level =

@@ -121,7 +121,7 @@ fn lengths_of_one_class_that_jump_are_a_change() {
 }
 
 #[test]
-fn a_fast_kind_of_the_same_status_is_told() {
+fn a_fast_kind_of_the_same_status_is_reported() {
     let mut draws = Draws(5);
     let fast = Response(200, 1, b'D', 35, MILLISECOND / 50);
     let kinds = run(6, 100, |_| if draws.below(4) == 0 { fast } else { JSON });

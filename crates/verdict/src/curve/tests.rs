@@ -132,7 +132,7 @@ fn what_to_read_from_an_open_loop() {
 }
 
 #[test]
-fn doubts_are_told() {
+fn doubts_are_reported() {
     let mut doubted =
         closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 190.0, 10.5, 1.0), (4.0, 180.0, 22.0, 1.0)]);
     doubted.rows[1].verdict = Some(Verdict::LowerBound);
@@ -192,7 +192,7 @@ fn sessions_that_make_several_requests_are_held_against_what_was_due() {
 }
 
 #[test]
-fn sessions_that_pile_up_are_not_kept_up_with_though_what_was_due_was_answered() {
+fn sessions_that_pile_up_are_not_kept_up_with_though_requests_due_had_responses() {
     let rows = [(19.0, 190.0, 9.0, 1.0), (20.0, 200.0, 30.0, 1.0), (21.0, 200.0, 90.0, 1.0)];
     let mut sweep = curve(LevelKind::Rate, &rows);
     for (row, ended_ratio) in sweep.rows.iter_mut().zip([1.0, 0.98, 0.9156]) {

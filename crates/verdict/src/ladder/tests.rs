@@ -131,7 +131,7 @@ fn failures_in_the_finer_pass_end_it() {
 }
 
 #[test]
-fn nothing_attempted_or_nothing_answered_ends_at_once() {
+fn no_attempts_or_no_responses_end_it_at_once() {
     for dead in [Outcome { success: None, ..outcome(0.0, 0.0, 0.0) }, outcome(0.0, 0.0, 0.0)] {
         let (levels, reason) = climb(Ladder::auto(50_000, 0.9), |_| dead);
         assert_eq!(levels, [1.0], "{reason}");

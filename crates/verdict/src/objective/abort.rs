@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_in_which_nothing_ended_says_nothing() {
+    fn a_second_in_which_nothing_ended_changes_nothing() {
         let (slow, silent) = ((0, 100, 100, 900, 0), (0, 0, 0, 0, 0));
         let intervals = seconds(&[slow, silent, slow]);
         assert_eq!(ends_in("p99>500ms for 3s", &intervals), Some(3));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_told() {
+    fn what_was_seen_is_reported() {
         let mut watch = AbortWatch::new([
             parse_abort("p99>2s for 1s").unwrap(),
             parse_abort("achieved<95% for 1s").unwrap(),

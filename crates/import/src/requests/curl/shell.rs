@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_told_with_its_line() {
+    fn what_does_not_end_is_reported_with_its_line() {
         for text in ["a\n'b", "a\n\"b", "a\n$'b\\", "a\n$(b", "a\n`b", "a\n${b"] {
             let error = commands(text).unwrap_err();
             assert_eq!(error.line, Some(2), "{text}: {error}");

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_tell() {
+    fn both_versions_are_read() {
         for (stat, found) in [
             ("nr_periods 9\nnr_throttled 4\nthrottled_time 2500\n", Some((2500, 4))),
             (

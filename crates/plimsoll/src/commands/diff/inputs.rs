@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_files_apart() {
+    fn names_distinguish_files() {
         let unnamed = DEFAULT_NAME;
         for (files, given, wanted) in [
             (["/x/a.dat", "/x/b.dat"], ["a", "b"], ["a", "b"]),

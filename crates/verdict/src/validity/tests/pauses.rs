@@ -97,7 +97,7 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
 }
 
 #[test]
-fn gaps_that_a_quota_explains_are_told_once() {
+fn gaps_that_a_quota_explains_are_reported_once() {
     let (verdict, codes, _) = judged(closed(), |run| {
         held_back(run, 0.3, 60);
         away(run, 0.4, 70, 60);

@@ -59,7 +59,7 @@ fn a_server_that_went_away() {
 }
 
 #[test]
-fn what_says_nothing_of_the_server() {
+fn failures_that_do_not_mean_the_server_is_gone() {
     type Spoil = (&'static str, fn(&mut Run));
     let spoils: [Spoil; 4] = [
         ("a lone failure", |run| {
