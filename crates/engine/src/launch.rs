@@ -151,7 +151,7 @@ struct CollectLoop<'a> {
 
 impl CollectLoop<'_> {
     fn collect(self, mut collector: Collector, observe: &mut impl FnMut(Progress<'_>)) {
-        let mut told_at = Instant::now();
+        let mut last_at = Instant::now();
         let mut stuck_at = None;
         loop {
             match self.inbox.recv_timeout(LOOK_EVERY) {
@@ -159,8 +159,8 @@ impl CollectLoop<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if let Some(open) = self.barrier.opening().filter(|_| told_at.elapsed() >= TELL_EVERY) {
-                told_at = Instant::now();
+            if let Some(open) = self.barrier.opening().filter(|_| last_at.elapsed() >= TELL_EVERY) {
+                last_at = Instant::now();
                 observe(Progress::Opening(open));
             }
             if self.stuck.get().is_some() {

@@ -246,8 +246,8 @@ mod tests {
     fn words_are_kept_as_written() {
         let text = "target: http://h\nheaders: {X-V: 1.10, X-B: True, X-L: [007, 1e3]}\n";
         let document = Document::read(text.as_bytes()).unwrap();
-        let told: Vec<_> = document.workload().headers.iter().collect();
-        assert_eq!(told, [("X-V", "1.10"), ("X-B", "True"), ("X-L", "007"), ("X-L", "1e3")]);
+        let headers: Vec<_> = document.workload().headers.iter().collect();
+        assert_eq!(headers, [("X-V", "1.10"), ("X-B", "True"), ("X-L", "007"), ("X-L", "1e3")]);
     }
 
     #[test]

@@ -205,13 +205,13 @@ mod tests {
 
     #[test]
     fn no_line_is_longer_than_the_bound() {
-        let told = || Err("a line is longer than 4 bytes".to_owned());
+        let too_long = || Err("a line is longer than 4 bytes".to_owned());
         assert_eq!(lines(b"abcd\nab", 4), [Ok(b"abcd".to_vec()), Ok(b"ab".to_vec())]);
-        assert_eq!(lines(b"ab\nabcde\n", 4)[..2], [Ok(b"ab".to_vec()), told()]);
+        assert_eq!(lines(b"ab\nabcde\n", 4)[..2], [Ok(b"ab".to_vec()), too_long()]);
         // What has no end takes no more memory than the bound.
         assert_eq!(
             Lines { from: BufReader::new(io::repeat(0)), most: 4, cut: false }.next(),
-            Some(told())
+            Some(too_long())
         );
         assert!(lines(b"", 4).is_empty());
     }

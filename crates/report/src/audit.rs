@@ -17,7 +17,7 @@ use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone, paragraph};
 
 /// Rows whose evidence is printed one by one, for each code.
-const TOLD: usize = 30;
+const SHOWN: usize = 30;
 /// Longest a file's name or a target is shown.
 const NAME: usize = 70;
 /// Longest a sentence may be.
@@ -127,12 +127,12 @@ fn finding(file: &Audited, code: &str, style: Style) -> String {
     let count = if alone { String::new() } else { format!(": {} of {all} rows", found.len()) };
     let tone = if worst == Severity::Impossible { Tone::Bad } else { Tone::Strong };
     let mut out = format!("  {}{count}\n", style.paint(tone, &format!("{}, {code}", worst.name())));
-    for (at, finding) in found.iter().take(TOLD) {
+    for (at, finding) in found.iter().take(SHOWN) {
         let row = if alone { String::new() } else { format!("{}: ", name(file, *at)) };
         out += &indented(&format!("{row}{}", finding.evidence), 4);
     }
-    if found.len() > TOLD {
-        out += &format!("    and {} more rows; --format json has all\n", found.len() - TOLD);
+    if found.len() > SHOWN {
+        out += &format!("    and {} more rows; --format json has all\n", found.len() - SHOWN);
     }
     let first = found[0].1;
     if let Some(cause) = &first.cause {

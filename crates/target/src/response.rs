@@ -61,8 +61,8 @@ pub(crate) fn head(
     keep: Keep,
 ) {
     let kept = [("Connection", "keep-alive")];
-    let said: &[_] = if keep == Keep::Explicit { &kept } else { &[] };
-    let all: Vec<_> = headers.iter().chain(said).copied().collect();
+    let stated: &[_] = if keep == Keep::Explicit { &kept } else { &[] };
+    let all: Vec<_> = headers.iter().chain(stated).copied().collect();
     encode_response_head(out, status, &all, framing, keep != Keep::Close)
         .expect("responses of this crate are valid HTTP");
 }
@@ -179,8 +179,8 @@ mod tests {
         assert_eq!(usual.bytes(mode), expected.as_bytes());
         let head = usual.bytes(ResponseMode { keep: Keep::Close, head_only: true });
         assert!(head.ends_with(b"Content-Length: 15\r\nConnection: close\r\n\r\n"));
-        let said = usual.bytes(ResponseMode { keep: Keep::Explicit, head_only: true });
-        assert!(said.ends_with(b"Connection: keep-alive\r\nContent-Length: 15\r\n\r\n"));
+        let stated = usual.bytes(ResponseMode { keep: Keep::Explicit, head_only: true });
+        assert!(stated.ends_with(b"Connection: keep-alive\r\nContent-Length: 15\r\n\r\n"));
     }
 
     #[test]

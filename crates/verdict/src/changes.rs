@@ -98,9 +98,9 @@ impl Looks {
             let since = self.responses_in(at + 1..self.cells);
             (new.stays_since(at + 1, |cell| self.responses_in(cell..cell + 1), since)?, before)
         };
-        let told = before >= ENOUGH && before as f64 * share >= MISSED && share >= SUBSTANTIAL;
+        let found = before >= ENOUGH && before as f64 * share >= MISSED && share >= SUBSTANTIAL;
         let old = self.commonest_before(new)?;
-        told.then(|| ResponseChange {
+        found.then(|| ResponseChange {
             how: Changed::ForGood,
             endpoint: None,
             since_ns: new.first_ns,
@@ -145,13 +145,13 @@ impl Looks {
         let rest = (responses - fast.responses, service - fast.service_sum_ns);
         let rest_mean_ns = rest.1 as f64 / rest.0.max(1) as f64;
         let share = fast.responses as f64 / responses.max(1) as f64;
-        let told = fast.responses >= ENOUGH
+        let found = fast.responses >= ENOUGH
             && rest.0 >= ENOUGH
             && share >= FASTER_SHARE
             && fast.mean_ns() * FASTER <= rest_mean_ns;
         let others = self.all.iter().filter(|series| series.look != fast.look);
         let usual = others.max_by_key(|series| series.responses)?;
-        told.then(|| ResponseChange {
+        found.then(|| ResponseChange {
             how: Changed::Faster,
             endpoint: None,
             since_ns: fast.first_ns,
@@ -227,8 +227,8 @@ fn lengths_replaced(kinds: &[&Kind]) -> Option<ResponseChange> {
         };
         let (before, after) = (commonest(before)?, commonest(since)?);
         let how = Changed::ForGood;
-        let told = replaced && apart(a, b);
-        told.then_some(ResponseChange { how, endpoint: None, since_ns, before, after, share: 1.0 })
+        let found = replaced && apart(a, b);
+        found.then_some(ResponseChange { how, endpoint: None, since_ns, before, after, share: 1.0 })
     })
 }
 

@@ -129,11 +129,11 @@ impl Signal {
         // Counts vary by their square root even where nothing else does.
         let typical = median(seconds.iter().map(|s| f64::from(s.responses)).collect());
         let floor = 1.0 / typical.max(1.0).sqrt();
-        let told = span::RARE * floor < span::OUTAGE;
+        let certain = span::RARE * floor < span::OUTAGE;
         let noise = span::Noise {
             floor,
             least: span::LEAST_LOSS,
-            always: if told { span::OUTAGE } else { f64::INFINITY },
+            always: if certain { span::OUTAGE } else { f64::INFINITY },
             shortest: 1,
         };
         Self { value, trend, off, noise }

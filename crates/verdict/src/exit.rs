@@ -93,8 +93,8 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
             of_another_server(reason) && (unclear || starved && calm)
         };
         // Where a level broke, the search tried again what a pause had left open.
-        let told_nothing = unclear || judged.outcome == Outcome::Generator;
-        let paused = told_nothing && !any_broke && not_running(&judged.reasons);
+        let undecided = unclear || judged.outcome == Outcome::Generator;
+        let paused = undecided && !any_broke && not_running(&judged.reasons);
         !(paused || judged.reasons.iter().any(against))
     })
 }
@@ -103,8 +103,8 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
 /// bound that its own limits set.
 fn not_running(reasons: &[Reason]) -> bool {
     reasons.iter().any(|reason| {
-        let told = matches!(reason.code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
-        told && reason.consequence != Verdict::Valid
+        let listed = matches!(reason.code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
+        listed && reason.consequence != Verdict::Valid
     })
 }
 
@@ -122,8 +122,8 @@ fn another_server(run: &Run) -> bool {
 fn of_another_server(reason: &Reason) -> bool {
     use ReasonCode::{ResponsesChanged, ServerGone, StarvedConnections};
 
-    let told = matches!(reason.code, ServerGone | StarvedConnections | ResponsesChanged);
-    told && reason.consequence == Verdict::Invalid
+    let listed = matches!(reason.code, ServerGone | StarvedConnections | ResponsesChanged);
+    listed && reason.consequence == Verdict::Invalid
 }
 
 /// Whether the run would be believable but for a server that went away, and an objective on `available`

@@ -73,7 +73,7 @@ impl Gone {
             return self.sentence_of_a_part(run);
         };
         let begun = match silence.from_ns.saturating_sub(run.plan.warmup_ns) {
-            0..SHORTEST_TOLD => "from the start of the window".to_owned(),
+            0..AT_START => "from the start of the window".to_owned(),
             _ => format!("{} into the window", after(silence.from_ns)),
         };
         let until = match self.at_end {
@@ -111,7 +111,7 @@ impl Gone {
 }
 
 /// A silence that begins this early in the window is reported as one from the window's start.
-const SHORTEST_TOLD: Nanos = 20 * MILLISECOND;
+const AT_START: Nanos = 20 * MILLISECOND;
 
 /// Whether the server was gone for a part of the window, or is.
 pub fn gone(run: &Run) -> Option<Gone> {
@@ -228,8 +228,8 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
 /// instances behind an address takes along, and whose users then find the others.
 fn cut_at_once(run: &Run) -> Option<AtOnce> {
     let overloaded = run.plan.rate_per_s.is_some() && (at_cap(run) || shortfall(run).is_some());
-    let told_by_blocks = run.plan.keepalive && run.blocks.len() >= BLOCKS;
-    if !told_by_blocks || overloaded || !run.totals.limits.is_empty() {
+    let has_blocks = run.plan.keepalive && run.blocks.len() >= BLOCKS;
+    if !has_blocks || overloaded || !run.totals.limits.is_empty() {
         return None;
     }
     let cut = |block: &Block| block.errors.read.saturating_add(block.errors.write);
@@ -239,13 +239,13 @@ fn cut_at_once(run: &Run) -> Option<AtOnce> {
     let (pair, most) = pairs.max_by_key(|&(_, most)| most)?;
     let others = all.saturating_sub(most) as f64 / (run.blocks.len() - 2) as f64 * 2.0;
     let stood = u64::from(run.concurrency.open_max);
-    let told = most >= AT_ONCE.0
+    let at_once = most >= AT_ONCE.0
         && most as f64 >= AT_ONCE.1 * stood as f64
         && most as f64 >= AT_ONCE_TIMES * others;
     let held: Vec<&Block> = pair.iter().filter(|block| cut(block) > 0).collect();
     let within_ns = held.iter().map(|block| block.duration_ns).fold(0, Nanos::saturating_add);
     let from_ns = held.first()?.start_ns;
-    told.then_some(AtOnce { from_ns, within_ns, cut: most.min(stood), of: stood })
+    at_once.then_some(AtOnce { from_ns, within_ns, cut: most.min(stood), of: stood })
 }
 
 /// What attempts failed by, in the words of the commonest failure.

@@ -52,11 +52,11 @@ impl Seen {
             let now = || kinds.iter().filter(of_endpoint);
             let new = || now().filter(|kind| !before.iter().any(|known| alike(known, kind)));
             let (known, share) = (sum(before.iter().copied()), sum(new()) / sum(now()).max(1.0));
-            let told = known >= ENOUGH as f64
+            let certain = known >= ENOUGH as f64
                 && sum(new()) >= ENOUGH as f64
                 && share >= SUBSTANTIAL
                 && known * share >= MISSED;
-            let most = before.iter().max_by_key(|kind| kind.responses).filter(|_| told)?;
+            let most = before.iter().max_by_key(|kind| kind.responses).filter(|_| certain)?;
             Some(((*most).clone(), new().max_by_key(|kind| kind.responses)?.clone()))
         })
     }
@@ -106,9 +106,9 @@ mod tests {
         assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
         assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
         let mut changed = run(&[page]);
-        let told = seen.changed(&mut changed).unwrap();
+        let sentence = seen.changed(&mut changed).unwrap();
         assert_eq!(changed.validity.verdict, Verdict::Invalid);
-        assert!(told.contains("became 200, text/html of 9 bytes `Database"), "{told}");
+        assert!(sentence.contains("became 200, text/html of 9 bytes `Database"), "{sentence}");
     }
 
     #[test]

@@ -319,8 +319,8 @@ fn truncated_files_are_reported() {
 fn the_highest_counts_are_no_overflow() {
     let most = u64::MAX.to_string();
     let errors = format!("Socket errors: connect {most}, read {most}, write {most}, timeout 0");
-    let told = WRK_S1.replace("Socket errors: connect 1754, read 40, write 0, timeout 0", &errors);
-    assert!(refusal(&told).contains("too large"));
+    let long = WRK_S1.replace("Socket errors: connect 1754, read 40, write 0, timeout 0", &errors);
+    assert!(refusal(&long).contains("too large"));
     let responses = "[200]\t900000000000000 responses\n  ".repeat(30_000);
     let hey = HEY.replace("[200]\t68706 responses", &responses);
     assert!(row(&hey).success.is_some());

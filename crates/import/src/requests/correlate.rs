@@ -468,13 +468,13 @@ mod tests {
         exchanges[1].draft.put_header("Cookie", "sid=1; own=2");
         exchanges[1].draft.put_header("X-CSRF", "csrf-value");
         correlated(&mut exchanges);
-        let told: Vec<_> = exchanges[1].draft.headers.iter().collect();
+        let headers: Vec<_> = exchanges[1].draft.headers.iter().collect();
         let expected = [
             ("Authorization", "Bearer ${access_token}"),
             ("Cookie", "own=2"),
             ("X-CSRF", "${x_csrf_token}"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(headers, expected);
     }
 
     #[test]

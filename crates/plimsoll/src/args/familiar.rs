@@ -83,7 +83,7 @@ mod tests {
     use super::super::Cli;
     use super::*;
 
-    fn told(line: &str) -> String {
+    fn text(line: &str) -> String {
         let words = std::iter::once("plimsoll").chain(line.split_whitespace());
         in_one_line(&Cli::try_parse_from(words).expect_err("it is refused"))
     }
@@ -99,8 +99,8 @@ mod tests {
             ("run http://h/ -o json", "--format json"),
             ("run http://h/ --rps=3", "use -R RATE"),
         ] {
-            let told = told(line);
-            assert!(told.contains(advice) && told.ends_with("ee --help"), "{line}: {told}");
+            let text = text(line);
+            assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
         }
     }
 

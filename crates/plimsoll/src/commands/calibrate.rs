@@ -74,7 +74,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         open: runs.iter().map(lateness).collect(),
     };
     let kept = calibrations::save(&calibration)?;
-    tell_doubts(|code| {
+    print_doubts(|code| {
         let all = measured.iter().map(|(_, run)| run).chain(&runs);
         all.flat_map(|run| &run.validity.reasons).any(|reason| reason.code == code)
     });
@@ -88,7 +88,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
 }
 
 /// Prints what kept the generator from reaching its ceiling, where a rule found something.
-fn tell_doubts(told: impl Fn(ReasonCode) -> bool) {
+fn print_doubts(found: impl Fn(ReasonCode) -> bool) {
     for (code, words) in [
         (
             ReasonCode::BusyNeighbour,
@@ -100,7 +100,7 @@ fn tell_doubts(told: impl Fn(ReasonCode) -> bool) {
         ),
         (ReasonCode::GeneratorPaused, "the generator was not running for a while: calibrate again"),
     ] {
-        if told(code) {
+        if found(code) {
             eprintln!("plimsoll: {words}");
         }
     }

@@ -79,11 +79,11 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
 /// evenly, so unlike a run a search sends at random by default: evenly spaced arrivals
 /// would find a capacity that users never get.
 fn arrivals(input: &mut LoadInput, kind: LevelKind, default: Arrivals) -> Option<Arrivals> {
-    let told = &mut input.settings.arrivals;
-    if told.origin == Origin::Default {
-        *told = Setting { value: default, origin: Origin::Default };
+    let setting = &mut input.settings.arrivals;
+    if setting.origin == Origin::Default {
+        *setting = Setting { value: default, origin: Origin::Default };
     }
-    (kind == LevelKind::Rate).then_some(told.value)
+    (kind == LevelKind::Rate).then_some(setting.value)
 }
 
 /// What `--slo` says, or else the workload file.

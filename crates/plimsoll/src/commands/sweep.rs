@@ -121,9 +121,9 @@ fn carry_out(
         output::print(&built_in.compare(&sweep));
     }
     output::print(&format!("report: {}\n", files.report().display()));
-    let told = runner.objectives.tell_sweep(&sweep);
+    let reported = runner.objectives.tell_sweep(&sweep);
     let code = end.exit_code(&sweep);
-    Ok(if told || code != 0 { code } else { COULD_NOT_RUN })
+    Ok(if reported || code != 0 { code } else { COULD_NOT_RUN })
 }
 
 /// The table, the two levels named, the sentence, and why there is no further level.

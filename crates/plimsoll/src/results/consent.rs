@@ -91,7 +91,7 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
              changed), and a command stored in a folder is not run without your consent. The \
              folder names this command: `{}`. To run it, give it again with --resume {shown} \
              instead of --out",
-            told(stored)
+            shortened(stored)
         ));
     };
     if !record.files.is_empty()
@@ -111,13 +111,13 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
             "{} has changed since {shown} was written: if it is what you want to use, give the command again with \
              --resume {shown} instead of --out: `{}`",
             named.path.display(),
-            told(stored)
+            shortened(stored)
         )),
         None => Ok(record.command),
     }
 }
 
-fn told(command: &[String]) -> String {
+fn shortened(command: &[String]) -> String {
     let shell = report::shell(command);
     match shell.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}...", &shell[..at]),

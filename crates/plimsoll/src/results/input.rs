@@ -49,12 +49,12 @@ pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
 /// As [`read`].
 pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
-    let told = file.metadata().map_err(|error| error.to_string())?.len();
+    let length = file.metadata().map_err(|error| error.to_string())?.len();
     let mut bytes = Vec::new();
-    if told <= most {
+    if length <= most {
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     }
-    if told > most || bytes.len() as u64 > most {
+    if length > most || bytes.len() as u64 > most {
         return Err(format!("more than {most} bytes, the limit for files read into memory"));
     }
     Ok(bytes)

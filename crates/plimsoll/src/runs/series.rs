@@ -34,13 +34,13 @@ pub struct Series {
     /// What ends a run early.
     pub abort_on: AbortWatch,
     stop: Arc<AtomicBool>,
-    told: HashSet<String>,
+    shown: HashSet<String>,
 }
 
 impl Series {
     /// Before the first run. `stop` is raised by Ctrl-C.
     pub fn new(live: Live, stop: Arc<AtomicBool>) -> Self {
-        Self { live, abort_on: AbortWatch::default(), stop, told: HashSet::new() }
+        Self { live, abort_on: AbortWatch::default(), stop, shown: HashSet::new() }
     }
 
     /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
@@ -58,7 +58,7 @@ impl Series {
     ) -> Result<Run, Failure> {
         let (launch, notices) = prepared.level(shape, true, &self.stop)?;
         for notice in notices {
-            if self.told.insert(notice.clone()) {
+            if self.shown.insert(notice.clone()) {
                 eprintln!("plimsoll: {notice}");
             }
         }

@@ -49,17 +49,17 @@ fn the_founding_tables_are_flagged_where_they_must_be() {
         let rows = document["files"][0]["rows"].as_array().unwrap().clone();
         assert_eq!(rows.len(), 14);
         folder.follows_schema("audit", &document);
-        let mut told = [0, 0];
+        let mut found = [0, 0];
         for (line, row) in table.lines().zip(&rows) {
             let figures: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
             let ratio = figures[1] * figures[2] / 1000.0 / figures[0];
             let codes = row["findings"].to_string();
             assert_eq!(row["verdict"] == "impossible", ratio > 1.05, "{line}: {row}");
             assert_eq!(codes.contains("idle_connections"), ratio <= 0.5, "{line}: {row}");
-            told[0] += usize::from(ratio > 1.05);
-            told[1] += usize::from(ratio <= 0.5);
+            found[0] += usize::from(ratio > 1.05);
+            found[1] += usize::from(ratio <= 0.5);
         }
-        assert_eq!(told, [impossible, idle], "{name}");
+        assert_eq!(found, [impossible, idle], "{name}");
     }
 }
 

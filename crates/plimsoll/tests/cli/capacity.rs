@@ -238,8 +238,8 @@ fn throughput_is_asked_of_the_capacity() {
     assert_eq!(found["missed"], serde_json::json!(["qps>=2000"]));
     assert_eq!(found["objectives"], serde_json::json!(["p50<10s"]));
     let outcome = json(&folder, "out/search.json")["outcome"].to_string();
-    let told = ["qps>=2000 is missed: it carries ", "qps>=2000 is undecided: no more than "];
-    assert!(told.iter().any(|told| outcome.contains(told)), "{outcome}");
+    let endings = ["qps>=2000 is missed: it carries ", "qps>=2000 is undecided: no more than "];
+    assert!(endings.iter().any(|ending| outcome.contains(ending)), "{outcome}");
 }
 
 #[test]
@@ -271,8 +271,8 @@ fn contradictions_are_refused_in_one_line() {
     let course = format!("capacity {url} --slo founding {SHORT}");
     folder.plimsoll(&course).refuses(2, "give --hold 11s");
     let typo = format!("capacity {url} --slo p99<500");
-    let said = "--slo: column 8: ";
-    assert!(folder.plimsoll(&typo).ends(2).stderr.contains(said));
+    let wanted = "--slo: column 8: ";
+    assert!(folder.plimsoll(&typo).ends(2).stderr.contains(wanted));
     folder.put("search.json", r#"{"schema":"plimsoll.capacity/9"}"#);
     folder.plimsoll("capacity --resume .").refuses(1, "newer plimsoll");
 }

@@ -102,11 +102,11 @@ fn the_ten_busiest_count_and_the_eleventh_does_not() {
     if ended.code != 98 {
         ended.ends(99);
         let outcome = found(&folder, "out-busy/search.json")["outcome"].to_string();
-        let told = [
+        let wanted = [
             "the objectives are never met (GET /slow: mean<=100ms): best level tried: ",
             ", where GET /slow: mean<=100ms was ",
         ];
-        assert!(told.iter().all(|told| outcome.contains(told)), "{outcome}");
+        assert!(wanted.iter().all(|wanted| outcome.contains(wanted)), "{outcome}");
     }
     assert!(!folder.path().join("out-busy/capacity.json").exists());
 }

@@ -9,8 +9,8 @@ use crate::harness::{Folder, Target};
 fn without_arguments_help_is_printed() {
     let folder = Folder::new();
     folder.plimsoll("").ends(0).prints("Usage: plimsoll");
-    let told = folder.plimsoll("http://127.0.0.1:1/x");
-    told.refuses(2, "use `plimsoll run http://127.0.0.1:1/x`");
+    let ended = folder.plimsoll("http://127.0.0.1:1/x");
+    ended.refuses(2, "use `plimsoll run http://127.0.0.1:1/x`");
 }
 
 #[test]

@@ -80,12 +80,12 @@ fn no_command_in_a_folder_is_carried_out() {
     scripted_sweep(&folder, &target);
     let out = folder.path().join("out");
     copy(&out, &folder.path().join("moved"));
-    let told = folder.plimsoll("sweep --resume moved");
+    let ended = folder.plimsoll("sweep --resume moved");
     assert!(
-        told.stderr.contains("-s s.lua") && told.stderr.contains("--resume moved"),
-        "{told:#?}"
+        ended.stderr.contains("-s s.lua") && ended.stderr.contains("--resume moved"),
+        "{ended:#?}"
     );
-    told.refuses(2, "not run without your consent");
+    ended.refuses(2, "not run without your consent");
     folder.has_no_mark();
     // Its own folder, with another command in it.
     let json = folder.text("out/sweep.json");

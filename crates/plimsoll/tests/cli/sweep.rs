@@ -207,8 +207,8 @@ fn a_rule_ends_the_level_and_the_sweep() {
     let output = command.args(line).arg("mean>1us for 1s").output().unwrap();
     assert_eq!(output.status.code(), Some(99), "{output:?}");
     let text = String::from_utf8_lossy(&output.stdout);
-    let told = "The sweep ended here: --abort-on 'mean>1us for 1s' triggered at 2 connections: ";
-    assert!(text.contains(told), "{text}");
+    let wanted = "The sweep ended here: --abort-on 'mean>1us for 1s' triggered at 2 connections: ";
+    assert!(text.contains(wanted), "{text}");
     let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
     assert_eq!(sweep["levels"].as_array().unwrap().len(), 1);
     assert_eq!(sweep["levels"][0]["run"]["aborted"]["rule"], "mean>1us for 1s");

@@ -6,7 +6,7 @@
 //! others too.
 //!
 //! To add a rig: a test in the module it is about, ignored as those there are, that begins with `let
-//! _alone = alone();`, makes a run with [`harness::load`], and hands it to `claims::told` with the code that
+//! _alone = alone();`, makes a run with [`harness::load`], and hands it to `claims::reported` with the code that
 //! must be there, or to `claims::refused` where its exit code must say so too; for a twin to
 //! `claims::healthy`, with the codes that may be there all the same. Each prints its claim.
 //!

@@ -41,11 +41,11 @@ impl Stopped {
         let out = self.folder.path().join("out");
         let text = self.ended.stdout.clone() + &self.ended.stderr;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let (code, parts, told) = (self.ended.code, kept(&out), text.contains(why));
+        let (code, parts, found) = (self.ended.code, kept(&out), text.contains(why));
         let page = out.join("report.html").exists();
-        let met = code == 98 && told && page && (1..all).contains(&parts);
+        let met = code == 98 && found && page && (1..all).contains(&parts);
         let word = if met { "yes" } else { "no" };
-        let got = format!("{}, {parts} kept, exit {code}", if told { "why" } else { "no reason" });
+        let got = format!("{}, {parts} kept, exit {code}", if found { "why" } else { "no reason" });
         println!("truth | rigged: {name} | stops, says why, keeps | {got} | {word}");
         assert!(met, "{name}: {text}");
     }

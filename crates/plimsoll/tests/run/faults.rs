@@ -101,8 +101,8 @@ fn raw_liars_fall_in_their_classes() {
             let timeout = if *class == "timeout" { "400ms" } else { "20s" };
             let flags = format!("-c 2 -n 4 -T {timeout} --io {io}");
             let loaded = load(&format!("http://{}/", peer.addr()), &flags);
-            let told = String::from_utf8_lossy(bytes);
-            assert_eq!(loaded.ways(), [*class], "{io}: {told:?} {:?}", loaded.run.totals);
+            let text = String::from_utf8_lossy(bytes);
+            assert_eq!(loaded.ways(), [*class], "{io}: {text:?} {:?}", loaded.run.totals);
         }
     }
 }

@@ -120,9 +120,9 @@ impl Loaded {
     pub fn done(self) -> Run {
         assert_eq!(self.ended.code, i32::from(verdict::exit_code(&self.run)), "{:#?}", self.ended);
         for reason in &self.run.validity.reasons {
-            let told = reason.consequence != Verdict::Valid;
+            let doubtful = reason.consequence != Verdict::Valid;
             assert!(
-                !told || OF_THE_MACHINE.contains(&reason.code),
+                !doubtful || OF_THE_MACHINE.contains(&reason.code),
                 "{reason:?}: {:#?}",
                 self.ended
             );

@@ -254,8 +254,8 @@ fn a_stored_result_is_judged_by_the_rules_of_today() {
     fs::write(&result, serde_json::to_string(&run).expect("JSON")).expect("a file");
     let ended = plimsoll(&format!("report {}", dir.path().display()));
     assert_eq!(ended.code, 98, "{ended:?}");
-    let told = "this version's rules judge it INVALID; the stored verdict was VALID";
-    assert!(ended.stderr.contains(told), "{ended:?}");
+    let wanted = "this version's rules judge it INVALID; the stored verdict was VALID";
+    assert!(ended.stderr.contains(wanted), "{ended:?}");
     assert_eq!(has_all_files(dir.path()).validity.verdict, model::Verdict::Invalid);
 }
 

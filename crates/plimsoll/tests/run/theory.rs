@@ -25,7 +25,7 @@ fn way(server: &target::Server, rate: f64) -> f64 {
     load(&url(server, path), &flags).run.response_ns.mean as f64 / 1e9 - MEAN_S
 }
 
-fn told(claim: &str, reach: &str, got: &str, met: bool) {
+fn row(claim: &str, reach: &str, got: &str, met: bool) {
     println!("truth | {claim} | {reach} | {got} | {}", if met { "yes" } else { "no" });
 }
 
@@ -62,7 +62,7 @@ fn theory_is_inside_the_interval_of_a_queues_mean_in_eleven_of_twelve_runs() {
         }
     }
     let claim = "queues over real sockets: theory inside the run's own 99 % interval";
-    told(claim, "11 of 12 runs", &format!("{inside} of 12"), inside >= 11);
+    row(claim, "11 of 12 runs", &format!("{inside} of 12"), inside >= 11);
     assert!(inside >= 11, "{inside} of 12");
 }
 
@@ -93,7 +93,7 @@ fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
             let claim =
                 format!("server stalled 1 s of every 10 under 1,000/s, {connections}: {name}");
             if judged {
-                told(&claim, "within 2 % of the closed form", &got, off <= 0.02);
+                row(&claim, "within 2 % of the closed form", &got, off <= 0.02);
                 furthest = furthest.max(off);
             } else {
                 println!("truth | {claim} | for information | {got} | -");

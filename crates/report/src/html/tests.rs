@@ -112,11 +112,11 @@ fn the_data_inside_the_page_is_the_run() {
 
 #[test]
 fn a_window_too_short_for_dips_is_not_reported_as_without() {
-    let mut told = sample::closed_loop();
-    told.dips.clear();
+    let mut calm = sample::closed_loop();
+    calm.dips.clear();
     for (duration_ns, kept) in [(4 * SECOND, false), (10 * SECOND, true)] {
-        told.totals.duration_ns = duration_ns;
-        let page = run(&told);
+        calm.totals.duration_ns = duration_ns;
+        let page = run(&calm);
         assert_eq!(page.contains("No dips: throughput"), kept, "{duration_ns}");
         assert_eq!(
             page.contains("too short to find dips: that takes 10 s"),

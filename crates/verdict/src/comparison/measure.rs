@@ -119,6 +119,6 @@ pub fn measures<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Vec<Measure>
         Measure::Percentile(percentile) => samples * (1.0 - percentile.share) >= FEWEST_BEYOND,
         measure => !(open && *measure == Measure::Qps),
     };
-    let told = |measure: &Measure| runs.clone().all(|run| reading(run, *measure) > 0.0);
-    Measure::all().filter(has).filter(told).collect()
+    let measured = |measure: &Measure| runs.clone().all(|run| reading(run, *measure) > 0.0);
+    Measure::all().filter(has).filter(measured).collect()
 }

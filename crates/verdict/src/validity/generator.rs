@@ -202,9 +202,9 @@ fn no_time_left(run: &Run) -> bool {
 /// without time left may have been the limit all the same, so then this is `None`.
 fn turned_away(run: &Run) -> Option<String> {
     let (failed, attempts) = (run.totals.errors.connect as f64, run.totals.attempts as f64);
-    let told = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
-    let told = told && !no_time_left(run);
-    told.then(|| {
+    let refused = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
+    let refused = refused && !no_time_left(run);
+    refused.then(|| {
         format!("{} of the attempts could not connect to the server", share(failed / attempts))
     })
 }

@@ -38,8 +38,8 @@ impl Gaps {
         if self.share >= SUBSTANTIAL || (reach_p99 && substantial(run.response_ns.p99)) {
             return Some(Verdict::Invalid);
         }
-        let told = self.share >= SHARE || substantial(run.response_ns.max);
-        told.then_some(Verdict::LowerBound)
+        let affected = self.share >= SHARE || substantial(run.response_ns.max);
+        affected.then_some(Verdict::LowerBound)
     }
 }
 

@@ -88,12 +88,12 @@ fn mute(run: &Run, users: &Users) -> Option<Finding> {
     let (attempts, opened) = (totals.attempts as f64, totals.connects as f64);
     let failed = attempts - totals.requests as f64 - mute as f64;
     let chance = opened * (failed / (attempts - mute as f64).max(1.0)).clamp(0.0, 1.0);
-    let told = mute >= MUTE.0
+    let found = mute >= MUTE.0
         && mute as f64 >= MUTE.1 * opened
         && opened <= FEW_CONNECTIONS * attempts
         && run.plan.timeout_ns >= TIMES_P90.saturating_mul(run.service_ns.p90)
         && mute as f64 > chance + 10.0 * chance.sqrt();
-    if !told || gone(run).is_some() {
+    if !found || gone(run).is_some() {
         return None;
     }
     let evidence = format!(

@@ -208,15 +208,15 @@ mod tests {
 
     #[test]
     fn a_socket_in_a_threads_own_file_table_is_found() {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, received) = std::sync::mpsc::channel();
         let (done, wait) = std::sync::mpsc::channel::<()>();
         let holder = std::thread::spawn(move || {
             net::limits::unshare_files().expect("a file table of its own");
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-            tell.send(listener.local_addr().expect("an address")).expect("somebody listens");
+            sender.send(listener.local_addr().expect("an address")).expect("somebody listens");
             wait.recv().expect_err("nothing is sent");
         });
-        let address = told.recv().expect("it listens");
+        let address = received.recv().expect("it listens");
         let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
         let inodes = listening(table.as_bytes(), &[address]);
         // Somebody else may listen on that port of another address.

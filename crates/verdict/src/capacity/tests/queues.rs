@@ -161,7 +161,7 @@ fn find(seed: u64, budget_ns: u64) -> Found {
     }
 }
 
-fn told(claim: &str, reach: &str, got: &str, met: bool) -> bool {
+fn row(claim: &str, reach: &str, got: &str, met: bool) -> bool {
     let word = if met { "yes" } else { "no" };
     println!("truth | capacity search, M/M/1 queues: {claim} | {reach} | {got} | {word}");
     met
@@ -184,19 +184,19 @@ fn searched(budget: u64, count: u64, confirmed: f64, inside: f64) {
     let of = |what: &str| format!("{count} searches of {budget} s: {what}");
     let reach = |share: f64| format!(">= {:.0} %", 100.0 * share);
     let met = [
-        told(
+        row(
             &of("confirmed by a hold"),
             &reach(confirmed),
             &percent(was_confirmed),
             was_confirmed >= confirmed,
         ),
-        told(
+        row(
             &of("true capacity inside the interval"),
             &reach(inside),
             &percent(was_inside),
             was_inside >= inside,
         ),
-        told(
+        row(
             &of("unconfirmed with a quarter of the budget left"),
             "none",
             &percent(idle),

@@ -157,7 +157,7 @@ fn find(seed: u64) -> Found {
 }
 
 /// Prints a claim for `cargo xtask truth`; whether it is met.
-fn told(claim: &str, reach: &str, got: &str, met: bool) -> bool {
+fn row(claim: &str, reach: &str, got: &str, met: bool) -> bool {
     let word = if met { "yes" } else { "no" };
     println!("truth | capacity search, 500 simulated servers: {claim} | {reach} | {got} | {word}");
     met
@@ -176,12 +176,12 @@ fn the_true_capacity_is_inside_the_interval_of_five_hundred_searches() {
     let usual = median(found.iter().map(|found| found.seconds).collect());
     let width = median(found.iter().map(|f| f.width.unwrap_or(f64::INFINITY)).collect());
     let met = [
-        told("true capacity inside the interval", ">= 95 %", &percent(inside), inside >= 0.95),
-        told("confirmed by a hold", ">= 95 %", &percent(confirmed), confirmed >= 0.95),
-        told("median steps", "<= 12", &steps.to_string(), steps <= 12.0),
-        told("longest", "<= 300 s, the budget", &seconds(longest), longest <= 300.0),
-        told("collapses missed", "none", &missed.to_string(), missed == 0),
-        told("median width of the interval", "<= 10 %", &percent(width), width <= 0.1),
+        row("true capacity inside the interval", ">= 95 %", &percent(inside), inside >= 0.95),
+        row("confirmed by a hold", ">= 95 %", &percent(confirmed), confirmed >= 0.95),
+        row("median steps", "<= 12", &steps.to_string(), steps <= 12.0),
+        row("longest", "<= 300 s, the budget", &seconds(longest), longest <= 300.0),
+        row("collapses missed", "none", &missed.to_string(), missed == 0),
+        row("median width of the interval", "<= 10 %", &percent(width), width <= 0.1),
     ];
     let claim = "capacity search, 500 simulated servers: median time";
     println!("truth | {claim} | for information | {} | -", seconds(usual));

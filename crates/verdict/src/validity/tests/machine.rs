@@ -51,7 +51,7 @@ fn rules_about_neighbours() {
 
 #[test]
 fn neighbours_that_leave_a_server_beside_the_generator_no_time_are_reported() {
-    for (neighbours, shares_cores, told) in
+    for (neighbours, shares_cores, reported) in
         [(0.9, true, true), (0.8, true, false), (0.9, false, false), (0.09, true, false)]
     {
         let mut run = closed();
@@ -66,7 +66,7 @@ fn neighbours_that_leave_a_server_beside_the_generator_no_time_are_reported() {
         });
         let reasons = judge(&run).reasons;
         let found = reasons.iter().find(|held| held.code == ReasonCode::BusyNeighbour);
-        assert_eq!(found.is_some(), told, "{neighbours} {shares_cores}: {reasons:?}");
+        assert_eq!(found.is_some(), reported, "{neighbours} {shares_cores}: {reasons:?}");
         if let Some(found) = found {
             assert!(found.text.contains("the server, on the same ones, waited too"), "{found:?}");
         }
