@@ -35,7 +35,7 @@ const ACCEPTED: [&str; 12] = [
     "Zlib",
 ];
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// Each has a lock file of its own.
+/// Each has a lock file.
 const WORKSPACES: [&str; 2] = ["Cargo.toml", "fuzz/Cargo.toml"];
 
 /// Prints what is wrong with any dependency; fails if something is.

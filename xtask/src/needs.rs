@@ -114,7 +114,7 @@ struct NoServices {
 impl NoServices {
     const POLICY: &str = "/usr/sbin/policy-rc.d";
 
-    /// `None` where the machine has a policy of its own: that one stays as it is.
+    /// `None` where the machine has a policy already, which stays as it is.
     fn declare(prefix: &[&'static str]) -> Result<Option<NoServices>> {
         if Path::new(Self::POLICY).exists() {
             return Ok(None);

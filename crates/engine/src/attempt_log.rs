@@ -1,6 +1,6 @@
 //! The outcome of each attempt, for the figures of endpoints and flows.
 //!
-//! A worker only appends to a log: a histogram of its own for every endpoint would be a hundred
+//! A worker only appends to a log: a histogram for every endpoint would be a hundred
 //! kilobytes each, and every response would miss the cache. Once a second the collector turns the logs
 //! into tallies, on its own thread. A load of one request has no log.
 

@@ -8,7 +8,7 @@ use model::{Interval, Plan, Tally, WorkerUse};
 use crate::attempt_log::LogReader;
 use crate::recorder::{IntervalBuffers, WorkerInterval};
 
-/// Merges intervals with the same index. Runs on a thread of its own, so that a worker spends nothing on
+/// Merges intervals with the same index. Runs on a separate thread, so that a worker spends nothing on
 /// it.
 #[derive(Debug)]
 pub struct Collector {

@@ -40,7 +40,7 @@ pub struct Launch {
     pub advice: Advice,
     /// The kernel interface.
     pub io: Io,
-    /// Whether every worker needs a file table of its own.
+    /// Whether every worker needs its own file table.
     pub own_files: bool,
     /// Raised to end the window early.
     pub stop: Arc<AtomicBool>,
@@ -97,7 +97,7 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
-/// Runs a plan to its end on threads of its own; `observe` is called with every interval in order, on
+/// Runs a plan to its end on new threads; `observe` is called with every interval in order, on
 /// the calling thread, and before the first once a second while connections are being opened. It may
 /// add what it knows of the machine to an interval.
 ///
@@ -151,7 +151,7 @@ struct CollectLoop<'a> {
 
 impl CollectLoop<'_> {
     fn collect(self, mut collector: Collector, observe: &mut impl FnMut(Progress<'_>)) {
-        let mut told_at = Instant::now();
+        let mut last_at = Instant::now();
         let mut stuck_at = None;
         loop {
             match self.inbox.recv_timeout(LOOK_EVERY) {
@@ -159,8 +159,8 @@ impl CollectLoop<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if let Some(open) = self.barrier.opening().filter(|_| told_at.elapsed() >= TELL_EVERY) {
-                told_at = Instant::now();
+            if let Some(open) = self.barrier.opening().filter(|_| last_at.elapsed() >= TELL_EVERY) {
+                last_at = Instant::now();
                 observe(Progress::Opening(open));
             }
             if self.stuck.get().is_some() {

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_did_not_run_says_nothing_of_the_server() {
+    fn a_worker_that_did_not_run_is_no_sign_of_the_server() {
         let mut watch = watch();
         watch.look(0, true);
         watch.look(50 * MILLISECOND, true);

@@ -1,6 +1,6 @@
 //! Failures of a connection that a user can fix.
 //!
-//! Owns the classification of such failures. The advice about them comes from the caller, who knows the
+//! Owns the classification of these failures. The advice about them comes from the caller, who knows the
 //! flags: [`Launch::advice`](crate::Launch::advice).
 
 use rustls::{

@@ -1,7 +1,7 @@
 //! Where a worker's recorder is kept while the worker calls a source that may never return.
 //!
 //! A script hook that never returns blocks its worker's thread forever, and with it what the worker has
-//! counted since its last interval. So a worker deposits its recorder here before it calls such a
+//! counted since its last interval. So a worker deposits its recorder here before it calls a script's
 //! source, and withdraws it afterwards; when the run ends without the worker, the collector recovers it
 //! from here. The lock is never contended: the collector takes it only once the run has given up the
 //! worker.

@@ -79,7 +79,7 @@ pub struct Job {
     pub spares: Receiver<IntervalBuffers>,
 }
 
-/// A worker. Drive it on a net of its own.
+/// A worker. Each is driven on its own net.
 #[derive(Debug)]
 pub struct Worker {
     job: Job,

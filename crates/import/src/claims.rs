@@ -104,7 +104,7 @@ fn json_form(bytes: &[u8], head: &[u8]) -> Option<Form> {
         Kind::Sweep => return Some(Form::Sweep),
         Kind::Dat | Kind::OtherJson => {}
     }
-    // Marks and not whole documents, so that one that was cut short is told as what it was.
+    // Marks and not whole documents, so that a truncated file is still recognized.
     let tail = &bytes[bytes.len() - bytes.len().min(HEAD)..];
     let names = |name: &str| has(head, name) || has(tail, name);
     if names("\"latencies\"") && (names("\"throughput\"") || names("\"bytes_in\"")) {
@@ -138,8 +138,8 @@ fn text_form(head: &[u8]) -> Option<Form> {
 /// only comments.
 fn starts_with_a_number(head: &[u8]) -> bool {
     let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut told = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let Some(first) = told.next() else { return head.starts_with(b"#") };
+    let mut content = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let Some(first) = content.next() else { return head.starts_with(b"#") };
     let word = first.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
 }

@@ -1,7 +1,7 @@
 //! YAML or JSON read as a tree whose every key and value knows where in the text it stands.
 //!
 //! Owns reading both ([`yaml`], [`json`]), their bounds, and filling types from a tree ([`fill`]) so that
-//! what is wrong with a value is told at its place. Does not own what a document means: workloads go on
+//! an error names the place of the value. Does not own what a document means: workloads go on
 //! to [`crate::workload`], descriptions to `requests::openapi`.
 
 pub(crate) mod fill;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_where_it_stands() {
+    fn errors_are_reported_where_they_stand() {
         for (text, at, needle) in [
             ("a: 1\nb: [", (2, 5), "not YAML"),
             ("a: 1\n? [x]\n: 2", (2, 3), "a key must"),

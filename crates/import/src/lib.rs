@@ -3,7 +3,7 @@
 //!
 //! - [`results`]: our own results: `run.json`, `sweep.json` and `search.json`, and the four-column table of
 //!   wrktest.sh.
-//! - [`mod@claims`]: results of any tool, ours too, as rows of what they claim.
+//! - [`mod@claims`]: results of any tool, Plimsoll included, as rows of what they claim.
 //! - [`requests`]: requests of third-party tools (curl, vegeta, HAR, OpenAPI, Postman) to a workload.
 //! - [`workload`]: workload files, with the place of every value.
 //!

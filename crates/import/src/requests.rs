@@ -2,7 +2,7 @@
 //! descriptions, Postman collections.
 //!
 //! One module a format, each of which reads `Draft`s out of its bytes; `assembly` makes one
-//! workload of them (one server, secrets masked, names told apart); [`yaml`] prints it. What could
+//! workload of them (one server, secrets masked, unique names); [`yaml`] prints it. What could
 //! not be carried over becomes a [`Note`], of which the caller prints one line each and the YAML
 //! holds one comment each. Nothing is fetched and no command in a file is executed.
 //!
@@ -39,7 +39,7 @@ pub use yaml::yaml;
 /// Bytes of a file read at most: 256 MiB.
 pub const MOST_BYTES: usize = 256 << 20;
 
-/// Different requests carried over at most: as many endpoints as results tell apart.
+/// Different requests carried over at most: as many endpoints as results distinguish.
 pub const MOST_REQUESTS: usize = 1_000;
 
 /// How a file is to be read.
@@ -53,7 +53,7 @@ pub struct Options {
     pub keep_secrets: bool,
 }
 
-/// A workload with what has to be said about it.
+/// A workload, and notes on what changed on the way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Imported {
     /// What could be carried over.

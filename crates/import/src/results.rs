@@ -27,7 +27,7 @@ pub enum ResultError {
         /// Where it ends, from 1.
         line: usize,
     },
-    /// A schema of ours that a later program writes.
+    /// A schema that a later version of Plimsoll writes.
     Newer {
         /// The schema it names.
         schema: String,

@@ -17,7 +17,7 @@ use crate::document::{self, Node, Tree, Value};
 
 /// Bytes of a workload file at most: 16 MiB. Longer lists of values belong into files of their own.
 pub const MOST_BYTES: usize = 16 << 20;
-/// Faults told of one file at most.
+/// Faults reported for one file at most.
 const MOST_FAULTS: usize = 20;
 
 /// A workload file.
@@ -87,7 +87,7 @@ impl Document {
     /// Where a value stands: `path` are names and, in lists, positions from 0 (`endpoints/2/path`), with
     /// `~1` for `/` and `~0` for `~` in a name. Of a path that leads further than the file, the last
     /// value on the way is taken. `part` is a range of bytes in a text value; its place is found as long
-    /// as the file has that period without escapes, and the value's beginning is told otherwise.
+    /// as the file has that part without escapes; otherwise the place of the value's beginning is returned.
     pub fn locate(&self, path: &str, part: Option<Range<usize>>) -> Place {
         let mut node = &self.tree.root;
         let mut at = node.mark;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_are_told_with_place_text_and_nearest_key() {
+    fn all_faults_are_reported_with_place_text_and_nearest_key() {
         let text = "target: http://h\n\
                     timout: 5s\n\
                     load: {rate: fast, duration: 10s, duration: 20s}\n\
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_where_names_belong_is_told_as_written() {
+    fn what_stands_where_names_belong_is_quoted_as_written() {
         for (text, fault) in [
             ("- a\n", "1:1: names with values is expected here, not a list"),
             ("[]", "1:1: names with values is expected here, not a list"),
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    /// Found by fuzzing: units told what they were given as it came.
+    /// Found by fuzzing: messages about units quoted their input unescaped.
     #[test]
     fn no_fault_holds_a_control_character() {
         for value in ["4M\\nX", "5 \\u000e", "\\r1/s"] {
@@ -246,8 +246,8 @@ mod tests {
     fn words_are_kept_as_written() {
         let text = "target: http://h\nheaders: {X-V: 1.10, X-B: True, X-L: [007, 1e3]}\n";
         let document = Document::read(text.as_bytes()).unwrap();
-        let told: Vec<_> = document.workload().headers.iter().collect();
-        assert_eq!(told, [("X-V", "1.10"), ("X-B", "True"), ("X-L", "007"), ("X-L", "1e3")]);
+        let headers: Vec<_> = document.workload().headers.iter().collect();
+        assert_eq!(headers, [("X-V", "1.10"), ("X-B", "True"), ("X-L", "007"), ("X-L", "1e3")]);
     }
 
     #[test]

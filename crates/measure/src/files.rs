@@ -55,7 +55,7 @@ pub fn write_file_for(readers: Readers, path: &Path, bytes: &[u8]) -> io::Result
         .and_then(|mut file| file.write_all(bytes))
         .and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
-        // The write's own failure is what is told.
+        // The failure reported is the write's.
         let _ = fs::remove_file(&partial);
     }
     written

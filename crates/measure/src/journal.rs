@@ -91,8 +91,8 @@ pub fn command(path: &Path) -> Result<Vec<String>, JournalError> {
     Ok(open(path)?.0.run.command)
 }
 
-/// The run that a journal holds: every whole line of it. A line that is none ends it; where others
-/// follow, that is said.
+/// The run that a journal holds: every whole line of it. It ends at the first damaged line; if
+/// others follow, [`Replayed::damage`] says so.
 ///
 /// # Errors
 /// When the file cannot be read or does not begin like a journal.
@@ -130,7 +130,7 @@ fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), JournalError> {
     Ok((head, lines))
 }
 
-/// Lines of so many bytes at most, whatever a file holds.
+/// Lines of a bounded length, whatever a file holds.
 struct Lines<R> {
     from: BufReader<R>,
     most: usize,
@@ -158,7 +158,7 @@ impl<R: Read> Iterator for Lines<R> {
     }
 }
 
-/// A line, if its figures are such as a run can have.
+/// A line, if its figures are possible for a run.
 fn read<T: serde::de::DeserializeOwned>(line: &[u8]) -> Result<T, String> {
     import::within_reach(line)?;
     serde_json::from_slice(line).map_err(|error| error.to_string())
@@ -185,13 +185,13 @@ mod tests {
 
     #[test]
     fn no_line_is_longer_than_the_bound() {
-        let told = || Err("a line is longer than 4 bytes".to_owned());
+        let too_long = || Err("a line is longer than 4 bytes".to_owned());
         assert_eq!(lines(b"abcd\nab", 4), [Ok(b"abcd".to_vec()), Ok(b"ab".to_vec())]);
-        assert_eq!(lines(b"ab\nabcde\n", 4)[..2], [Ok(b"ab".to_vec()), told()]);
+        assert_eq!(lines(b"ab\nabcde\n", 4)[..2], [Ok(b"ab".to_vec()), too_long()]);
         // What has no end takes no more memory than the bound.
         assert_eq!(
             Lines { from: BufReader::new(io::repeat(0)), most: 4, cut: false }.next(),
-            Some(told())
+            Some(too_long())
         );
         assert!(lines(b"", 4).is_empty());
     }

@@ -9,7 +9,7 @@ use crate::machine::Watch;
 
 /// What is done with a run as it comes. Every method may be left out.
 pub trait Observer {
-    /// Connections are being opened before the start: so many are open, of so many planned.
+    /// Connections are being opened before the start: `open` of `planned` are open.
     fn opening(&mut self, open: u32, planned: u32) {
         let _ = (open, planned);
     }

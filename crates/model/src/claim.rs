@@ -167,7 +167,7 @@ pub enum Latency {
     Either,
 }
 
-/// One load as its file tells of it.
+/// One load as its file describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// What was loaded, as the file writes it.
@@ -204,14 +204,14 @@ pub struct Claim {
     pub connect_errors: u64,
     /// Arrivals of a schedule that the generator left out.
     pub dropped: u64,
-    /// Whether connections were kept for further requests, where the file tells.
+    /// Whether connections were kept for further requests, where the file says so.
     pub keepalive: Option<bool>,
     /// Whether users paused between requests (pace, think time), or may have.
     pub pauses: bool,
     /// Factor, 1 or more, by which QPS x mean may honestly exceed the connections because requests
     /// straddle the window's ends. 1 where only what began and ended inside counts.
     pub edges: f64,
-    /// What its tool thought of it; ours only.
+    /// What its tool thought of it; only Plimsoll's results have one.
     pub validity: Option<Validity>,
 }
 
@@ -243,7 +243,7 @@ impl Claim {
         }
     }
 
-    /// What a run of ours says of itself, by its service times.
+    /// What a run of Plimsoll's claims, by its service times.
     pub fn of_run(run: &Run) -> Self {
         let (plan, service) = (&run.plan, &run.service_ns);
         let open = plan.rate_per_s.is_some();
@@ -314,12 +314,12 @@ impl Claims {
         Self { tool, success_means: tool.success().to_owned(), rows }
     }
 
-    /// The claims of a run of ours.
+    /// The claims of a run that Plimsoll made.
     pub fn of_run(run: &Run) -> Self {
         Self::of_ours(std::iter::once(run))
     }
 
-    /// The claims of a sweep of ours, a row a level.
+    /// The claims of a sweep that Plimsoll made, a row a level.
     pub fn of_sweep(sweep: &Sweep) -> Self {
         Self::of_ours(sweep.levels.iter().map(|held| &held.run))
     }

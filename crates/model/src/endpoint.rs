@@ -2,7 +2,7 @@
 //!
 //! Latencies are kept as the buckets that hold something: a thousand endpoints with a histogram of all
 //! buckets each would take a gigabyte. Bounded by what an endpoint can fill, at most [`MOST_ENDPOINTS`]
-//! of them are told apart, and time is kept in few blocks where there are many.
+//! of them are distinguished, and time is kept in few blocks where there are many.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::percentile::Summary;
 use crate::plan::{EndpointPlan, FlowPlan, Mix};
 use crate::units::{Nanos, SECOND};
 
-/// From so many endpoints on, time is kept in fewer blocks.
+/// With more endpoints than this, time is kept in fewer blocks.
 const MANY_ENDPOINTS: usize = 100;
 /// Blocks of each endpoint then.
 const FEW_BLOCKS: usize = 16;
@@ -128,7 +128,7 @@ struct EndpointSum {
 }
 
 impl MixSums {
-    /// Room for what a plan tells apart.
+    /// Room for the endpoints of a plan.
     pub(crate) fn of(mix: &Mix) -> Self {
         let told_apart = told_apart(mix.endpoints.len());
         let blocks = || {

@@ -19,7 +19,7 @@ use crate::units::{Nanos, SECOND};
 
 pub use sparse::SparseLatencies;
 
-/// The longest latency told apart; a longer one counts as this in percentiles, exactly in `max`.
+/// The longest latency distinguished; a longer one counts as this in percentiles, and exactly in `max`.
 pub const HIGHEST: Nanos = 3600 * SECOND;
 const LOWEST: Nanos = 100;
 const SIGNIFICANT_DIGITS: u8 = 3;
@@ -174,7 +174,7 @@ impl<C: Counter> Latencies<C> {
             return 0;
         }
         let highest_of_bucket = self.buckets.value_at_quantile(quantile);
-        // Below the lowest latency told apart, a bucket's upper edge would invent time.
+        // Below the lowest latency distinguished, a bucket's upper edge would invent time.
         let value = if highest_of_bucket < LOWEST { 0 } else { highest_of_bucket };
         value.clamp(self.min, self.max)
     }

@@ -64,7 +64,7 @@ pub struct WorkerUse {
     /// Processor time of the worker's thread.
     pub cpu_ns: Nanos,
     /// Time that the thread was ready to run and waited for a processor; 0 where the kernel does not
-    /// tell.
+    /// report it.
     pub queued_ns: Nanos,
     /// Time in which that was spent: the interval's, but for as much as the worker was late to begin or to close it.
     pub wall_ns: Nanos,

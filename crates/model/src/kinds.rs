@@ -1,7 +1,7 @@
 //! The kinds of responses over a run's window, in at most 64 cells of time ([`Kinds`]), and what a result
 //! lists of them.
 //!
-//! Not here: what tells kinds apart, and a worker's counting ([`crate::interval`]); whether a mix
+//! Not here: what distinguishes kinds, and a worker's counting ([`crate::interval`]); whether a mix
 //! changed (`verdict`).
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What the generator's machine did beside the workers: processor time of others, of the server where
 //! it runs here too, time that the host took away, and the clocks against one another.
 //!
-//! Sampled by those who runs the plan, about once a second; summed over the window into
+//! Sampled by whoever runs the plan, about once a second; summed over the window into
 //! [`Machine`], which the rules of `verdict` read. Nothing here reads the machine.
 
 use schemars::JsonSchema;
@@ -128,7 +128,7 @@ mod tests {
     use crate::units::SECOND;
 
     #[test]
-    fn what_is_neither_ours_nor_the_servers_is_the_neighbours() {
+    fn time_of_neither_generator_nor_server_is_the_neighbours() {
         let mut sum = MachineSum::default();
         for (stepped_ns, memory) in [(-5, 9), (3, 7)] {
             sum.add(&MachineUse {

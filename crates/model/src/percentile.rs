@@ -5,7 +5,7 @@
 //! a figure that runs are compared by, a column of tables of levels and a column of timelines. What
 //! singles out one percentile (a tile of the page, wrk's block, a rule's threshold) names it itself.
 //!
-//! Files that were written before a line was added lack its fields: such a line has `#[serde(default)]`
+//! Files that were written before a line was added lack its fields: a line added later has `#[serde(default)]`
 //! before its name, and before its name in a timeline.
 
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub struct Percentile {
     pub key: &'static str,
     /// As people write it: `p99.9`.
     pub name: &'static str,
-    /// What it is, as a schema says it.
+    /// What it is, in a schema's words.
     pub description: &'static str,
     /// Share of the samples that take no longer, 0..1.
     pub share: f64,

@@ -13,7 +13,7 @@ use crate::workload::Stage;
 
 /// What `--expect-body-like` says for bodies like the first response's.
 pub const EXPECT_FIRST: &str = "FIRST";
-/// Lanes a schedule is made of unless told otherwise.
+/// Lanes of a schedule, unless set otherwise.
 pub const DEFAULT_LANES: u32 = 4096;
 
 /// Everything about one run that shapes its result.

@@ -34,8 +34,8 @@ pub fn is_obeyed(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t')) || bidirectional || separator
 }
 
-/// The text with every character that [`is_obeyed`] spelled, as in `\u{1b}`; but for periods that begin
-/// with one of `own`, which pass as they are.
+/// The text with every character that [`is_obeyed`] spelled, as in `\u{1b}`; only the sequences in
+/// `own` pass as they are.
 pub fn visible<'a>(text: &'a str, own: &[&str]) -> Cow<'a, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);

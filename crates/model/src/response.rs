@@ -1,10 +1,9 @@
-//! What was answered: the commonest response of a run, so that two runs can be told to have measured
-//! the same thing.
+//! The commonest response of a run, by which one can see whether two runs measured the same thing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Different responses told apart; any further ones are counted together.
+/// Different responses counted separately; any further ones are counted together.
 const KEPT: usize = 8;
 
 /// One kind of response and how often it was seen among the responses sampled.

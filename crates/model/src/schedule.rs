@@ -196,7 +196,7 @@ enum Lanes {
     Poisson { next: BinaryHeap<Reverse<(OrderedMass, u32)>>, streams: Vec<Stream>, mean: f64 },
 }
 
-/// A lane of its own.
+/// One lane of a Poisson schedule.
 #[derive(Debug, Clone)]
 struct Stream {
     draws: Lcg64Xsh32,

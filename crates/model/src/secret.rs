@@ -1,7 +1,7 @@
 //! What is a credential, by its name or by its shape, so that it is neither printed nor stored.
 //!
 //! Owns the detectors, and [`mask_text`], which uses them on text of any form. No detector finds all: a password
-//! under a name that does not say so, and that looks like a word, is not told from any other value.
+//! under a name that does not say so, and that looks like a word, cannot be distinguished from any other value.
 
 mod text;
 
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_credentials() {
+    fn credentials_are_recognized_by_name() {
         for name in ["password", "X-Api-Key", "access_token", "clientSecret", "X-CSRF-Token", "JWT"]
         {
             assert!(is_secret_name(name, false), "{name}");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_tell_credentials() {
+    fn credentials_are_recognized_by_shape() {
         for value in [
             "eyJhbGciOi.abcdefghijkl.xyz",
             "ghp_0123456789abcdef0123",

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{add_count, add_counts};
 use crate::units::Nanos;
 
-/// Counts and waits are told apart by their first four binary digits, so that a map has few entries
+/// Counts and waits are rounded down to their first four binary digits, so that a map has few entries
 /// however many users there are.
 const DIGITS: u32 = 4;
 
@@ -48,7 +48,7 @@ impl UserTally {
         *sum = sum.saturating_add(responses);
     }
 
-    /// A user that wanted a response for `waited`, in so many attempts, and had none.
+    /// A user that wanted a response for `waited`, in `tries` attempts, and had none.
     pub fn unserved(&mut self, waited: Nanos, tries: u64) {
         add_count(&mut self.unserved, rounded_down(waited), 1);
         self.unserved_tries = self.unserved_tries.saturating_add(tries);

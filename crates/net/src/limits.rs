@@ -37,7 +37,7 @@ pub fn raise_file_limit() -> FileLimit {
     FileLimit { soft: limit.current.unwrap_or(u64::MAX), hard: limit.maximum.unwrap_or(u64::MAX) }
 }
 
-/// Gives the calling thread a file table of its own, and with it a file limit of its own. Files open
+/// Gives the calling thread its own file table, and with it its own file limit. Files open
 /// now stay open in both tables.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::Route;
 /// The accept queue requested; the kernel limits it to `net.core.somaxconn`.
 const ACCEPT_QUEUE: i32 = 65_535;
 
-/// A listening socket with `SO_REUSEPORT`, so that each thread has one of its own.
+/// A listening socket with `SO_REUSEPORT`, so that each thread can have one.
 ///
 /// # Errors
 /// When the address is not local, is taken, or may not be bound.

@@ -1,7 +1,7 @@
 //! Yielding the core before a sleep that would be short.
 //!
 //! A thread whose last batch had many events has many connections in use, so the next event will come soon.
-//! Where the peer has a core of its own, that event is there before the sleep has begun. Where the two share a
+//! Where the peer runs on another core, that event is there before the sleep has begun. Where the two share a
 //! core, sleeping costs both of them: the peer's first response wakes the sleeper, which takes the core, handles
 //! that one response and sleeps again. Yielding once instead lets the peer respond to all requests first. A thread
 //! with a core to itself pays two short system calls for many events.

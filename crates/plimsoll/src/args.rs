@@ -376,11 +376,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_tells_its_version() {
+    fn every_command_prints_its_version() {
         for command in Cli::command().get_subcommands() {
             for flag in ["-v", "-V", "--version"] {
-                let told = Cli::try_parse_from(["plimsoll", command.get_name(), flag]);
-                let kind = told.err().map(|told| told.kind());
+                let parsed = Cli::try_parse_from(["plimsoll", command.get_name(), flag]);
+                let kind = parsed.err().map(|error| error.kind());
                 assert_eq!(kind, Some(ErrorKind::DisplayVersion), "{} {flag}", command.get_name());
             }
         }

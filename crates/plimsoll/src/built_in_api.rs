@@ -93,7 +93,7 @@ impl BuiltIn {
             return cannot_run("the built-in API has no output");
         };
         let mut line = String::new();
-        // A child that could not start has said why on standard error, which is ours.
+        // A child that could not start has printed why on standard error, which it shares with this process.
         let read = BufReader::new(stdout).read_line(&mut line);
         let url = line.split_whitespace().find(|word| word.starts_with("http://"));
         match (read, url) {
@@ -109,7 +109,7 @@ impl BuiltIn {
 
 impl Drop for BuiltIn {
     fn drop(&mut self) {
-        // It may have ended already; there is nobody left to tell.
+        // It may have ended already; nobody is left to report a failure to.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
 //! What must not be printed or stored: credentials on the command line, in header fields, URLs and bodies, and
-//! where responses repeat them. What is one is told by [`model::secret`].
+//! where responses repeat them. [`model::secret`] detects them.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -122,7 +122,8 @@ fn mask_user(user: &str) -> String {
     user.split_once(':').map_or_else(|| MASK.to_owned(), |(name, _)| format!("{name}:{MASK}"))
 }
 
-/// An argument of ours. A body may stand in one with its flag (`-bTEXT`, `--body=TEXT`), or behind it.
+/// An argument of the command line, masked. A body may stand in one with its flag (`-bTEXT`, `--body=TEXT`), or
+/// behind it.
 fn mask_argument(before: &str, arg: &str) -> String {
     let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
     if BODIES.contains(&before) || is_short(before) && before.ends_with('b') {
@@ -228,7 +229,7 @@ impl Echoes {
         Self(all)
     }
 
-    /// Text from outside with credentials masked, and ours wherever they stand.
+    /// Text from outside with credentials masked, those of the command line wherever they stand.
     pub fn mask(&self, text: &str) -> String {
         let ours =
             self.0.iter().rev().fold(text.to_owned(), |text, secret| text.replace(secret, MASK));
@@ -250,7 +251,7 @@ impl Echoes {
     }
 }
 
-/// What the masks in `masked` stand for in `plain`, as far as the text between them tells.
+/// What the masks in `masked` stand for in `plain`, as far as the text between them shows.
 fn hidden(plain: &str, masked: &str) -> Vec<String> {
     let kept: Vec<&str> = masked.split(MASK).collect();
     let mut found = Vec::new();

@@ -27,7 +27,7 @@ fn set(variable: &str) -> Option<PathBuf> {
     var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// A name for what these facts tell from anything else: the first 16 digits of their SHA-256.
+/// A file name for what these facts identify: the first 16 digits of their SHA-256.
 pub fn name_of(facts: &str) -> String {
     Sha256::digest(facts).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

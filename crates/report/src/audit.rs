@@ -16,8 +16,8 @@ use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone, paragraph};
 
-/// Rows whose evidence is told one by one, for each code.
-const TOLD: usize = 30;
+/// Rows whose evidence is printed one by one, for each code.
+const SHOWN: usize = 30;
 /// Longest a file's name or a target is shown.
 const NAME: usize = 70;
 /// Longest a sentence may be.
@@ -55,7 +55,7 @@ fn table(file: &Audited, style: Style) -> String {
     let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 6).chain([Lean::Left]));
     grid.row(["load", "QPS", "mean", "in flight", "ratio", "success", ""]);
     for (at, row) in file.claims.rows.iter().enumerate() {
-        // Only what matters is marked in the table; notes are told below it.
+        // Only what matters is marked in the table; notes are printed below it.
         let marked = file.worst_of(at).filter(|worst| *worst >= Severity::Doubtful);
         let mark = marked.map_or("", Severity::name).to_owned();
         grid.row(cells(row).into_iter().chain([mark]));
@@ -127,12 +127,12 @@ fn finding(file: &Audited, code: &str, style: Style) -> String {
     let count = if alone { String::new() } else { format!(": {} of {all} rows", found.len()) };
     let tone = if worst == Severity::Impossible { Tone::Bad } else { Tone::Strong };
     let mut out = format!("  {}{count}\n", style.paint(tone, &format!("{}, {code}", worst.name())));
-    for (at, finding) in found.iter().take(TOLD) {
+    for (at, finding) in found.iter().take(SHOWN) {
         let row = if alone { String::new() } else { format!("{}: ", name(file, *at)) };
         out += &indented(&format!("{row}{}", finding.evidence), 4);
     }
-    if found.len() > TOLD {
-        out += &format!("    and {} more rows; --format json has all\n", found.len() - TOLD);
+    if found.len() > SHOWN {
+        out += &format!("    and {} more rows; --format json has all\n", found.len() - SHOWN);
     }
     let first = found[0].1;
     if let Some(cause) = &first.cause {

@@ -244,9 +244,9 @@ mod tests {
         assert_eq!(with.seconds.len(), 63);
         assert_eq!(with.mean_per_s, Some(run.rates.requests_per_s));
         let chart = with.chart();
-        let told = chart.subtitle();
+        let subtitle = chart.subtitle();
         let without = timeline(&sample::open_loop()).chart();
-        assert_eq!(told, without.subtitle(), "neither the drain's rate nor its latency is told");
+        assert_eq!(subtitle, without.subtitle(), "neither the drain's rate nor latency is named");
     }
 
     #[test]

@@ -59,12 +59,12 @@ pub(crate) fn level_sentences(judged: &[AtLevel], kind: LevelKind) -> Vec<String
         let sentence = at.comparison.sentence();
         let place = level_of(kind, at.level);
         match lines.last_mut() {
-            Some((places, told)) if *told == sentence => places.push(place),
+            Some((places, known)) if *known == sentence => places.push(place),
             _ => lines.push((vec![place], sentence)),
         }
     }
     let notes = judged.first().map_or(&[][..], |at| &at.comparison.notes);
-    let lines = lines.into_iter().map(|(places, told)| format!("{}: {told}", places.join(", ")));
+    let lines = lines.into_iter().map(|(places, known)| format!("{}: {known}", places.join(", ")));
     lines.chain(notes.iter().cloned()).collect()
 }
 

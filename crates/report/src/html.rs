@@ -1,4 +1,4 @@
-//! Results as one page: a file of its own that asks nothing of any address and reads without scripts.
+//! Results as one page: a self-contained file that requests nothing and reads without scripts.
 //!
 //! Owns the page's order (verdict, summary, curve or timeline, spectrum, errors, environment,
 //! command, data), its look and its few lines of script. The figures come as they are, the charts

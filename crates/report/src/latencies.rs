@@ -1,4 +1,4 @@
-//! The latency table of a run, for text and page: its columns, its rows, and what is said below it.
+//! The latency table of a run, for text and page: its columns, its rows, and the notes below it.
 
 use model::percentile::{PERCENTILES, Summary};
 use model::run::Run;

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_answered_shows_no_latency() {
+    fn a_second_without_responses_shows_no_latency() {
         let mut quiet = interval(Phase::Drain, 5);
         quiet.tally.response.clear();
         let line = line(&quiet, 1200 * SECOND, false);

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_tells_values_mix_writes_and_requests() {
+    fn a_preview_has_values_mix_writes_and_requests() {
         let line = |name: &str, value: &str, origin: &str| Line {
             name: name.into(),
             value: value.into(),

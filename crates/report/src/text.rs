@@ -55,8 +55,8 @@ impl Tone {
 /// The sequence that ends every tone.
 const ENDS: &str = "\u{1b}[0m";
 
-/// Every sequence that text in colours has, so that those who prints it can tell them from those of a
-/// server or a file.
+/// Every sequence that text in colours has, so that the code that prints it can distinguish them from
+/// those of a server or a file.
 pub const SEQUENCES: [&str; 6] = [
     Tone::Strong.begins(),
     Tone::Soft.begins(),

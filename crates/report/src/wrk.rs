@@ -129,7 +129,7 @@ pub struct Counts {
     /// Requests without a response in time.
     pub timeout: u64,
     /// Responses with a status above 399, whatever the workload takes for success. Responses after the
-    /// window are among the statuses and not among wrk's requests: no more are told than `requests`,
+    /// window are among the statuses and not among wrk's requests: no more are reported than `requests`,
     /// or a script would subtract its way below zero.
     pub status: u64,
 }
@@ -162,7 +162,7 @@ impl Counts {
 }
 
 /// A number right-aligned by its digits: a unit of one letter is followed by a space and none by
-/// two, so that units form a column of their own.
+/// two, so that units form a column.
 fn column(text: &str, width: usize) -> String {
     let unit = text.chars().rev().take(2).filter(char::is_ascii_alphabetic).count();
     let pad = 2 - unit;

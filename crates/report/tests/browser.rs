@@ -132,13 +132,13 @@ fn no_page_is_wider_than_its_window() {
     let frames: String =
         pages.iter().flat_map(|page| WIDTHS.map(|width| frame(page, width))).collect();
     let loaded = load(&format!("<body>{frames}<script>{MEASURE}</script></body>"));
-    let (_, told) = loaded.page.split_once("<pre id=\"measured\">").expect("it was measured");
-    let (told, _) = told.split_once("</pre>").expect("the element ends");
+    let (_, measured) = loaded.page.split_once("<pre id=\"measured\">").expect("it was measured");
+    let (measured, _) = measured.split_once("</pre>").expect("the element ends");
     let wanted: Vec<String> = pages
         .iter()
         .flat_map(|(name, _)| WIDTHS.map(|width| format!("{name} at {width}: fits")))
         .collect();
-    assert_eq!(told.lines().collect::<Vec<_>>(), wanted);
+    assert_eq!(measured.lines().collect::<Vec<_>>(), wanted);
 }
 
 /// Says of each frame which elements reach beyond it, whose content spills over them, and which

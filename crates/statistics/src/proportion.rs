@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_tried_says_nothing() {
+    fn no_attempts_leave_every_share_possible() {
         assert_eq!(clopper_pearson(0.0, 0.0, 0.95), (0.0, 1.0));
     }
 }

@@ -1,4 +1,4 @@
-//! What was served: a set of counters for each thread, on cache lines of its own, written by that
+//! What was served: a set of counters for each thread, on separate cache lines, written by that
 //! thread alone and read by any thread.
 
 use std::fmt;

@@ -2,7 +2,7 @@
 //! capacity, and misbehaviour on demand.
 //!
 //! Threads share nothing but a port (`SO_REUSEPORT`) and, on `/queue` alone, a lock: each is a
-//! [`Worker`] driven by a net of its own. Bytes come from `net`, are parsed by `wire`, and responses
+//! [`Worker`] driven by its own net. Bytes come from `net`, are parsed by `wire`, and responses
 //! go back to `net`; what was served is counted here and handed to the caller as [`Served`].
 //!
 //! * `options`, `server`: the options, and the threads that serve.

@@ -28,7 +28,7 @@ pub struct Options {
     /// The kernel interface; `None` takes io_uring where it works.
     pub io: Option<net::Io>,
     /// Keeps all threads in the process's file table, and so within its limit. Otherwise several
-    /// threads get tables of their own where one would not do; files that the process has open at
+    /// threads get separate tables where one would not do; files that the process has open at
     /// that moment then stay open in those tables until the server stops.
     pub share_files: bool,
 }

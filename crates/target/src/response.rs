@@ -2,7 +2,7 @@
 
 use wire::{Framing, encode_chunk, encode_last_chunk, encode_response_head};
 
-/// The body of every response that is not an error and has no body of its own.
+/// The body of every response that is not an error and sets no other body.
 pub(crate) const OK_BODY: &[u8] = b"{\"status\":\"ok\"}";
 
 pub(crate) const JSON: &str = "application/json";
@@ -61,8 +61,8 @@ pub(crate) fn head(
     keep: Keep,
 ) {
     let kept = [("Connection", "keep-alive")];
-    let said: &[_] = if keep == Keep::Explicit { &kept } else { &[] };
-    let all: Vec<_> = headers.iter().chain(said).copied().collect();
+    let stated: &[_] = if keep == Keep::Explicit { &kept } else { &[] };
+    let all: Vec<_> = headers.iter().chain(stated).copied().collect();
     encode_response_head(out, status, &all, framing, keep != Keep::Close)
         .expect("responses of this crate are valid HTTP");
 }
@@ -179,8 +179,8 @@ mod tests {
         assert_eq!(usual.bytes(mode), expected.as_bytes());
         let head = usual.bytes(ResponseMode { keep: Keep::Close, head_only: true });
         assert!(head.ends_with(b"Content-Length: 15\r\nConnection: close\r\n\r\n"));
-        let said = usual.bytes(ResponseMode { keep: Keep::Explicit, head_only: true });
-        assert!(said.ends_with(b"Connection: keep-alive\r\nContent-Length: 15\r\n\r\n"));
+        let stated = usual.bytes(ResponseMode { keep: Keep::Explicit, head_only: true });
+        assert!(stated.ends_with(b"Connection: keep-alive\r\nContent-Length: 15\r\n\r\n"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Server {
 struct Start {
     listen: SocketAddr,
     io: net::Io,
-    /// A file table of its own.
+    /// Whether the thread gets its own file table.
     own_files: bool,
     long_lived: bool,
     connections: usize,

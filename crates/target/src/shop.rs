@@ -40,9 +40,9 @@ enum Action {
     },
     Detail(u64),
     Order,
-    /// Without a token of ours.
+    /// Without a token that this server issued.
     Unknown,
-    /// There is no such page or item.
+    /// The page or item does not exist.
     Nothing,
     /// Sent with a method that the path does not have; holds those it has.
     Otherwise(&'static str),

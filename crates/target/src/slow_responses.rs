@@ -177,7 +177,7 @@ impl Context {
         ConnStatus::Gone
     }
 
-    /// Keeps the processor busy for so much of this thread's time. The whole thread waits for it,
+    /// Keeps the processor busy for `ns` of this thread's processor time. The whole thread waits for it,
     /// as it would for a handler that computes; only the end of the server cuts it short.
     pub(crate) fn burn(&self, ns: Nanos) {
         let end = net::clock::thread_cpu() + ns;

@@ -38,7 +38,7 @@ impl Identity {
     /// The server's side of a new connection.
     pub(crate) fn accept(&self) -> Result<TlsConn, rustls::Error> {
         let mut connection = ServerConnection::new(Arc::clone(&self.config))?;
-        // Everything written is taken out again at once, so the buffer needs no limit of its own.
+        // Everything written is taken out again at once, so the buffer needs no limit.
         connection.set_buffer_limit(None);
         Ok(TlsConn { connection })
     }

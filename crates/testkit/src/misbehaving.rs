@@ -103,7 +103,7 @@ struct ServerState {
 }
 
 impl Misbehaving {
-    /// Starts it on a port of its own.
+    /// Starts it on a free port.
     ///
     /// # Panics
     /// When no loopback port is free.

@@ -24,7 +24,7 @@ pub(crate) struct Draws {
     state: u64,
 }
 
-/// What draws are for: each purpose has a stream of its own, so that what one request draws does not
+/// What draws are for: each purpose has a separate stream, so that what one request draws does not
 /// depend on what else it draws.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {

@@ -51,7 +51,7 @@ pub(crate) struct Player {
     users: Vec<User>,
     /// By pool.
     takers: Vec<Taker>,
-    /// The row drawn from each pool, for a request of its own.
+    /// The row drawn from each pool, for a request outside of flows.
     drawn: Drawn,
     scratch: Scratch,
     common: Common,

@@ -193,7 +193,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// A request of its own, for the plan's only endpoint.
+    /// A request that belongs to no flow, for the plan's only endpoint.
     pub const fn alone(payload: Payload) -> Self {
         Self {
             endpoint: 0,

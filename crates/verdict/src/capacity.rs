@@ -4,18 +4,18 @@
 //!
 //! It runs nothing and reads no clock. The way of a search:
 //!
-//! 1. *Idle*: one connection with long pauses, to know how the server answers at rest. After every
+//! 1. *Idle*: one connection with long pauses, to know how the server responds at rest. After every
 //!    step that may have hurt the server the search comes back to this and waits until it is so
 //!    again: each level is approached from idle.
 //! 2. *Probe*: a closed loop for a moment, to know about where to look (`path` has 1 to 5).
 //! 3. *Search*: the level at the median of the belief ([`estimate`]), again and again.
-//! 4. *Hold*: a long run near the lower end of what is believed. If it breaks or cannot tell, back to 3
+//! 4. *Hold*: a long run near the lower end of what is believed. If it breaks or stays unclear, back to 3
 //!    as far as there is time, and a hold a step lower: time for three holds is kept.
-//! 5. *Edges*: the level that is said not to hold is tried once more where the interval is wide.
+//! 5. *Edges*: the level that is to be reported as not holding is tried once more where the interval is wide.
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //!
-//! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] what is known at any
-//! time, [`words`] says it.
+//! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
+//! time, [`words`] puts it into sentences.
 
 pub mod answer;
 mod asked;
@@ -94,8 +94,8 @@ impl Search {
         search
     }
 
-    /// Forgets looks at a target that answered nothing, so that a search which they ended goes on: it
-    /// looks whether the target is back.
+    /// Drops idle steps in which the target sent no response, so that a search which they ended goes on: it
+    /// checks whether the target is back.
     pub fn look_again(steps: &mut Vec<SearchStep>) {
         let dead = |held: &SearchStep| {
             held.step.purpose == Purpose::Idle && held.judged.succeeded_per_s == 0.0
@@ -129,7 +129,7 @@ impl Search {
         idle.map(|fed| fed.judged.mean_ns).min_by(f64::total_cmp)
     }
 
-    /// The next step, or how the search ended. Until a step is fed the answer stays the same.
+    /// The next step, or how the search ended. Returns the same until a step is fed.
     pub fn next(&self) -> Next {
         path::next(self)
     }
@@ -168,7 +168,7 @@ impl Search {
         held.map(|fed| fed.step.level).max_by(f64::total_cmp)
     }
 
-    /// The level above which nothing can be said, where there is one: the generator's limit, or the
+    /// The level above which nothing is known, where there is one: the generator's limit, or the
     /// highest level asked for.
     fn ceiling(&self) -> Option<f64> {
         // Where a level at or above it held or broke, the generator was hindered for a moment only.

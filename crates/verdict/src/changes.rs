@@ -1,10 +1,10 @@
 //! Responses that change for good while they are measured, or are two things at once: what is measured then
 //! is not one API.
 //!
-//! Looked at are responses that count as success, per endpoint, in cells of time. Told apart they are by
+//! Considers responses that count as success, per endpoint, in cells of time. They are distinguished by
 //! status, media type and how the body begins; where one request is sent again and again, by the length
 //! of the body as well. Bodies that differ from response to response, mixes that stay as they are and lists
-//! that grow are all usual, so a change is told only where it cannot be one of those.
+//! that grow are all usual, so a change is reported only where it cannot be one of those.
 
 use model::interval::{KindTally, Look};
 use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
@@ -23,10 +23,10 @@ const STAYS: f64 = 0.5;
 const LENGTHS_APART: (f64, u64) = (1.25, 8);
 /// How many times faster one kind must be than the rest.
 pub(crate) const FASTER: f64 = 5.0;
-/// Share of the responses from which on a faster kind is told.
+/// Share of the responses from which on a faster kind is reported.
 pub(crate) const FASTER_SHARE: f64 = 0.01;
 
-/// What is to be told of a run's responses: of each endpoint one thing at most.
+/// The changes in a run's responses to report: one per endpoint at most.
 pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange> {
     kinds
         .endpoints()
@@ -98,9 +98,9 @@ impl Looks {
             let since = self.responses_in(at + 1..self.cells);
             (new.stays_since(at + 1, |cell| self.responses_in(cell..cell + 1), since)?, before)
         };
-        let told = before >= ENOUGH && before as f64 * share >= MISSED && share >= SUBSTANTIAL;
+        let found = before >= ENOUGH && before as f64 * share >= MISSED && share >= SUBSTANTIAL;
         let old = self.commonest_before(new)?;
-        told.then(|| ResponseChange {
+        found.then(|| ResponseChange {
             how: Changed::ForGood,
             endpoint: None,
             since_ns: new.first_ns,
@@ -145,13 +145,13 @@ impl Looks {
         let rest = (responses - fast.responses, service - fast.service_sum_ns);
         let rest_mean_ns = rest.1 as f64 / rest.0.max(1) as f64;
         let share = fast.responses as f64 / responses.max(1) as f64;
-        let told = fast.responses >= ENOUGH
+        let found = fast.responses >= ENOUGH
             && rest.0 >= ENOUGH
             && share >= FASTER_SHARE
             && fast.mean_ns() * FASTER <= rest_mean_ns;
         let others = self.all.iter().filter(|series| series.look != fast.look);
         let usual = others.max_by_key(|series| series.responses)?;
-        told.then(|| ResponseChange {
+        found.then(|| ResponseChange {
             how: Changed::Faster,
             endpoint: None,
             since_ns: fast.first_ns,
@@ -227,8 +227,8 @@ fn lengths_replaced(kinds: &[&Kind]) -> Option<ResponseChange> {
         };
         let (before, after) = (commonest(before)?, commonest(since)?);
         let how = Changed::ForGood;
-        let told = replaced && apart(a, b);
-        told.then_some(ResponseChange { how, endpoint: None, since_ns, before, after, share: 1.0 })
+        let found = replaced && apart(a, b);
+        found.then_some(ResponseChange { how, endpoint: None, since_ns, before, after, share: 1.0 })
     })
 }
 

@@ -1,9 +1,10 @@
-//! Is B faster or slower than A, or can that not be told?
+//! Is B faster or slower than A, or is that undecided?
 //!
 //! Two ways to judge. By *rounds* ([`rounds`]): whole runs repeated in turns (A B B A ...), each pair one
 //! sample of the ratio, with Student's interval of the mean log ratio. By *blocks* ([`blocks`]): two
 //! runs that are there already, with a bootstrap of their blocks, or by the spread of few blocks (`few`);
-//! what changes from one run to the next is not in it. Requests are never independent samples here, and no slow response is left out.
+//! what changes from one run to the next is not in it. Requests are never taken for independent samples, and no
+//! slow response is left out.
 //!
 //! Owns effects, intervals, words and the reasons to withhold them ([`likeness`]). Running the rounds
 //! is the command's, showing them `report`'s.

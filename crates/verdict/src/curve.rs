@@ -202,8 +202,8 @@ fn still_growing(rows: &[CurveRow], best: usize) -> bool {
 fn beyond(curve: &Curve, top: &CurveRow) -> String {
     let failing = |row: &CurveRow| row.success.filter(|&ratio| ratio < SOUND);
     // Where the generator was the limit the server carries at least that: nothing fell.
-    let told = |row: &CurveRow| row.verdict.is_none_or(|verdict| verdict == Verdict::Valid);
-    let fallen = |row: &CurveRow| told(row) && row.qps < FALLEN * top.qps;
+    let valid = |row: &CurveRow| row.verdict.is_none_or(|verdict| verdict == Verdict::Valid);
+    let fallen = |row: &CurveRow| valid(row) && row.qps < FALLEN * top.qps;
     let mut past = curve.rows.iter().filter(|row| row.level > top.level);
     let Some(row) = past.find(|row| failing(row).is_some() || fallen(row)) else {
         return String::new();
@@ -257,7 +257,7 @@ fn rates(curve: &Curve, best: usize) -> String {
     }
 }
 
-/// What the objective makes of it, when it is not what was said already.
+/// The clause about the objective; empty where the best level is within it.
 fn objective(
     curve: &Curve,
     best: Option<usize>,

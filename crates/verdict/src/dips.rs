@@ -24,12 +24,12 @@ use crate::figures::rate;
 use endpoints::Usual;
 use span::Span;
 
-/// Seconds that a window must have before anything can be told from its trend.
+/// Seconds that a window must have before anything can be distinguished from its trend.
 pub const FEWEST_SECONDS: usize = 10;
 /// Dips listed at most; a server that leaves its trend more often has none.
 pub const MOST_DIPS: usize = 200;
 
-/// Whether a window is long enough for its dips to be told.
+/// Whether a window is long enough to find dips in it.
 pub fn can_tell(duration_ns: Nanos) -> bool {
     // A second is whole from its half on: see `whole_seconds`.
     duration_ns >= FEWEST_SECONDS as u64 * SECOND - SECOND / 2
@@ -54,7 +54,7 @@ pub fn find(window: &Seconds) -> Vec<Dip> {
     let dips = spans
         .iter()
         .map(|&span| Dip { endpoints: usual.hit(span), ..dip(seconds, &signals, span) });
-    // A period in which nothing is off by its typical second tells nothing.
+    // A period whose typical second is off in nothing is no dip.
     dips.filter(|dip| dip.throughput.or(dip.p50_ns).or(dip.p99_ns).is_some()).collect()
 }
 
@@ -129,11 +129,11 @@ impl Signal {
         // Counts vary by their square root even where nothing else does.
         let typical = median(seconds.iter().map(|s| f64::from(s.responses)).collect());
         let floor = 1.0 / typical.max(1.0).sqrt();
-        let told = span::RARE * floor < span::OUTAGE;
+        let certain = span::RARE * floor < span::OUTAGE;
         let noise = span::Noise {
             floor,
             least: span::LEAST_LOSS,
-            always: if told { span::OUTAGE } else { f64::INFINITY },
+            always: if certain { span::OUTAGE } else { f64::INFINITY },
             shortest: 1,
         };
         Self { value, trend, off, noise }
@@ -141,7 +141,7 @@ impl Signal {
 
     fn latency(seconds: &[Second], of: fn(&Second) -> Nanos, shortest: usize) -> Self {
         let mut last = seconds.iter().map(of).find(|&ns| ns > 0).unwrap_or(1);
-        // A second without responses says nothing of latency; throughput tells of it.
+        // A second without responses has no latency; it shows in the throughput.
         let logs: Vec<f64> = seconds
             .iter()
             .map(|second| {

@@ -72,13 +72,13 @@ pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
     }
 }
 
-/// The code of an audit: one impossible row is enough. What is doubtful is said and not failed.
+/// The code of an audit: one impossible row is enough. Doubtful rows are reported and do not fail it.
 pub fn exit_code_of_audit(audit: &Audit) -> u8 {
     if audit.worst() == Some(Severity::Impossible) { NOT_BELIEVABLE } else { DONE }
 }
 
-/// Whether the steps of a search tell of one server, and of a generator that was running: those in which it
-/// was not count against it, and those that would have held but for a server that was away, changed or left
+/// Whether the steps of a search are about one server, and a generator that was running: those in which it
+/// was not running count against it, and those that would have held but for a server that was away, changed or left
 /// users without a response. A server that does the last while it is no slower than at rest is not overloaded.
 pub fn search_believable(search: &CapacitySearch) -> bool {
     let at_rest =
@@ -93,8 +93,8 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
             of_another_server(reason) && (unclear || starved && calm)
         };
         // Where a level broke, the search tried again what a pause had left open.
-        let told_nothing = unclear || judged.outcome == Outcome::Generator;
-        let paused = told_nothing && !any_broke && not_running(&judged.reasons);
+        let undecided = unclear || judged.outcome == Outcome::Generator;
+        let paused = undecided && !any_broke && not_running(&judged.reasons);
         !(paused || judged.reasons.iter().any(against))
     })
 }
@@ -103,12 +103,12 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
 /// bound that its own limits set.
 fn not_running(reasons: &[Reason]) -> bool {
     reasons.iter().any(|reason| {
-        let told = matches!(reason.code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
-        told && reason.consequence != Verdict::Valid
+        let listed = matches!(reason.code, ReasonCode::Throttled | ReasonCode::GeneratorPaused);
+        listed && reason.consequence != Verdict::Valid
     })
 }
 
-/// Whether a level was measured of a server that was away for a while, answers something else than at the
+/// Whether a level was measured of a server that was away for a while, responds differently than at the
 /// levels before, or left users without a response. One that refuses a part of the users all along is
 /// overloaded, which a level may be.
 fn another_server(run: &Run) -> bool {
@@ -122,8 +122,8 @@ fn another_server(run: &Run) -> bool {
 fn of_another_server(reason: &Reason) -> bool {
     use ReasonCode::{ResponsesChanged, ServerGone, StarvedConnections};
 
-    let told = matches!(reason.code, ServerGone | StarvedConnections | ResponsesChanged);
-    told && reason.consequence == Verdict::Invalid
+    let listed = matches!(reason.code, ServerGone | StarvedConnections | ResponsesChanged);
+    listed && reason.consequence == Verdict::Invalid
 }
 
 /// Whether the run would be believable but for a server that went away, and an objective on `available`

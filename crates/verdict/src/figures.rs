@@ -56,7 +56,7 @@ pub fn level_of(kind: LevelKind, value: f64) -> String {
     }
 }
 
-/// Levels with their unit said once, `4, 8 and 16 connections`; more than eight by their ends.
+/// Levels with their unit written once, `4, 8 and 16 connections`; more than eight by their ends.
 pub fn levels_of(kind: LevelKind, values: &[f64]) -> String {
     match values {
         [] => String::new(),

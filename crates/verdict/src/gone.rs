@@ -28,14 +28,14 @@ const FEWEST_FAILING: u32 = 3;
 const IMPROBABLE: f64 = 7.0;
 /// A long wait that ended well: at least as long, as much of the window, and as many users at once.
 pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
-/// Times the 99th percentile of the service time that such a wait lasts; in an open loop, where many
+/// How many times the 99th percentile of the service time a stall lasts; in an open loop, where many
 /// requests may be part of it, times the median.
 pub(crate) const STALL_TIMES: u64 = 20;
-/// Connections cut off at once: at least so many, and this share of those that stood.
+/// Connections cut off at once: at least this number, and this share of those that stood.
 pub(crate) const AT_ONCE: (u64, f64) = (5, 0.2);
 /// How many times as many as in any other period that long.
 const AT_ONCE_TIMES: f64 = 10.0;
-/// Blocks from which on it can be told how many that are.
+/// Blocks from which on the usual number is known.
 const BLOCKS: usize = 5;
 
 /// That the server was not there for a part of the window.
@@ -73,7 +73,7 @@ impl Gone {
             return self.sentence_of_a_part(run);
         };
         let begun = match silence.from_ns.saturating_sub(run.plan.warmup_ns) {
-            0..SHORTEST_TOLD => "from the start of the window".to_owned(),
+            0..AT_START => "from the start of the window".to_owned(),
             _ => format!("{} into the window", after(silence.from_ns)),
         };
         let until = match self.at_end {
@@ -110,8 +110,8 @@ impl Gone {
     }
 }
 
-/// What is told as the window's beginning.
-const SHORTEST_TOLD: Nanos = 20 * MILLISECOND;
+/// A silence that begins this early in the window is reported as one from the window's start.
+const AT_START: Nanos = 20 * MILLISECOND;
 
 /// Whether the server was gone for a part of the window, or is.
 pub fn gone(run: &Run) -> Option<Gone> {
@@ -176,7 +176,7 @@ fn failing(run: &Run, silence: &Silence) -> bool {
     long && silence.failed_slots >= FEWEST_FAILING && improbable(run, silence)
 }
 
-/// Whether so many failures in a row are beyond chance, where each attempt fails by itself.
+/// Whether this number of failures in a row is beyond chance, if attempts fail independently.
 fn improbable(run: &Run, silence: &Silence) -> bool {
     let attempts = run.totals.attempts.max(1) as f64;
     let failed = run.totals.attempts.saturating_sub(run.totals.succeeded) as f64;
@@ -201,7 +201,8 @@ fn silent(run: &Run, silence: &Silence) -> bool {
     !silence.ended && !run.interrupted && open && long
 }
 
-/// Everybody waited at once, far longer than requests do here, and was answered, or given up, in the end.
+/// Every user waited at once, far longer than requests usually do here, and in the end got a response or was
+/// given up.
 fn stalled(run: &Run, silence: &Silence) -> bool {
     let (least, part, users) = STALL;
     let length = silence.duration_ns();
@@ -227,8 +228,8 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
 /// instances behind an address takes along, and whose users then find the others.
 fn cut_at_once(run: &Run) -> Option<AtOnce> {
     let overloaded = run.plan.rate_per_s.is_some() && (at_cap(run) || shortfall(run).is_some());
-    let told_by_blocks = run.plan.keepalive && run.blocks.len() >= BLOCKS;
-    if !told_by_blocks || overloaded || !run.totals.limits.is_empty() {
+    let has_blocks = run.plan.keepalive && run.blocks.len() >= BLOCKS;
+    if !has_blocks || overloaded || !run.totals.limits.is_empty() {
         return None;
     }
     let cut = |block: &Block| block.errors.read.saturating_add(block.errors.write);
@@ -238,13 +239,13 @@ fn cut_at_once(run: &Run) -> Option<AtOnce> {
     let (pair, most) = pairs.max_by_key(|&(_, most)| most)?;
     let others = all.saturating_sub(most) as f64 / (run.blocks.len() - 2) as f64 * 2.0;
     let stood = u64::from(run.concurrency.open_max);
-    let told = most >= AT_ONCE.0
+    let at_once = most >= AT_ONCE.0
         && most as f64 >= AT_ONCE.1 * stood as f64
         && most as f64 >= AT_ONCE_TIMES * others;
     let held: Vec<&Block> = pair.iter().filter(|block| cut(block) > 0).collect();
     let within_ns = held.iter().map(|block| block.duration_ns).fold(0, Nanos::saturating_add);
     let from_ns = held.first()?.start_ns;
-    told.then_some(AtOnce { from_ns, within_ns, cut: most.min(stood), of: stood })
+    at_once.then_some(AtOnce { from_ns, within_ns, cut: most.min(stood), of: stood })
 }
 
 /// What attempts failed by, in the words of the commonest failure.

@@ -119,7 +119,7 @@ impl Ladder {
         }
     }
 
-    /// The next level, or why there is none. Until an outcome is fed the answer stays the same.
+    /// The next level, or why there is none. Returns the same until an outcome is fed.
     pub fn next(&self) -> Step {
         match &self.choice {
             Choice::Auto { max_level, stop_below } => self.next_auto(*max_level, *stop_below),

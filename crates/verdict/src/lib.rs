@@ -8,8 +8,8 @@
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`capacity`]: the next step of a search for capacity, and what it found.
 //! - [`curve`]: the best levels of a curve, and what to read from it.
-//! - [`comparison`]: is one faster than the other, or can that not be told?
-//! - [`mod@refused`]: a sweep of something that answers with failures alone.
+//! - [`comparison`]: is one faster than the other, or is that undecided?
+//! - [`mod@refused`]: a sweep of something that responds with failures alone.
 //! - [`usl`]: the Universal Scalability Law fitted to a curve.
 //! - [`diff`]: several curves side by side.
 //! - [`blocks`]: how far a run's figures can be off, by the crate `statistics`.

@@ -1,4 +1,4 @@
-//! A sweep of something that answers with failures alone: which status it was.
+//! A sweep of something that responds with failures alone: which status it was.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub fn refused(sweep: &Sweep) -> Option<String> {
     ))
 }
 
-/// Statuses that do not count as success. Endpoints may have ranges of their own, which is why failures
+/// Statuses that do not count as success. Endpoints may set other ranges, which is why failures
 /// are counted by class first.
 fn failing(run: &Run) -> impl Iterator<Item = (u16, u64)> {
     let failing =
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn the_status_is_named_where_every_level_failed_by_it() {
-        let told = refused(&sweep(&[&[(404, 900), (503, 100)], &[(404, 2000)]])).unwrap();
-        assert!(told.starts_with("2,900 of 3,000 responses had status 404"), "{told}");
+        let sentence = refused(&sweep(&[&[(404, 900), (503, 100)], &[(404, 2000)]])).unwrap();
+        assert!(sentence.starts_with("2,900 of 3,000 responses had status 404"), "{sentence}");
         for served in [&[&[(200, 500), (404, 500)][..], &[(404, 2000)]][..], &[]] {
             assert_eq!(refused(&sweep(served)), None);
         }

@@ -13,7 +13,7 @@ use crate::validity::{RULES, kind_in_words};
 /// Kinds kept at most, over all runs.
 const MOST: usize = 1024;
 
-/// What a server has answered so far, over runs of the same load one after another.
+/// The kinds of responses of a server so far, over runs of the same load one after another.
 #[derive(Debug, Clone, Default)]
 pub struct Seen(Vec<ResponseKind>);
 
@@ -52,17 +52,17 @@ impl Seen {
             let now = || kinds.iter().filter(of_endpoint);
             let new = || now().filter(|kind| !before.iter().any(|known| alike(known, kind)));
             let (known, share) = (sum(before.iter().copied()), sum(new()) / sum(now()).max(1.0));
-            let told = known >= ENOUGH as f64
+            let certain = known >= ENOUGH as f64
                 && sum(new()) >= ENOUGH as f64
                 && share >= SUBSTANTIAL
                 && known * share >= MISSED;
-            let most = before.iter().max_by_key(|kind| kind.responses).filter(|_| told)?;
+            let most = before.iter().max_by_key(|kind| kind.responses).filter(|_| certain)?;
             Some(((*most).clone(), new().max_by_key(|kind| kind.responses)?.clone()))
         })
     }
 }
 
-/// Whether two kinds are told apart by their length alone, if at all.
+/// Whether two kinds differ in their length alone, if at all.
 fn alike(a: &ResponseKind, b: &ResponseKind) -> bool {
     let look = |kind: &ResponseKind| {
         let begins = kind.beginning.as_ref().map(|text| begins(text.as_bytes()));
@@ -99,16 +99,16 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_errors_that_begins_between_two_runs_is_told() {
+    fn a_page_of_errors_that_begins_between_two_runs_is_reported() {
         let well = kind(0, "application/json", "{\"ok\":1}", 1_000);
         let page = kind(0, "text/html", "Database connection failed", 5_000);
         let mut seen = Seen::default();
         assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
         assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
         let mut changed = run(&[page]);
-        let told = seen.changed(&mut changed).unwrap();
+        let sentence = seen.changed(&mut changed).unwrap();
         assert_eq!(changed.validity.verdict, Verdict::Invalid);
-        assert!(told.contains("became 200, text/html of 9 bytes `Database"), "{told}");
+        assert!(sentence.contains("became 200, text/html of 9 bytes `Database"), "{sentence}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::sound::SOUND;
 
 /// Levels that three coefficients need at least.
 const FEWEST: usize = 6;
-/// Ratio of the highest level to the lowest below which a bend cannot be told.
+/// Ratio of the highest level to the lowest below which a bend cannot be seen.
 const RANGE: f64 = 4.0;
 /// Share of the variance that the law must explain.
 const EXPLAINED: f64 = 0.95;

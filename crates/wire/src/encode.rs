@@ -22,7 +22,7 @@ pub struct RequestParts<'a, N, V> {
     pub target: &'a str,
     /// `host` or `host:port`, for the `Host` header; not looked at when `headers` has one.
     pub host: &'a str,
-    /// Header fields in order. `Host`, `Content-Length` and `Connection` replace ours, and with
+    /// Header fields in order. `Host`, `Content-Length` and `Connection` replace the computed ones, and with
     /// `Transfer-Encoding: chunked` the body is sent as one chunk.
     pub headers: &'a [(N, V)],
     /// The body. `None` for a method that usually has one (POST, PUT, PATCH) says

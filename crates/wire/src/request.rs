@@ -92,7 +92,7 @@ pub struct RequestHead<'a> {
 }
 
 impl RequestParser {
-    /// A parser for a new connection. It holds no memory of its own until a head arrives in parts.
+    /// A parser for a new connection. It allocates nothing until a head arrives in parts.
     pub fn new(limits: Limits) -> Self {
         Self {
             held: Held::default(),
@@ -105,7 +105,7 @@ impl RequestParser {
 
     /// Takes the next event from `input`, consuming the bytes it was made of.
     ///
-    /// `None` means that all of `input` is consumed and nothing more can be said. An event lends
+    /// `None` means that all of `input` is consumed and more bytes are needed. An event lends
     /// from `input`, or from the parser if a head came in parts.
     ///
     /// # Errors

@@ -114,7 +114,7 @@ pub enum Eof {
 }
 
 impl ResponseParser {
-    /// An unarmed parser for a new connection. It holds no memory of its own until a head arrives in
+    /// An unarmed parser for a new connection. It allocates nothing until a head arrives in
     /// parts.
     pub fn new(limits: Limits) -> Self {
         Self {

@@ -66,7 +66,7 @@ impl<'s> Client<'s> {
     /// k6 with the script in `file`, which gets the URL as `URL`.
     pub fn k6(program: &Path, file: &Path, users: u32, server: &'s Server) -> Self {
         let mut command = vec![program.into()];
-        // By default it would serve a page on a port of its own, and report the run to its developers.
+        // By default it would serve a page on another port, and report the run to its developers.
         command.extend(words(&format!(
             "run --quiet --no-summary --no-usage-report --address= --vus {users} --duration {SECONDS}s -e URL={}",
             server.url

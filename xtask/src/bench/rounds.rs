@@ -1,6 +1,6 @@
 //! Runs several clients interleaved, in rounds, so that changes on a shared machine affect all alike.
 //!
-//! Closed loops take turns of a few hundredths of a second, each with a server of its own: a shared machine is half as
+//! Closed loops take turns of a few hundredths of a second, each with its own server: a shared machine is half as
 //! fast for a second here and there. What keeps a schedule cannot be paused, and is run one after another: A B C, C B A.
 
 use std::time::Duration;

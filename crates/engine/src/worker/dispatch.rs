@@ -32,7 +32,7 @@ impl Worker {
     /// Takes up the arrivals that are due, if it is time to, and serves as many as connections allow.
     ///
     /// Arrivals are taken up together: if each were taken up with the next response, each would cause a
-    /// wake-up of its own, and a wake-up costs more than a request. When a response comes after half the
+    /// wake-up, and a wake-up costs more than a request. When a response comes after half the
     /// granularity, the arrivals that are due are taken up with it, which saves the timer's wake-up.
     pub(super) fn serve_arrivals<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let Pace::Open { arrivals, .. } = &self.pace else { return };

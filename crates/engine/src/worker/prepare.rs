@@ -1,5 +1,5 @@
 //! Before the run's start: a closed loop opens its connections, so that opening them is not part of the
-//! window. With a ramp, users open theirs as they start; an open loop opens connections as arrivals
+//! window. With a ramp, users open their connections as they start; an open loop opens connections as arrivals
 //! need them.
 
 use net::{Net, Next};

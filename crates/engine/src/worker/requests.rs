@@ -14,7 +14,7 @@ use crate::recorder::{Attempt, InFlight};
 pub(super) enum Turned {
     /// Requests have left.
     Sent,
-    /// The user waits for an instant of its own.
+    /// The user waits for an instant that its source chose.
     Held,
     /// The user has nothing more to send.
     Free,
@@ -141,7 +141,7 @@ impl Worker {
     }
 
     /// When a request was due and taken up that leaves together with a `first` one. In an open loop it takes up
-    /// an arrival of its own, so that the rate counts requests however many leave together: an arrival that
+    /// another arrival, so that the rate counts requests however many leave together: an arrival that
     /// waits, or else the schedule's next, which then is due with the first.
     fn further(&mut self, first: (Nanos, Nanos), now: Nanos) -> Option<(Nanos, Nanos)> {
         let Pace::Open { arrivals, .. } = &mut self.pace else { return Some(first) };

@@ -1,4 +1,4 @@
-//! Searches for capacity by the real workers in virtual time: each step a world of its own, so each is
+//! Searches for capacity by the real workers in virtual time: each step has a new world, so each is
 //! approached from idle.
 
 use model::capacity::{Outcome, Purpose, Settings, Step};

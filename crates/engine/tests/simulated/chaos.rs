@@ -10,7 +10,7 @@ use testkit::sim::{Conditions, Cut, Delay, seeds};
 use crate::harness::{Load, Outcome, closed, drive, open};
 use crate::server::{NthRequest, OK, Reply, scripted};
 
-/// A small generator of its own, so that a scenario is a function of the seed.
+/// A small random generator, so that a scenario is a function of the seed.
 struct Dice(u64);
 
 impl Dice {

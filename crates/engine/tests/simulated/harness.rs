@@ -20,7 +20,7 @@ pub const HANDSHAKE: Nanos = 2 * WAY;
 /// A server on its host.
 pub type Served = (SimNet, Box<dyn Handler<SimNet>>);
 
-/// A load to be driven, in a world of its own.
+/// A load to be driven, in its own world.
 #[derive(Debug, Clone)]
 pub struct Load {
     pub plan: Plan,

@@ -242,7 +242,7 @@ fn failing(run: &Run) -> Option<Verdict> {
 }
 
 #[test]
-fn responses_that_begin_to_fail_are_told_apart_from_load_shedding() {
+fn responses_that_begin_to_fail_are_distinguished_from_load_shedding() {
     const GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
     // An instance that is gone; one that is overloaded and slower and slower until it sheds; a limit on the
     // rate; and an API half of whose responses are failures.

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_no_figure_is_refused_with_its_place() {
-        for (told, needle) in [
+        for (result, needle) in [
             (number(3, "QPS", "nan"), "line 3: QPS: `nan` is not a number"),
             (number(3, "QPS", "inf"), "is not a number"),
             (number(3, "QPS", "-1"), "is negative"),
@@ -127,7 +127,7 @@ mod tests {
             (duration(3, "mean", "999999999h").map(|p| p.ns as f64), "ten years"),
             (plain_number("rate", -2.0), "`rate` is negative: -2"),
         ] {
-            let error = told.unwrap_err().to_string();
+            let error = result.unwrap_err().to_string();
             assert!(error.contains(needle), "{error}");
         }
     }

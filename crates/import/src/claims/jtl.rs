@@ -19,7 +19,7 @@ pub(super) use xml::from_xml;
 
 /// How the message of a transaction's own sample begins.
 const TRANSACTION: &str = "Number of samples in transaction";
-/// Engines told apart at most; the threads of any more are not counted.
+/// Engines distinguished at most; the threads of any more are not counted.
 const MOST_ENGINES: usize = 1_000;
 /// The latest instant accepted, in milliseconds since 1970: in the year 5138.
 const LATEST_MS: u64 = 100_000_000_000_000;

@@ -78,7 +78,7 @@ fn close(value: Option<f64>, wanted: f64) {
 }
 
 #[test]
-fn every_format_is_told_by_its_content() {
+fn every_format_is_recognized_by_its_content() {
     for (text, tool) in ALL {
         assert_eq!(claims(text.as_bytes()).unwrap().tool, tool, "{text:.80}");
         let with_bom = format!("\u{feff}{text}");
@@ -303,7 +303,7 @@ fn refusals_name_line_and_figure() {
 }
 
 #[test]
-fn files_that_were_cut_short_are_told() {
+fn truncated_files_are_reported() {
     let half = |text: &str| refusal(&text[..text.len() / 2]);
     for text in [WRK_S1, WRK2, AB_CLOSE, HEY, OHA] {
         let error = half(text);
@@ -319,8 +319,8 @@ fn files_that_were_cut_short_are_told() {
 fn the_highest_counts_are_no_overflow() {
     let most = u64::MAX.to_string();
     let errors = format!("Socket errors: connect {most}, read {most}, write {most}, timeout 0");
-    let told = WRK_S1.replace("Socket errors: connect 1754, read 40, write 0, timeout 0", &errors);
-    assert!(refusal(&told).contains("too large"));
+    let long = WRK_S1.replace("Socket errors: connect 1754, read 40, write 0, timeout 0", &errors);
+    assert!(refusal(&long).contains("too large"));
     let responses = "[200]\t900000000000000 responses\n  ".repeat(30_000);
     let hey = HEY.replace("[200]\t68706 responses", &responses);
     assert!(row(&hey).success.is_some());

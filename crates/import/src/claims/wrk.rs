@@ -40,7 +40,7 @@ impl Block for Wrk {
                 self.distributions += 1;
                 self.open |= rest.first() == Some(&"(HdrHistogram");
             }
-            // wrk2 alone calibrates: it is told by that from wrk, whose lines are the same.
+            // Only wrk2 calibrates; its other lines are the same as wrk's.
             ["Thread", "calibration:", ..] => self.open = true,
             ["Latency", mean, _, max, _] if self.latency.is_none() => {
                 let mean = duration(number, "mean latency", mean)?;

@@ -1,5 +1,5 @@
-//! Types filled from a tree through serde, so that what is wrong is told at the value it is about, with
-//! the nearest name that would have been right.
+//! Types filled from a tree through serde, so that an error names the place of the value it is about, and
+//! the nearest valid name.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,5 +1,5 @@
 //! JSON (RFC 8259) with places. The structure is read here; words and numbers by `serde_json`, which
-//! itself tells no place of what it has read.
+//! does not report where a value stood.
 
 use super::{DEEPEST, Entry, Fault, MOST_VALUES, Mark, Node, Tree, Value};
 

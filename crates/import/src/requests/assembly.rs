@@ -1,5 +1,5 @@
 //! Requests of a file made one workload: one server, credentials masked, what all have in common
-//! said once, every name its own.
+//! written once, names unique.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use super::secret::Vault;
 use super::template::Numbered;
 use super::{BadFile, Imported, MOST_REQUESTS};
 
-/// Users and seconds of the load that is written down; those who runs it says otherwise.
+/// Users and seconds of the load that is written down; whoever runs it sets others.
 const USERS: u64 = 10;
 const SECONDS: u64 = 10;
 
@@ -59,7 +59,7 @@ impl Assembly {
         self.push(Note::new(kind, place, what));
     }
 
-    /// Says it unless it has been said.
+    /// As [`Self::note`], unless the same note is there already.
     pub(super) fn note_once(&mut self, kind: Kind, place: &str, what: impl AsRef<str>) {
         let note = Note::new(kind, place, what);
         if !self.notes.contains(&note) {

@@ -93,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_told_from_other_text() {
+    fn forms_are_distinguished_from_other_text() {
         let fields = form("a=1&b=x%20y+z&a=%24%7Bq%7D&c=${env.T}").unwrap();
-        let told: Vec<_> = fields.iter().collect();
-        assert_eq!(told, [("a", "1"), ("b", "x y z"), ("a", "$${q}"), ("c", "${env.T}")]);
+        let pairs: Vec<_> = fields.iter().collect();
+        assert_eq!(pairs, [("a", "1"), ("b", "x y z"), ("a", "$${q}"), ("c", "${env.T}")]);
         for text in ["hello", "", "=1", "a=%ff", "<a b=\"1\"/>&"] {
             assert_eq!(form(text), None, "{text}");
         }

@@ -2,7 +2,7 @@
 //! recording with the responses before it, and turned into extractions and placeholders.
 //!
 //! A value of a response counts if no earlier request had it (the client would have known it before
-//! the server said it) and if it is named or formed like an identifier or a token. In requests, whole
+//! the server sent it) and if it is named or formed like an identifier or a token. In requests, whole
 //! values are compared only: segments of the path, query values, fields, cookies, members of a body.
 //! The work is one look-up a value. Cookies that a response set are left to the flow, which keeps
 //! cookies for each of its users.
@@ -468,13 +468,13 @@ mod tests {
         exchanges[1].draft.put_header("Cookie", "sid=1; own=2");
         exchanges[1].draft.put_header("X-CSRF", "csrf-value");
         correlated(&mut exchanges);
-        let told: Vec<_> = exchanges[1].draft.headers.iter().collect();
+        let headers: Vec<_> = exchanges[1].draft.headers.iter().collect();
         let expected = [
             ("Authorization", "Bearer ${access_token}"),
             ("Cookie", "own=2"),
             ("X-CSRF", "${x_csrf_token}"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(headers, expected);
     }
 
     #[test]

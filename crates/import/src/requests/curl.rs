@@ -2,7 +2,7 @@
 //!
 //! [`shell`] cuts the text into words, [`flags`] says what each flag means, [`request`] makes a
 //! request of them. Flags about curl's own output change nothing; any other flag that a workload has
-//! no place for is told.
+//! no place for becomes a note.
 
 mod flags;
 mod request;

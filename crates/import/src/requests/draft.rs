@@ -92,7 +92,7 @@ impl Draft {
     }
 
     /// Whether a file of this name may be read: not one that `what` names outside of the workload's folder,
-    /// which is said.
+    /// for which a note is added.
     pub(super) fn may_read(&mut self, what: &str, name: &str) -> bool {
         let below = is_below(name);
         if !below {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_sent_is_told() {
+    fn what_could_not_be_sent_is_reported() {
         let mut draft = Draft::new("line 1", "GET");
         draft.put_header("X-A", " 1 ");
         draft.put_header("X A", "1");

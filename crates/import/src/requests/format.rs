@@ -1,4 +1,4 @@
-//! The table of formats. A new one is a line here and a module of its own.
+//! The table of formats. A new format is a line here and a module.
 
 use super::{Assembly, BadFile, curl, har, openapi, postman, vegeta};
 

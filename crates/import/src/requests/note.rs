@@ -1,4 +1,4 @@
-//! What has to be said about an import, a line each.
+//! Notes on an import: what was left out, replaced or assumed, a line each.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub(super) const MOST_NOTES: usize = 2_000;
 /// Characters of a note at most.
 const LONGEST: usize = 400;
 
-/// What kind of thing a note tells.
+/// What a note reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Something in the file has no place in the workload.
@@ -37,7 +37,7 @@ pub enum Anchor {
 /// One line about an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What kind of thing it tells.
+    /// What it reports.
     pub kind: Kind,
     /// The place in the file: `line 3`, `entry 12`, `GET /pets`; empty for all of it.
     pub place: String,

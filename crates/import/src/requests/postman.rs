@@ -2,7 +2,7 @@
 //! folders.
 //!
 //! `{{name}}` becomes `${name}` where the collection defines it, and `${env.NAME}` where an
-//! environment of Postman's would. [`variables`] holds them; scripts are told and never run.
+//! environment of Postman's would. [`variables`] holds them; scripts are never run; each becomes a note.
 
 mod request;
 mod variables;

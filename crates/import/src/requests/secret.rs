@@ -273,8 +273,8 @@ mod tests {
         draft.body = Some(Body::Json(serde_json::from_str(body).unwrap()));
         let mut vault = Vault::new(false);
         vault.mask(&mut draft);
-        let told = format!("{draft:?} {:?}", vault.purposes);
-        assert!(!told.contains("CLEAR"), "{told}");
+        let text = format!("{draft:?} {:?}", vault.purposes);
+        assert!(!text.contains("CLEAR"), "{text}");
         assert!(draft.path.ends_with("?key=${env.KEY}&page=2"), "{}", draft.path);
         assert_eq!(
             draft.header("cookie"),

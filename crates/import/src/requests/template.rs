@@ -10,7 +10,7 @@ pub(super) fn env(name: &str) -> String {
     hole(&format!("env.{name}"))
 }
 
-/// A period of template text.
+/// A piece of template text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     /// Plain text, unescaped.
@@ -35,7 +35,7 @@ pub(super) fn has_hole(template: &str) -> bool {
     pieces(template).iter().any(|piece| matches!(piece, Piece::Hole(_)))
 }
 
-/// Template text with its plain periods changed; `None` where one of them cannot be.
+/// Template text with its plain pieces changed; `None` where one of them cannot be.
 pub(super) fn map_text(template: &str, change: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut out = String::with_capacity(template.len());
     for piece in pieces(template) {

@@ -3,7 +3,7 @@
 //!
 //! Besides the script's own form, `#` comments, blank lines, CRLF and a byte order mark are
 //! accepted. Levels rise from line to line, as in a table that was not put together by hand. A table
-//! of an open-loop sweep has rates in its first column; such tables of ours open with
+//! of an open-loop sweep has rates in its first column; those that Plimsoll writes open with
 //! [`RATE_HEADING`], a comment to gnuplot.
 
 use std::fmt::Write as _;

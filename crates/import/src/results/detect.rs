@@ -1,5 +1,5 @@
-//! Which kind of result some bytes are, told from their beginning, so that a damaged file still
-//! gets the error of the kind it was.
+//! Which kind of result some bytes are, judged by their beginning, so that a damaged file still
+//! gets the error messages of its kind.
 
 use crate::results::{schema_of, without_bom};
 
@@ -12,12 +12,12 @@ pub enum Kind {
     Run,
     /// `plimsoll.sweep/N`, whatever N.
     Sweep,
-    /// JSON, but not a result of ours.
+    /// JSON, but not one of Plimsoll's results.
     OtherJson,
 }
 
-/// Tells what the bytes are. Anything that is not JSON is taken for a `.dat`, whose parser names
-/// the line and column that is not.
+/// The kind of these bytes. Anything that is not JSON is taken for a `.dat`, whose parser names
+/// the line and column at fault.
 pub fn detect(bytes: &[u8]) -> Kind {
     let bytes = without_bom(bytes);
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn told_from_the_beginning() {
+    fn recognized_by_the_beginning() {
         for (text, kind) in [
             ("200 540539.65 0.44213 100.00\n", Kind::Dat),
             ("", Kind::Dat),

@@ -1,4 +1,4 @@
-//! Whether the figures of a stored result are such as a run can have, and its lists such as a run keeps.
+//! Whether a stored result has figures that a run can have, and lists no longer than a run keeps.
 //!
 //! A file may claim any number. Those that rules and charts add up, subtract and multiply are kept
 //! below a bound at the door, so that no sum of a few of them leaves 64 bits. Lists are bounded there

@@ -45,7 +45,7 @@ fn unknown_fields_are_passed_over_and_a_byte_order_mark_too() {
 }
 
 #[test]
-fn every_cut_is_told_as_a_cut() {
+fn every_cut_is_reported_as_a_cut() {
     let text = json(&a_run());
     for end in 1..text.len() - 1 {
         let error = load_run(&text.as_bytes()[..end]).unwrap_err();

@@ -175,9 +175,9 @@ fn references_to_large_examples_are_bounded() {
     let imported = import(Format::OpenApi, text.as_bytes(), &Options::default()).unwrap();
     let written = serde_json::to_string(&imported.workload).unwrap();
     assert!(written.len() < 32 << 20, "{}", written.len());
-    let told = imported.notes.iter().any(|note| note.what.contains("too large"))
+    let noted = imported.notes.iter().any(|note| note.what.contains("too large"))
         || imported.notes.iter().any(|note| note.what.contains("further requests"));
-    assert!(told, "{:?}", imported.notes.first());
+    assert!(noted, "{:?}", imported.notes.first());
 }
 
 /// Names with numbers behind them, and circles, took time squared and more.

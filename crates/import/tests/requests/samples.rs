@@ -114,7 +114,7 @@ fn curl_commands() {
         (Some("cat.png"), Some("My cat"))
     );
     assert_eq!(endpoint(workload, "HEAD /health").method.as_deref(), Some("HEAD"));
-    let told = notes(&imported);
+    let notes_text = notes(&imported);
     for needle in [
         "line 6: -L: redirects are not followed",
         "the pipe | jq .",
@@ -124,7 +124,7 @@ fn curl_commands() {
         "the command `echo`",
         "-s -S: concerns curl itself",
     ] {
-        assert!(told.contains(needle), "{needle} is not in\n{told}");
+        assert!(notes_text.contains(needle), "{needle} is not in\n{notes_text}");
     }
 }
 
@@ -178,7 +178,7 @@ fn a_recording() {
     assert_eq!(steps[1].think, Some(Time(4_300 * MILLISECOND)));
     assert!(steps[4].success.as_ref().unwrap().contains(409));
     assert!(workload.headers.iter().eq([("accept", "application/json")]));
-    let told = notes(&imported);
+    let notes_text = notes(&imported);
     for needle in [
         "2 static files",
         "1 preflight",
@@ -188,7 +188,7 @@ fn a_recording() {
         "1 requests were sent while another one was open",
         "2 cookies were set by earlier responses",
     ] {
-        assert!(told.contains(needle), "{needle} is not in\n{told}");
+        assert!(notes_text.contains(needle), "{needle} is not in\n{notes_text}");
     }
 }
 
@@ -211,7 +211,7 @@ fn an_openapi_description() {
     assert!(post.headers.iter().any(|field| field == ("Authorization", "Bearer ${env.LOGIN}")));
     assert_eq!(endpoint(workload, "GET /pets/{petId}").path, "/v1/pets/${petId}");
     assert!(endpoint(workload, "DELETE /pets/{petId}").headers.is_empty());
-    let told = notes(&imported);
+    let notes_text = notes(&imported);
     for needle in [
         "GET /pets: optional parameters without an example: filter",
         "the callback `onSold`",
@@ -220,7 +220,7 @@ fn an_openapi_description() {
         "`/search`: the reference `other.yaml#/search` is not found",
         "the security scheme `login`: no token is requested",
     ] {
-        assert!(told.contains(needle), "{needle} is not in\n{told}");
+        assert!(notes_text.contains(needle), "{needle} is not in\n{notes_text}");
     }
 
     let imported = sample("orders31.json");
@@ -247,7 +247,7 @@ fn a_postman_collection() {
     assert_eq!(workload.variables.keys().map(String::as_str).collect::<Vec<_>>(), ["sku"]);
     let graphql = r#"{"query":"{ items { id } }","variables":{"n":3}}"#;
     assert_eq!(json(endpoint(workload, "Query")), graphql);
-    let told = notes(&imported);
+    let notes_text = notes(&imported);
     for needle in [
         "the collection: the script before a request, 2 lines",
         "Session / Log in: the script after a response, 1 lines",
@@ -258,7 +258,7 @@ fn a_postman_collection() {
         "https://other.example: Elsewhere",
         "the field `b`: it is disabled",
     ] {
-        assert!(told.contains(needle), "{needle} is not in\n{told}");
+        assert!(notes_text.contains(needle), "{needle} is not in\n{notes_text}");
     }
 }
 

@@ -19,7 +19,7 @@ use super::environment::meminfo;
 /// The kernel's tick in `/proc/stat`: a hundredth of a second wherever Linux runs today.
 const TICK_NS: Nanos = 10_000_000;
 
-/// See the module.
+/// Takes the readings, and keeps the last one to subtract from the next.
 #[derive(Debug)]
 pub struct Watch {
     cpus: Vec<usize>,
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_that_are_not_ours_do_not_count() {
+    fn processors_that_may_not_be_used_do_not_count() {
         let stat = "cpu  999 999 999 999 0 0 0 999\n\
             cpu0 10 1 5 700 20 2 3 4 0 0\n\
             cpu1 100 0 0 0 0 0 0 50 0 0\n\

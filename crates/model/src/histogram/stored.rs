@@ -2,7 +2,7 @@
 //!
 //! The header of that form says how many buckets there are and how long their counts are, up to
 //! gigabytes of both. It is held against the bounds of this program's own histograms before the
-//! library sizes anything by it, and no more is unpacked than such a histogram can take.
+//! library sizes anything by it, and no more is unpacked than a histogram of that size can take.
 
 use std::io::Read;
 
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_histogram_of_ours_is_read_back() {
+    fn the_largest_histogram_that_is_written_is_read_back() {
         let mut latencies = Latencies::<u64>::new();
         let (mut at, mut count) = (LOWEST, 1u64);
         while at < HIGHEST {

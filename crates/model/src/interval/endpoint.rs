@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::histogram::SparseLatencies;
 use crate::outcome::ErrorCounts;
 
-/// Endpoints told apart; what follows them counts together, as [`OTHERS`].
+/// Endpoints counted separately; those after them count together, as [`OTHERS`].
 pub const MOST_ENDPOINTS: usize = 1000;
-/// The name of all endpoints that are not told apart.
+/// The name of the endpoints that count together.
 pub const OTHERS: &str = "(others)";
 /// Bytes of a failed response that are kept.
 pub const SAMPLE_BYTES: usize = 4096;
 
-/// Endpoints that are told apart of so many, those that count together being one of them.
+/// Tallies that so many endpoints need: those that count together share one.
 pub const fn told_apart(endpoints: usize) -> usize {
     if endpoints > MOST_ENDPOINTS { MOST_ENDPOINTS + 1 } else { endpoints }
 }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_a_stretch_adds_no_time_to_it() {
+    fn changes_after_a_period_add_no_time_to_it() {
         let mut gauge = Gauge::default();
         gauge.until(100);
         gauge.step(0, 4);

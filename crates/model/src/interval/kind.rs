@@ -1,4 +1,4 @@
-//! The kinds of responses that came in an interval, told apart by status, media type, how the body begins
+//! The kinds of responses that came in an interval, distinguished by status, media type, how the body begins
 //! and how long it is, per endpoint. So a page of errors that comes with status 200 is seen.
 //!
 //! Only responses that succeeded are counted: the others are known as failures. Not here: the kinds of a
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
-/// Kinds of one endpoint told apart; any further ones are left out.
+/// Kinds of one endpoint counted separately; any further ones are left out.
 pub const MOST_KINDS: usize = 12;
 /// Characters of a body that are kept.
 pub const BEGINNING: usize = 80;
 
-/// What tells kinds apart.
+/// What distinguishes kinds.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -26,7 +26,7 @@ pub struct Look {
     pub begins: u8,
 }
 
-/// A class for the first byte of a body that is no white space: the byte itself where it tells JSON,
+/// A class for the first byte of a body that is no white space: the byte itself where it begins JSON,
 /// markup or a quoted text, else one for digits (`0`), letters (`a`), all others (`?`) or none (0).
 #[inline]
 pub fn begins(body: &[u8]) -> u8 {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_are_told_apart_by_how_they_begin() {
+    fn bodies_are_distinguished_by_how_they_begin() {
         for (body, class) in [
             (&b""[..], 0),
             (b" \n{\"a\":1}", b'{'),

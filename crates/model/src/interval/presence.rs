@@ -20,7 +20,7 @@ pub struct PresenceTally {
     /// Time that the users of a closed loop had in the window.
     pub user_ns: Nanos,
     /// Of it, the time that users were down: from the beginning of an attempt that failed without a
-    /// response to the beginning of the next that was answered.
+    /// response to the beginning of the next that got one.
     pub down_ns: Nanos,
     /// Of that, what was ended by the server and not by a time-out: refused, reset, cut off.
     pub cut_ns: Nanos,
@@ -89,7 +89,7 @@ mod tests {
     const SLOT: Nanos = 1 << SLOT_BITS;
 
     #[test]
-    fn slots_of_a_stretch() {
+    fn slots_of_a_period() {
         for (from, to, slots) in [
             (0, 0, 0b1),
             (0, SLOT, 0b11),

@@ -68,7 +68,7 @@ pub struct Tally {
     pub open: GaugeSum,
     /// Requests unanswered.
     pub in_flight: GaugeSum,
-    /// What was answered.
+    /// Responses, sampled.
     #[serde(rename = "answers")]
     pub responses: ResponseTally,
     /// Local resources that ran out, by errno name (`EMFILE`, `EADDRNOTAVAIL`).

@@ -1,15 +1,15 @@
 //! Whether a server kept up with the sessions of an open loop.
 //!
-//! Later steps fall due when earlier ones are answered, so a server that falls behind lowers the number of requests
-//! that are due: responses over requests due hide up to nine tenths of an overload of long flows. What does not
-//! hide is how many sessions pile up before it, each with one request that is not answered: with `A` arrivals in
-//! the window, `D` requests due and `R` answered in it, `D - R` more are under way at its end than at its start,
+//! Later steps fall due when earlier ones have their responses, so a server that falls behind lowers the number
+//! of requests that are due: responses over requests due hide up to nine tenths of an overload of long flows. What does not
+//! hide is how many sessions pile up before it, each with one request that has no response: with `A` arrivals in
+//! the window, `D` requests due and `R` responses in it, `D - R` more are under way at its end than at its start,
 //! and `1 - (D - R) / A` is sessions ended over sessions due. Where an arrival is one request, that is `R / D`.
 //!
 //! Sessions that think do not pile up, however long they are. Where the window begins before the first
 //! sessions have come to their last steps, those steps' requests under way are new at its end although the
-//! server is no slower; so many as Little's law gives them, by the first response times that were seen of each
-//! endpoint, are taken off.
+//! server is no slower. Their number, by Little's law from the first response times that were seen of each
+//! endpoint, is subtracted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct SessionPace {
 }
 
 impl SessionPace {
-    /// Whether the server ended at least this share of the sessions, as far as can be told.
+    /// Whether the server ended at least this share of the sessions, as far as the figures show.
     pub fn reaches(self, share: f64) -> bool {
         self.ended_ratio + self.doubt >= share
     }

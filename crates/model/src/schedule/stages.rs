@@ -56,7 +56,7 @@ impl Shape {
         }
     }
 
-    /// The second by which so many are expected.
+    /// The second by which `mass` arrivals are expected.
     fn inverse(&self, mass: f64, length_s: f64) -> f64 {
         match self {
             // The root that does not cancel (Numerical Recipes, section 5.6).
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_make_no_sense_are_told() {
+    fn stages_that_make_no_sense_are_refused() {
         let hold = |at: f64, s: f64| Stage::Hold { at: Rate(at), r#for: seconds(s) };
         let sine = Stage::Sine {
             mean: Rate(1.0),

@@ -37,7 +37,7 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)
 }
 
-/// The next period of such bytes, all of them ASCII.
+/// The next run of bytes of a class, all of them ASCII.
 fn next(text: &str, from: usize, of: fn(u8) -> bool) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let start = from + bytes[from..].iter().position(|byte| of(*byte))?;

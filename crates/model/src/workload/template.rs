@@ -4,7 +4,7 @@
 //! Owns where placeholders begin and end. What stands inside of one is an expression, which `traffic`
 //! reads; importers write names and calls only.
 
-/// A period of template text.
+/// A piece of template text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// Plain text, unescaped.
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_told_from_text() {
+    fn placeholders_are_distinguished_from_text() {
         let text = |text: &str| Piece::Text(text.to_owned());
         assert_eq!(
             pieces("a${env.X}b$${c}${d}"),

@@ -65,7 +65,7 @@ fn the_schema_accepts_a_full_workload_and_refuses_a_misspelt_key() {
 }
 
 #[test]
-fn units_are_told_when_wrong() {
+fn wrong_units_are_reported() {
     for (text, needle) in [("5/x", "`x`"), ("fast", "`fast`"), ("-1/s", "negative")] {
         let error = text.parse::<Rate>().unwrap_err();
         assert!(error.contains(needle), "{text}: {error}");

@@ -87,7 +87,7 @@ impl Epoll {
         for Read { id, outcome, full } in read.drain(..) {
             let bytes = outcome.map(|at| &buffer[at]);
             if self.deliver(id, bytes, handler) && full {
-                // Its other bytes make no edge of their own.
+                // Its other bytes cause no further edge.
                 self.ready.push(id);
             }
         }

@@ -146,7 +146,7 @@ impl Buffers {
     #[inline]
     fn put(&mut self, index: u16) {
         let at = usize::from(self.tail & (self.count - 1));
-        // SAFETY: `at` is inside the ring, and the entry is ours: at most `count` are out.
+        // SAFETY: `at` is inside the ring, and the kernel does not hold the entry: at most `count` are out.
         unsafe {
             let entry = &mut *self.entries.as_ptr().add(at);
             entry.set_addr(self.bytes.as_ptr().add(usize::from(index) * STRIDE) as u64);

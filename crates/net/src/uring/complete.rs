@@ -152,7 +152,7 @@ impl Uring {
         }
     }
 
-    /// The output of a connection that the handler has closed is out: send a FIN and wait for theirs.
+    /// The output of a connection that the handler has closed is out: send a FIN and wait for the peer's.
     pub(super) fn end_flushed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
         socket::shutdown(conn.fd.as_raw_fd(), false);

@@ -1,8 +1,8 @@
 //! Output of a connection: what [`crate::Net::send`] was handed until the kernel has taken it.
 //!
 //! A completion for every send would wake a server once more for every batch it has just responded to.
-//! So output is first submitted to be taken at once or refused, and only a refusal completes. As such a
-//! send never outlasts its submission, all of a round's refusals are there when the submission returns;
+//! So output is first submitted to be taken at once or refused, and only a refusal completes. As a send of
+//! this kind never outlasts its submission, all of a round's refusals are there when the submission returns;
 //! once the completions have been read, output without a refusal has been taken. What was refused is
 //! sent again by a send that waits for room and completes.
 

@@ -109,7 +109,7 @@ fn eight_mebibytes_both_ways_in_order_with_little_piled_up() {
     }
 }
 
-/// Sends a request of its own blob over and over, each after the last was echoed.
+/// Sends the same blob over and over, each time after the last was echoed.
 struct Blobs {
     route: Route,
     conns: [Option<ConnId>; 2],

@@ -75,7 +75,7 @@ impl<A: FnMut(&Seen) -> Vec<Do>, O: Fn(&[Seen]) -> bool> Script for Calls<A, O> 
     }
 }
 
-/// A peer that takes one connection and does `with` it on a thread of its own.
+/// A peer that takes one connection and does `with` it on a new thread.
 fn peer<T: Send + 'static>(
     with: impl FnOnce(TcpStream) -> T + Send + 'static,
 ) -> (Route, JoinHandle<T>) {

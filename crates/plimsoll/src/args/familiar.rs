@@ -83,7 +83,7 @@ mod tests {
     use super::super::Cli;
     use super::*;
 
-    fn told(line: &str) -> String {
+    fn text(line: &str) -> String {
         let words = std::iter::once("plimsoll").chain(line.split_whitespace());
         in_one_line(&Cli::try_parse_from(words).expect_err("it is refused"))
     }
@@ -99,8 +99,8 @@ mod tests {
             ("run http://h/ -o json", "--format json"),
             ("run http://h/ --rps=3", "use -R RATE"),
         ] {
-            let told = told(line);
-            assert!(told.contains(advice) && told.ends_with("ee --help"), "{line}: {told}");
+            let text = text(line);
+            assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
         }
     }
 
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flag_that_is_ours_is_explained_as_anothers() {
+    fn no_own_flag_is_explained_as_another_tools() {
         let cli = Cli::command();
         let run = cli.find_subcommand("run").expect("a command");
         let shorts = run.get_arguments().filter_map(|arg| arg.get_short_and_visible_aliases());

@@ -12,7 +12,7 @@ use crate::args::{AuditArgs, TableFormat};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::{input, output};
 
-/// Runs the command; the exit code. A file that cannot be read is told and passed over: the others
+/// Runs the command; the exit code. A file that cannot be read is reported and passed over: the others
 /// are judged all the same.
 ///
 /// # Errors

@@ -55,7 +55,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     };
     let apart = limits::allowed_cpus().len() as u64;
     let mut measured = bench.closed(&worker_counts(apart), all.len() == 1)?;
-    // Every processor, the built-in API's included: what `run` uses unless told otherwise.
+    // Every processor, the built-in API's included: what `run` uses by default.
     if limits::set_allowed_cpus(&all).is_ok() && all.len() as u64 > apart {
         measured.extend(bench.closed(&[all.len() as u64], true)?);
     }
@@ -74,7 +74,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         open: runs.iter().map(lateness).collect(),
     };
     let kept = calibrations::save(&calibration)?;
-    tell_doubts(|code| {
+    print_doubts(|code| {
         let all = measured.iter().map(|(_, run)| run).chain(&runs);
         all.flat_map(|run| &run.validity.reasons).any(|reason| reason.code == code)
     });
@@ -87,8 +87,8 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     Ok(u8::from(!printed))
 }
 
-/// Says what kept the generator from reaching its ceiling, where a rule has told.
-fn tell_doubts(told: impl Fn(ReasonCode) -> bool) {
+/// Prints what kept the generator from reaching its ceiling, where a rule found something.
+fn print_doubts(found: impl Fn(ReasonCode) -> bool) {
     for (code, words) in [
         (
             ReasonCode::BusyNeighbour,
@@ -100,7 +100,7 @@ fn tell_doubts(told: impl Fn(ReasonCode) -> bool) {
         ),
         (ReasonCode::GeneratorPaused, "the generator was not running for a while: calibrate again"),
     ] {
-        if told(code) {
+        if found(code) {
             eprintln!("plimsoll: {words}");
         }
     }

@@ -35,7 +35,7 @@ use measure::clock::now_rfc3339;
 use files::Files;
 use runner::{End, SearchRunner};
 
-/// The whole search, unless told otherwise.
+/// The whole search, by default.
 const BUDGET: Nanos = 300 * SECOND;
 /// The whole search of the built-in API.
 const BUILT_IN_BUDGET: Nanos = 60 * SECOND;
@@ -76,14 +76,14 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
 }
 
 /// How the arrivals of a search are spaced: as flag or file say, else by `default`. Users do not come
-/// evenly, so unlike a run a search sends at random unless told otherwise: evenly spaced arrivals
+/// evenly, so unlike a run a search sends at random by default: evenly spaced arrivals
 /// would find a capacity that users never get.
 fn arrivals(input: &mut LoadInput, kind: LevelKind, default: Arrivals) -> Option<Arrivals> {
-    let told = &mut input.settings.arrivals;
-    if told.origin == Origin::Default {
-        *told = Setting { value: default, origin: Origin::Default };
+    let setting = &mut input.settings.arrivals;
+    if setting.origin == Origin::Default {
+        *setting = Setting { value: default, origin: Origin::Default };
     }
-    (kind == LevelKind::Rate).then_some(told.value)
+    (kind == LevelKind::Rate).then_some(setting.value)
 }
 
 /// What `--slo` says, or else the workload file.
@@ -251,7 +251,7 @@ fn exit_code(
     }
 }
 
-/// The folder asked for, or one of its own under `plimsoll-out`.
+/// The folder asked for, or a new one under `plimsoll-out`.
 fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) if dir.join(files::SEARCH_JSON).exists() => usage(format!(

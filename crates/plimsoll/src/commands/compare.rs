@@ -120,7 +120,7 @@ fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>
     Ok(made)
 }
 
-/// The folder asked for, if it holds no comparison, or one of its own under `plimsoll-out`.
+/// The folder asked for, if it holds no comparison, or a new one under `plimsoll-out`.
 fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) if dir.join(files::COMPARE_JSON).exists() => {
@@ -158,7 +158,7 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
     comparison
 }
 
-/// The URLs, secrets masked; told apart where they are the same.
+/// The URLs, secrets masked; with a letter before each where they are the same.
 fn names(args: &CompareArgs) -> [String; 2] {
     let shown = |url: &String| crate::secrets::mask_url(url);
     match (&args.urls[..], &args.baseline) {

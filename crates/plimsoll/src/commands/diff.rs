@@ -113,7 +113,7 @@ impl Compared {
     }
 
     /// What the judgements come to: 99 when any level is slower than the last result there, 98 when
-    /// that cannot be told of one; tables and what is not judged are no failure.
+    /// that is undecided for one; tables and what is not judged are no failure.
     fn exit_code(&self) -> u8 {
         let words: Vec<Word> =
             self.judgements.iter().flatten().filter_map(|at| at.comparison.judgement()).collect();
@@ -147,13 +147,13 @@ impl Compared {
         output::write_files(dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
     }
 
-    /// The page's name in `dir`: another one where `dir` is a result with a page of its own.
+    /// The page's name in `dir`: another one where `dir` is a result that has a page already.
     pub fn report(&self, dir: &Path) -> String {
         let taken = [SWEEP_JSON, RUN_JSON].iter().any(|name| dir.join(name).exists());
         if taken { format!("{}.diff.html", self.stem) } else { "report.html".to_owned() }
     }
 
-    /// The first file's folder, where charts go unless told otherwise.
+    /// The first file's folder, where charts go by default.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

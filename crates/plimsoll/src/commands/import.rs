@@ -1,7 +1,7 @@
 //! `plimsoll import`: other tools' requests become a workload file.
 //!
 //! Owns where the file comes from, where the workload goes, and that everything that could not be
-//! carried over is told. Reading formats and printing YAML is `import`'s.
+//! carried over is reported. Reading formats and printing YAML is `import`'s.
 
 use std::io::Read;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         return input::read(path);
     }
     let mut bytes = Vec::new();
-    // One byte more than is taken, so that what is too long is told as such.
+    // One byte more than is allowed, so that a longer input is reported as too long.
     let mut stdin = std::io::stdin().lock().take(MOST_BYTES as u64 + 1);
     stdin.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)

@@ -18,12 +18,12 @@ pub fn init(args: &InitArgs) -> Result<u8, Failure> {
     let text = commented(&args.url)?;
     workload_file::write(&args.out, &text, args.force, output::Readers::Usual)?;
     let path = args.out.display();
-    let told = output::print(&format!(
+    let printed = output::print(&format!(
         "wrote {path} and {schema} beside it\nsee what it would send:  plimsoll plan {path}\nsend it: \
          \x20               plimsoll run {path}\n",
         schema = workload_file::SCHEMA_FILE,
     ));
-    Ok(u8::from(!told))
+    Ok(u8::from(!printed))
 }
 
 /// The commented workload for a URL.

@@ -36,11 +36,11 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let lock = locked(dir);
     let out = lock.as_ref().map(|_| dir.as_path());
     let code = deliver(&run, args.format, false, out, |_| false)?;
-    let told = objectives.tell(&run);
-    Ok(if (lock.is_some() && told) || code != 0 { code } else { 1 })
+    let reported = objectives.tell(&run);
+    Ok(if (lock.is_some() && reported) || code != 0 { code } else { 1 })
 }
 
-/// Nobody else writes to the folder; where somebody does, that is said, and what is made anew is printed only.
+/// A lock on the folder. Where another command writes to it, a warning says so, and the report is printed only.
 fn locked(dir: &Path) -> Option<Lock> {
     Lock::of_folder(dir)
         .map_err(|failure| eprintln!("plimsoll: {failure}; this report is printed only"))
@@ -89,7 +89,7 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     }
 }
 
-/// The run that a journal holds; damage is told.
+/// The run that a journal holds; damage is reported.
 fn replayed(path: &Path) -> Result<Replayed, Failure> {
     let made = journal::replay(path).map_err(|error| Failure::CannotRun(error.to_string()))?;
     if let Some(damage) = &made.damage {
@@ -119,9 +119,9 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
     }
     let written = files.is_some_and(|files| files.write(&sweep));
-    let told = objectives.tell_sweep(&sweep);
+    let reported = objectives.tell_sweep(&sweep);
     let code = verdict::exit_code_of_sweep(&sweep);
-    Ok(if (written && told) || code != 0 { code } else { 1 })
+    Ok(if (written && reported) || code != 0 { code } else { 1 })
 }
 
 fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {

@@ -91,11 +91,11 @@ fn carry_out(
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
     let code = deliver(&run, args.format, args.latency, made, tls::spoken_at)?;
-    let told = objectives.tell(&run);
+    let reported = objectives.tell(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;
     }
-    Ok(if (folder.asked && made.is_none() || !told) && code == 0 { 1 } else { code })
+    Ok(if (folder.asked && made.is_none() || !reported) && code == 0 { 1 } else { code })
 }
 
 /// Whether results can be written to `dir`. If not it says so, and the run is made all the same: its

@@ -1,6 +1,6 @@
 //! `plimsoll sweep`: one load after another, and the curve they make.
 //!
-//! Owns the command: which levels, where to, where the files go, what is said at the end. A level's
+//! Owns the command: which levels, where to, where the files go, what is printed at the end. A level's
 //! run is [`crate::runs::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
 //! tables and charts `report`'s. Data flows from [`mod@runner`] (levels one after another, also for
 //! [`crate::commands::wrktest`]) into [`SweepFiles`] after every level.
@@ -36,7 +36,7 @@ use runner::SweepRunner;
 
 /// Window of a level of the built-in API.
 const BUILT_IN_DURATION: u64 = 2 * SECOND;
-/// Rest between levels unless told otherwise.
+/// Rest between levels, by default.
 const REST: u64 = SECOND;
 
 /// Runs the command; the exit code.
@@ -121,9 +121,9 @@ fn carry_out(
         output::print(&built_in.compare(&sweep));
     }
     output::print(&format!("report: {}\n", files.report().display()));
-    let told = runner.objectives.tell_sweep(&sweep);
+    let reported = runner.objectives.tell_sweep(&sweep);
     let code = end.exit_code(&sweep);
-    Ok(if told || code != 0 { code } else { COULD_NOT_RUN })
+    Ok(if reported || code != 0 { code } else { COULD_NOT_RUN })
 }
 
 /// The table, the two levels named, the sentence, and why there is no further level.
@@ -144,7 +144,7 @@ pub fn conclude(sweep: &Sweep) {
     }
 }
 
-/// The folder asked for, or one of its own under `plimsoll-out`.
+/// The folder asked for, or a new one under `plimsoll-out`.
 fn folder(args: &SweepArgs) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) if dir.join(SWEEP_JSON).exists() => usage(format!(

@@ -1,4 +1,4 @@
-//! `plimsoll target`: the built-in API, until it is told to stop.
+//! `plimsoll target`: the built-in API, until it is stopped.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};

@@ -15,7 +15,7 @@ use crate::results::input;
 /// Bytes read into memory at most, all files of a workload together: 1 GiB.
 const MOST_READ: u64 = 1 << 30;
 
-/// See the module.
+/// The folders whose files a workload may read.
 #[derive(Debug)]
 pub struct AllowedFiles {
     /// What names count from.

@@ -82,13 +82,13 @@ pub fn begin(dir: &Path, input: &LoadInput) -> Result<bool, Failure> {
             dir.display()
         ));
     }
-    let lots = vec![KeptRanges::default(); head.pools.len()];
-    keep(&path, &head, &lots, ready)?;
+    let ranges = vec![KeptRanges::default(); head.pools.len()];
+    keep(&path, &head, &ranges, ready)?;
     Ok(!head.pools.is_empty())
 }
 
-/// Goes on with the pools of `dir`: rows that were used or may have been are not used again, and how many
-/// they are is told. Does nothing where the workload has no pool of order `unique`.
+/// Goes on with the pools of `dir`: rows that were used or may have been are not used again, and a
+/// line prints how many they are. Does nothing where the workload has no pool of order `unique`.
 ///
 /// # Errors
 /// When the workload or a pool's file is not what it was, or the file is missing, damaged or cannot be
@@ -100,16 +100,16 @@ pub fn go_on(dir: &Path, input: &LoadInput) -> Result<(), Failure> {
         return Ok(());
     }
     let path = dir.join(NAME);
-    let (was, lots) = load(&path)?;
+    let (was, ranges) = load(&path)?;
     same(dir, &was, &now)?;
     let pools = ready.compiled.pools();
-    if !now.pools.iter().zip(&lots).all(|(pool, lots)| pools.fit(&pool.name, lots)) {
+    if !now.pools.iter().zip(&ranges).all(|(pool, ranges)| pools.fit(&pool.name, ranges)) {
         return damaged(&path);
     }
     let doubts: Vec<Doubt<'_>> =
-        now.pools.iter().zip(&lots).map(|(pool, lots)| Doubt::of(&pool.name, lots)).collect();
+        now.pools.iter().zip(&ranges).map(|(pool, ranges)| Doubt::of(&pool.name, ranges)).collect();
     doubt::note(dir, &doubts)?;
-    keep(&path, &now, &lots, ready)?;
+    keep(&path, &now, &ranges, ready)?;
     doubts.iter().for_each(|doubt| eprintln!("plimsoll: {}", doubt.tell(dir)));
     Ok(())
 }
@@ -152,7 +152,7 @@ fn same(dir: &Path, was: &Head, now: &Head) -> Result<(), Failure> {
 }
 
 /// Writes the file anew and has the pools write to it.
-fn keep(path: &Path, head: &Head, lots: &[KeptRanges], ready: &Ready) -> Result<(), Failure> {
+fn keep(path: &Path, head: &Head, ranges: &[KeptRanges], ready: &Ready) -> Result<(), Failure> {
     if head.pools.is_empty() {
         return Ok(());
     }
@@ -160,8 +160,8 @@ fn keep(path: &Path, head: &Head, lots: &[KeptRanges], ready: &Ready) -> Result<
     bytes.push(b'\n');
     let first = bytes.len().next_multiple_of(PAGE);
     bytes.resize(first, 0);
-    for (at, lots) in lots.iter().enumerate() {
-        bytes.extend(lots.records());
+    for (at, ranges) in ranges.iter().enumerate() {
+        bytes.extend(ranges.records());
         bytes.resize(first + (at + 1) * SLOTS * RECORD_BYTES, 0);
     }
     let wrong = |error| Failure::CannotRun(format!("cannot write {}: {error}", path.display()));
@@ -173,10 +173,10 @@ fn keep(path: &Path, head: &Head, lots: &[KeptRanges], ready: &Ready) -> Result<
             .open(path)
             .map_err(wrong)?,
     );
-    for (at, (pool, lots)) in head.pools.iter().zip(lots).enumerate() {
+    for (at, (pool, ranges)) in head.pools.iter().zip(ranges).enumerate() {
         let from = first + at * SLOTS * RECORD_BYTES;
         let kept = Kept { file: Arc::clone(&file), path: path.to_owned(), from: from as u64 };
-        ready.compiled.pools().keep(&pool.name, Arc::new(kept), lots);
+        ready.compiled.pools().keep(&pool.name, Arc::new(kept), ranges);
     }
     Ok(())
 }
@@ -199,9 +199,9 @@ fn load(path: &Path) -> Result<(Head, Vec<KeptRanges>), Failure> {
     }
     let first = (line + 1).next_multiple_of(PAGE);
     let records = bytes.get(first..).unwrap_or_default().chunks(SLOTS * RECORD_BYTES);
-    let lots: Result<Vec<KeptRanges>, _> = records.map(KeptRanges::read).collect();
-    match lots {
-        Ok(lots) if lots.len() == head.pools.len() => Ok((head, lots)),
+    let ranges: Result<Vec<KeptRanges>, _> = records.map(KeptRanges::read).collect();
+    match ranges {
+        Ok(ranges) if ranges.len() == head.pools.len() => Ok((head, ranges)),
         _ => damaged(path),
     }
 }

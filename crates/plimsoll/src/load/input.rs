@@ -81,7 +81,7 @@ pub struct LevelInput {
     pub supply: Arc<dyn Supply>,
     /// The endpoints and flows.
     pub mix: Mix,
-    /// Connections: users whom endpoints have of their own may not divide evenly.
+    /// Connections: those of endpoints that set their own number may not divide evenly.
     pub connections: u64,
 }
 
@@ -177,7 +177,7 @@ impl LoadInput {
     /// flags that say how much.
     ///
     /// # Errors
-    /// When there are such flags all the same.
+    /// When there are flags that say how much all the same.
     pub fn shape(&self, flags: &ShapeArgs) -> Result<ShapeSettings, Failure> {
         let load = self.workload().map(|(_, ready)| ready.compiled.load());
         let open = load.is_some_and(|load| load.rate.is_some());
@@ -233,8 +233,8 @@ impl LoadInput {
         }
     }
 
-    /// What is sent with so many connections. Users that endpoints have of their own become more or
-    /// fewer in the same proportions.
+    /// What is sent with this many connections. Where endpoints set numbers of users, these are scaled
+    /// in proportion.
     ///
     /// # Errors
     /// When a workload cannot be divided so.
@@ -261,7 +261,7 @@ impl LoadInput {
     }
 }
 
-/// The users that endpoints and flows have of their own, all together.
+/// The sum of the users that endpoints and flows set; `None` where none does.
 fn own_connections(mix: &Mix) -> Option<u64> {
     let of_endpoints = mix.endpoints.iter().map(|endpoint| endpoint.connections);
     let own = of_endpoints.chain(mix.flows.iter().map(|flow| flow.connections));

@@ -1,5 +1,5 @@
 //! Objectives on the command line: read before anything is sent, judged when a result is there, and
-//! told to people and to CI systems. The rules are `verdict::objective`'s.
+//! reported to people and to CI systems. The rules are `verdict::objective`'s.
 
 use std::path::PathBuf;
 
@@ -76,7 +76,7 @@ impl Objectives {
         }
     }
 
-    /// Tells CI systems of a run; whether that could be done.
+    /// Reports a run to CI systems; whether that could be done.
     pub fn tell(&self, run: &Run) -> bool {
         if let Some(Annotations::Github) = self.annotations {
             eprint!("{}", report::annotations::github(run));
@@ -84,7 +84,7 @@ impl Objectives {
         self.write_junit(|| report::junit::run(run))
     }
 
-    /// Tells CI systems of a sweep that was judged; whether that could be done.
+    /// Reports a sweep that was judged to CI systems; whether that could be done.
     pub fn tell_sweep(&self, sweep: &Sweep) -> bool {
         let Some(holding) = holding(sweep) else { return true };
         if let Some(Annotations::Github) = self.annotations {

@@ -10,7 +10,7 @@ use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
 use crate::secrets;
 
-/// What an arrival waits at most for others to be taken up with it, unless workers spin: a timer of its own for
+/// What an arrival waits at most for others to be taken up with it, unless workers spin: a timer for
 /// each would cost more than the request.
 const GRANULARITY: Nanos = 110 * MICROSECOND;
 /// Independent arrivals a worker may have a second before enough of them fall that close together.
@@ -94,7 +94,7 @@ fn densest(shape: Shape, stages: &[Stage], threads: u64) -> f64 {
     peak.or(shape.rate_per_s).unwrap_or(0.0) / threads as f64
 }
 
-/// How long an arrival may wait for others, when a worker has so many a second. Evenly spaced ones that come
+/// How long an arrival may wait for others, when a worker has `a_worker_per_s`. Evenly spaced ones that come
 /// further apart than that never meet, and would wait for nothing.
 fn granularity(arrivals: Arrivals, a_worker_per_s: f64) -> Nanos {
     let meet_above_per_s = match arrivals {

@@ -31,7 +31,7 @@ pub fn open(path: &Path) -> Result<PoolFile, String> {
     Ok(PoolFile::Large(Arc::new(OnDisk { file, was: Stamp::of(&about) })))
 }
 
-/// What tells a file that was written to from what it was.
+/// What shows that a file was written to since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// Bytes.
@@ -78,7 +78,7 @@ impl RowFile for OnDisk {
 
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), String> {
         let read = self.file.read_exact_at(into, offset);
-        // Afterwards: those who writes sets the time before the first byte.
+        // Afterwards: a writer changes the time before it writes the first byte.
         self.check()?;
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => "ends before its length".to_owned(),

@@ -24,8 +24,8 @@ use crate::user_folder;
 const SCHEMA: &str = "plimsoll.index/1";
 /// The head's room at the file's beginning; entries follow.
 const PAGE: u64 = 4096;
-/// How often it is told how far the making is.
-const TELL_EVERY: Duration = Duration::from_secs(1);
+/// How often progress is printed.
+const PRINT_EVERY: Duration = Duration::from_secs(1);
 
 /// What an index is of.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -99,11 +99,11 @@ fn make(kept: &Path, mut head: Head, wanted: &Indexing<'_>) -> Result<RowIndex, 
     let mut out = BufWriter::new(create_new(&partial.0, Readers::Owner).map_err(wrong)?);
     out.write_all(&[0; PAGE as usize]).map_err(wrong)?;
     let stop = stop_on_signal().map_err(|failure| failure.to_string())?;
-    let mut told = Told::new(&head.path, wanted.size(), &stop);
+    let mut progress = Progress::new(&head.path, wanted.size(), &stop);
     let made = wanted.build(&mut |entries| out.write_all(entries).map_err(wrong), &mut |bytes| {
-        told.tell(bytes, &partial)
+        progress.tell(bytes, &partial)
     });
-    told.live.end();
+    progress.live.end();
     head.index = Some(made?);
     let line = serde_json::to_vec(&head).expect("plain data becomes JSON");
     if line.len() as u64 >= PAGE {
@@ -113,7 +113,7 @@ fn make(kept: &Path, mut head: Head, wanted: &Indexing<'_>) -> Result<RowIndex, 
     out.write_all(&line).and_then(|()| out.write_all(b"\n")).map_err(wrong)?;
     out.into_inner().map_err(|error| wrong(error.into_error()))?;
     fs::rename(&partial.0, kept).map_err(wrong)?;
-    told.end();
+    progress.end();
     stop_at_once();
     let wanted = Head { index: None, ..head };
     open(kept, &wanted).map_err(|why| format!("its index {why} although it was just written"))
@@ -129,8 +129,8 @@ impl Drop for Partial {
     }
 }
 
-/// Tells how far the making is.
-struct Told<'a> {
+/// Prints the progress of an index in the making.
+struct Progress<'a> {
     path: &'a Path,
     size: u64,
     stop: &'a AtomicBool,
@@ -139,7 +139,7 @@ struct Told<'a> {
     live: Live,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Progress<'a> {
     fn new(path: &'a Path, size: u64, stop: &'a AtomicBool) -> Self {
         let begun = Instant::now();
         Self { path, size, stop, begun, last: begun, live: Live::new(false, false) }
@@ -152,7 +152,7 @@ impl<'a> Told<'a> {
             eprintln!("plimsoll: interrupted; no index is kept of {}", self.path.display());
             process::exit(verdict::exit::INTERRUPTED.into());
         }
-        if self.last.elapsed() >= TELL_EVERY {
+        if self.last.elapsed() >= PRINT_EVERY {
             self.last = Instant::now();
             let share = 100.0 * bytes as f64 / self.size.max(1) as f64;
             let rate = bytes as f64 / 1e6 / self.begun.elapsed().as_secs_f64();

@@ -20,7 +20,7 @@ use measure::clock::now_unix_ns;
 /// What becomes of a level for which files or ports would not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shortage {
-    /// It is refused before it starts, and what would do is said.
+    /// It is refused before it starts, with a message that says what would do.
     Refused,
     /// It runs, and connections that cannot be opened count as connect errors.
     Counted,
@@ -193,7 +193,7 @@ fn choose_io(asked: IoArg) -> Result<net::Io, Failure> {
     }
 }
 
-/// A proxy that the environment asks for would be what is measured; it is left out, and said.
+/// A proxy that the environment asks for would be what is measured; it is not used, and a notice says so.
 fn proxy_notice(tls: bool) -> Vec<String> {
     let names: &[&str] = if tls {
         &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]

@@ -37,7 +37,7 @@ pub struct ScriptRun {
 /// What the watchdog does, by where the command is.
 #[derive(Debug, Default)]
 struct Watch {
-    /// While workers call hooks: how the run is told to end.
+    /// While workers call hooks: how the run is made to end.
     driving: Mutex<Option<Driving>>,
     /// Whether a hook of a worker did not return.
     bitten: AtomicBool,
@@ -188,7 +188,7 @@ pub struct SiteParts {
     pub body: Option<Vec<u8>>,
 }
 
-/// What `requests` tells `done`: each worker's throughput every tenth of a second of the window.
+/// What `requests` of `done` is computed from: each worker's throughput every tenth of a second of the window.
 #[derive(Debug, Default)]
 pub struct Steps(Vec<(u64, u64)>);
 

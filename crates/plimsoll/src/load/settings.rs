@@ -1,5 +1,5 @@
-//! What holds for a load, value by value, and where each value comes from: a flag, the workload file,
-//! or nothing said.
+//! What holds for a load, value by value, and where each value comes from: a flag, the environment, the
+//! workload file, or a default.
 //!
 //! Owns which of them wins, and what no load can have. Plans are made of settings by [`plan`](super::plan).
 
@@ -13,13 +13,13 @@ use crate::load::shape::Shape;
 
 /// The window when nothing says how long it is.
 pub const DEFAULT_DURATION: Nanos = 10 * SECOND;
-/// After this time an attempt has failed, unless told otherwise.
+/// After this time an attempt has failed, by default.
 const DEFAULT_TIMEOUT: Nanos = 30 * SECOND;
-/// Seed of every draw, unless told otherwise.
+/// Seed of every draw, by default.
 const DEFAULT_SEED: u64 = 1;
-/// Connections, unless told otherwise.
+/// Connections, by default.
 const DEFAULT_CONNECTIONS: u64 = 10;
-/// Connections at most of a workload in an open loop, unless told otherwise; they are opened when
+/// Connections at most of a workload in an open loop, by default; they are opened when
 /// arrivals need them.
 const DEFAULT_CAP: u64 = 1_000;
 
@@ -32,7 +32,7 @@ pub enum Origin {
     Environment,
     /// The workload file.
     File,
-    /// Nothing was said.
+    /// Nothing sets it.
     Default,
 }
 
@@ -41,7 +41,7 @@ pub enum Origin {
 pub struct Setting<T> {
     /// What holds.
     pub value: T,
-    /// Who said so.
+    /// What set it.
     pub origin: Origin,
 }
 

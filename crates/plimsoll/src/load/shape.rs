@@ -50,7 +50,7 @@ impl Shape {
     }
 }
 
-/// Workers for so many connections: those asked for, or one for each allowed processor.
+/// Workers for a number of connections: those asked for, or one for each allowed processor.
 ///
 /// # Errors
 /// When more were asked for than have something to do, unless `clamp`.

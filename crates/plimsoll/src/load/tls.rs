@@ -38,7 +38,7 @@ const FIRST_BYTES: [u8; 2] = [0x15, 0x16];
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether TLS is spoken at an address (`127.0.0.1:8443`), found by beginning a handshake and leaving it. False where
-/// that cannot be told within two seconds.
+/// that is not known within two seconds.
 pub fn spoken_at(address: &str) -> bool {
     address.parse().is_ok_and(|address| begins_a_handshake(address).unwrap_or(false))
 }
@@ -99,7 +99,7 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
 /// Who names a file, what it is called there, and where it lies.
 type Named = (String, String, Result<PathBuf, String>);
 
-/// A file's bytes; who named it is told when there are none.
+/// A file's bytes; the error says what named it.
 fn bytes(named: Option<Named>) -> Result<Option<Vec<u8>>, Failure> {
     let Some((by, name, place)) = named else { return Ok(None) };
     match place.and_then(|path| input::read_at_most(&path, MOST_PEM)) {

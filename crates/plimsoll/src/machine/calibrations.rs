@@ -70,7 +70,7 @@ fn path(environment: &Environment, io: Io) -> Option<PathBuf> {
     Some(state.join("calibration").join(format!("{}.json", fingerprint(environment, io))))
 }
 
-/// What tells one machine from another: whatever changes how fast it is.
+/// What distinguishes one machine from another: whatever changes how fast it is.
 fn fingerprint(environment: &Environment, io: Io) -> String {
     let Environment { kernel, cpu_model, cpus, cpus_allowed, memory_bytes, .. } = environment;
     let version = env!("CARGO_PKG_VERSION");

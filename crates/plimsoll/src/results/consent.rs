@@ -26,8 +26,8 @@ const SCHEMA: &str = "plimsoll.begun/1";
 const LONGEST: u64 = 4 << 20;
 /// Records that are kept at most; the oldest go.
 const MOST: usize = 500;
-/// Up to this many bytes a file is told by its digest; a larger one, whose digest takes seconds, by its place on the
-/// disk and its times, of which nobody but root can set the last.
+/// Up to this many bytes a file is identified by its digest; a larger one, whose digest takes seconds, by its place
+/// on the disk and its times, of which nobody but root can set the last.
 const DIGESTED: u64 = 256 << 20;
 /// Characters of a folder's command that are shown.
 const SHOWN: usize = 4000;
@@ -49,7 +49,7 @@ struct Record {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Named {
     path: PathBuf,
-    /// What tells it from another; none where it is no regular file, whose content is never the same for sure.
+    /// What identifies it; none where it is no regular file, whose content is never the same for sure.
     content: Option<String>,
 }
 
@@ -91,7 +91,7 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
              changed), and a command stored in a folder is not run without your consent. The \
              folder names this command: `{}`. To run it, give it again with --resume {shown} \
              instead of --out",
-            told(stored)
+            shortened(stored)
         ));
     };
     if !record.files.is_empty()
@@ -111,13 +111,13 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
             "{} has changed since {shown} was written: if it is what you want to use, give the command again with \
              --resume {shown} instead of --out: `{}`",
             named.path.display(),
-            told(stored)
+            shortened(stored)
         )),
         None => Ok(record.command),
     }
 }
 
-fn told(command: &[String]) -> String {
+fn shortened(command: &[String]) -> String {
     let shell = report::shell(command);
     match shell.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}...", &shell[..at]),
@@ -137,7 +137,7 @@ fn read(path: &Path) -> Option<Record> {
     serde_json::from_slice(&bytes).ok().filter(|record: &Record| record.schema == SCHEMA)
 }
 
-/// What tells a file's content from any other.
+/// What identifies a file's content.
 fn content(path: &Path) -> io::Result<Option<String>> {
     let about = fs::metadata(path)?;
     if !about.is_file() {

@@ -8,10 +8,11 @@ use crate::args::Format;
 use crate::failure::{Failure, cannot_run};
 use crate::results::output;
 
-/// Prints a run, writes its files, and says how the command ends. `speaks_tls` tells whether TLS is spoken at an address.
+/// Prints a run, writes its files, and returns the exit code. `speaks_tls` finds out whether TLS is spoken at an
+/// address.
 ///
 /// # Errors
-/// When nothing was answered because the URL's scheme is not what the server speaks. Never because of
+/// When no response came because the URL's scheme is not what the server speaks. Never because of
 /// a file that cannot be written: the result is printed all the same.
 pub fn deliver(
     run: &Run,
@@ -25,7 +26,7 @@ pub fn deliver(
     if let Some(advice) = other_scheme(run) {
         return cannot_run(advice);
     }
-    // Many servers answer a request in the clear on a port of TLS, in the clear.
+    // Many servers respond in the clear to a request that comes in the clear on a port of TLS.
     if run.plan.tls.is_none() && run.totals.statuses.keys().eq(&[400]) {
         if run.plan.addresses.first().is_some_and(|address| speaks_tls(address)) {
             return cannot_run(format!("{}: {}", run.plan.url, engine::SPEAKS_TLS));
@@ -41,7 +42,7 @@ pub fn deliver(
     Ok(if printed && written || code != 0 { code } else { 1 })
 }
 
-/// What to do when nothing was answered because one side spoke TLS and the other did not.
+/// What to do when no response came because one side spoke TLS and the other did not.
 fn other_scheme(run: &Run) -> Option<String> {
     let met = run.totals.other_scheme.is_some() && run.totals.requests == 0;
     let scheme = if run.plan.tls.is_some() { engine::SPEAKS_NO_TLS } else { engine::SPEAKS_TLS };

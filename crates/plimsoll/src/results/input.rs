@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A run in a folder of its own.
+/// A run's file in its folder.
 pub const RUN_JSON: &str = "run.json";
-/// A sweep in a folder of its own.
+/// A sweep's file in its folder.
 pub const SWEEP_JSON: &str = "sweep.json";
 /// Bytes of one file at most: a sweep of a thousand levels takes less.
 const LARGEST: u64 = 1 << 30;
@@ -21,8 +21,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     read_at_most(path, LARGEST)
 }
 
-/// Reads a file of a result folder or of our own, of at most so many bytes. It may come from elsewhere: what is
-/// no regular file (a pipe that nobody writes to, a device) is not read.
+/// Reads a file of a result folder, or of Plimsoll's own folders, of `most` bytes at most. It may come from
+/// elsewhere: what is no regular file (a pipe that nobody writes to, a device) is not read.
 ///
 /// # Errors
 /// As [`read`].
@@ -49,18 +49,18 @@ pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
 /// As [`read`].
 pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
-    let told = file.metadata().map_err(|error| error.to_string())?.len();
+    let length = file.metadata().map_err(|error| error.to_string())?.len();
     let mut bytes = Vec::new();
-    if told <= most {
+    if length <= most {
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     }
-    if told > most || bytes.len() as u64 > most {
+    if length > most || bytes.len() as u64 > most {
         return Err(format!("more than {most} bytes, the limit for files read into memory"));
     }
     Ok(bytes)
 }
 
-/// The result of ours that a folder holds; a path that is no folder is itself.
+/// The result file in a folder; a path that is no folder is returned as it is.
 pub fn in_folder(path: &Path) -> Option<PathBuf> {
     if !path.is_dir() {
         return Some(path.to_owned());

@@ -22,8 +22,8 @@ use measure::clock::now_rfc3339;
 const NAME: &str = "plimsoll.lock";
 /// Bytes that are read of what a holder says.
 const LONGEST: u64 = 16 << 10;
-/// Characters of a holder's command that are told.
-const TOLD: usize = 200;
+/// Characters of a holder's command that are shown.
+const SHOWN: usize = 200;
 /// How often the file may be gone by the time it is locked.
 const TRIES: usize = 100;
 
@@ -121,15 +121,15 @@ fn sign(file: &mut File) -> io::Result<()> {
     file.write_all(&serde_json::to_vec(&holder).expect("plain data becomes JSON"))
 }
 
-/// Who holds it, as far as that is told.
+/// The error that the folder is locked; names the holder where its record can be read.
 fn taken(dir: &Path, file: &mut File) -> String {
-    let mut said = Vec::new();
-    let read = file.take(LONGEST).read_to_end(&mut said);
-    let holder: Option<Holder> = read.ok().and_then(|_| serde_json::from_slice(&said).ok());
+    let mut bytes = Vec::new();
+    let read = file.take(LONGEST).read_to_end(&mut bytes);
+    let holder: Option<Holder> = read.ok().and_then(|_| serde_json::from_slice(&bytes).ok());
     let who = holder.map_or_else(
         || "another command".to_owned(),
         |Holder { pid, since, command }| {
-            let (since, command) = (plain(&since, 40), plain(&command, TOLD));
+            let (since, command) = (plain(&since, 40), plain(&command, SHOWN));
             format!("process {pid} since {since} (`{command}`)")
         },
     );
@@ -146,11 +146,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_told_who_the_first_is() {
+    fn the_second_learns_who_the_first_is() {
         let dir = tempfile::tempdir().unwrap();
         let first = Lock::of_folder(dir.path()).unwrap();
-        let told = Lock::of_folder(dir.path()).unwrap_err().to_string();
-        assert!(told.contains(&format!("process {} since 2", process::id())), "{told}");
+        let refusal = Lock::of_folder(dir.path()).unwrap_err().to_string();
+        assert!(refusal.contains(&format!("process {} since 2", process::id())), "{refusal}");
         drop(Lock::of_job(dir.path(), "other").unwrap());
         drop(first);
         drop(Lock::of_folder(dir.path()).unwrap());
@@ -180,8 +180,8 @@ mod tests {
         let lock = Lock::of_folder(dir.path()).unwrap();
         let hostile = r#"{"pid":1,"since":"\u001b[2J","command":"\u001b]0;x\u0007"}"#;
         fs::write(dir.path().join(".plimsoll.lock"), hostile).unwrap();
-        let told = Lock::of_folder(dir.path()).unwrap_err().to_string();
-        assert!(told.contains("process 1") && !told.contains('\u{1b}'), "{told}");
+        let refusal = Lock::of_folder(dir.path()).unwrap_err().to_string();
+        assert!(refusal.contains("process 1") && !refusal.contains('\u{1b}'), "{refusal}");
         drop(lock);
     }
 }

@@ -32,7 +32,7 @@ pub fn make_folder(dir: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes files into `dir` and tells in one line of those that could not be; whether all were.
+/// Writes files into `dir`, and prints one line about those that could not be; whether all were.
 pub fn write_files<'a>(dir: &Path, files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> bool {
     let mut failed = Vec::new();
     let mut reason = None;
@@ -88,7 +88,7 @@ pub fn json(value: &impl serde::Serialize) -> String {
     if !text.contains(is_obeyed) {
         return text;
     }
-    // All such characters are of the basic plane, and outside of strings there are none.
+    // All these characters are of the basic plane, and outside of strings there are none.
     let escaped = |c: char| match is_obeyed(c) {
         true => format!("\\u{:04x}", u32::from(c)),
         false => c.to_string(),
@@ -97,7 +97,7 @@ pub fn json(value: &impl serde::Serialize) -> String {
 }
 
 /// Prints to standard output; whether that could be done. A reader that has gone (`| head`) is no
-/// failure; a full disk is one, and said.
+/// failure; a full disk is one, and reported.
 pub fn print(text: &str) -> bool {
     match screen::print(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

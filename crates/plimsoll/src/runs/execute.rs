@@ -40,7 +40,7 @@ pub fn execute(launch: &Launch, environment: Environment, live: &mut Live) -> Re
 }
 
 /// As [`execute`], with secrets masked in all that is kept of responses; the run ends early when one of the
-/// rules in `abort_on` strikes, and what `done` of a script is told of the workers' throughput is kept in
+/// rules in `abort_on` strikes, and the workers' throughput, for a script's `done`, is kept in
 /// `steps`.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! `--follow N`: where a URL leads that answers with redirects, found out before the load.
+//! `--follow N`: where a URL leads that responds with redirects, found out before the load.
 //!
 //! Redirects are never followed under load: that would measure two requests as one. And nothing is
 //! asked of an address that the user did not name: a redirect to another host, port or scheme is

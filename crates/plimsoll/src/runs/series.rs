@@ -1,6 +1,6 @@
 //! Runs one after another: the levels of a sweep, the steps of a search, the rounds of a comparison.
 //!
-//! Owns the rest between two of them, the live line's prefix, that what the user should know is told
+//! Owns the rest between two of them, the live line's prefix, that a notice to the user is printed
 //! once, and that a script's hooks are called for each run. Does not own which run comes next, nor what
 //! becomes of it.
 
@@ -26,7 +26,7 @@ use measure::machine;
 /// How often a rest looks for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// See the module.
+/// Makes runs one after another, and remembers which notices the user has seen.
 #[derive(Debug)]
 pub struct Series {
     /// Where progress is shown.
@@ -34,18 +34,18 @@ pub struct Series {
     /// What ends a run early.
     pub abort_on: AbortWatch,
     stop: Arc<AtomicBool>,
-    told: HashSet<String>,
+    shown: HashSet<String>,
 }
 
 impl Series {
     /// Before the first run. `stop` is raised by Ctrl-C.
     pub fn new(live: Live, stop: Arc<AtomicBool>) -> Self {
-        Self { live, abort_on: AbortWatch::default(), stop, told: HashSet::new() }
+        Self { live, abort_on: AbortWatch::default(), stop, shown: HashSet::new() }
     }
 
     /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
     /// come to an end before the run did: then nothing more can be run, the run says why it was
-    /// `halted`, and the user has been told.
+    /// `halted`, and the user has been informed.
     ///
     /// # Errors
     /// When it cannot be made in that shape, or not be carried out.
@@ -58,7 +58,7 @@ impl Series {
     ) -> Result<Run, Failure> {
         let (launch, notices) = prepared.level(shape, true, &self.stop)?;
         for notice in notices {
-            if self.told.insert(notice.clone()) {
+            if self.shown.insert(notice.clone()) {
                 eprintln!("plimsoll: {notice}");
             }
         }

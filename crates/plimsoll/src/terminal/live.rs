@@ -4,7 +4,7 @@ use model::Interval;
 
 use crate::terminal::screen;
 
-/// See the module.
+/// Prints the live line.
 #[derive(Debug)]
 pub struct Live {
     mode: Mode,

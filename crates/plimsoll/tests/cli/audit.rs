@@ -49,17 +49,17 @@ fn the_founding_tables_are_flagged_where_they_must_be() {
         let rows = document["files"][0]["rows"].as_array().unwrap().clone();
         assert_eq!(rows.len(), 14);
         folder.follows_schema("audit", &document);
-        let mut told = [0, 0];
+        let mut found = [0, 0];
         for (line, row) in table.lines().zip(&rows) {
             let figures: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
             let ratio = figures[1] * figures[2] / 1000.0 / figures[0];
             let codes = row["findings"].to_string();
             assert_eq!(row["verdict"] == "impossible", ratio > 1.05, "{line}: {row}");
             assert_eq!(codes.contains("idle_connections"), ratio <= 0.5, "{line}: {row}");
-            told[0] += usize::from(ratio > 1.05);
-            told[1] += usize::from(ratio <= 0.5);
+            found[0] += usize::from(ratio > 1.05);
+            found[1] += usize::from(ratio <= 0.5);
         }
-        assert_eq!(told, [impossible, idle], "{name}");
+        assert_eq!(found, [impossible, idle], "{name}");
     }
 }
 
@@ -102,7 +102,7 @@ fn several_tools_at_one_load_are_set_side_by_side() {
 }
 
 #[test]
-fn results_of_ours_are_judged_too_by_file_and_by_folder() {
+fn plimsolls_results_are_judged_too_by_file_and_by_folder() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/delay/5ms");
     folder.plimsoll(&format!("run {url} -c 4 -d 500ms -q --out one"));
@@ -119,7 +119,7 @@ fn results_of_ours_are_judged_too_by_file_and_by_folder() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
+fn unreadable_files_are_reported_and_the_rest_is_judged() {
     let folder = Folder::new();
     folder.put("story.txt", "Once upon a time\n");
     folder.put("empty.txt", "");

@@ -22,7 +22,7 @@ fn json(folder: &Folder, name: &str) -> Value {
     serde_json::from_str(&folder.text(name)).unwrap()
 }
 
-/// Asserts that a search ended with an answer, confirmed or not, and that exit code and words agree.
+/// Asserts that a search ended with a capacity, confirmed or not, and that exit code and words agree.
 #[track_caller]
 fn answered(ended: Ended) -> Ended {
     // Sentences are wrapped to the terminal's width.
@@ -129,7 +129,7 @@ fn a_kill_keeps_what_was_learnt_and_resume_goes_on() {
 }
 
 #[test]
-fn the_capacity_of_sessions_is_told_in_sessions_by_a_search_of_before_they_were_told_too() {
+fn the_capacity_of_sessions_is_in_sessions_for_a_search_without_that_field_too() {
     let (folder, target) = (Folder::new(), Target::start());
     let flow = "flows: [{name: visit, steps: [{path: /healthz}, {path: /bytes/1}]}]";
     folder.put("visits.yaml", format!("target: {}\n{flow}\n", target.url("")));
@@ -188,7 +188,7 @@ fn connections_that_are_all_in_use_are_never_taken_for_the_server() {
 }
 
 #[test]
-fn a_target_that_never_succeeds_is_told_at_once() {
+fn a_target_that_never_succeeds_is_reported_at_once() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/status/503");
     folder
@@ -238,8 +238,8 @@ fn throughput_is_asked_of_the_capacity() {
     assert_eq!(found["missed"], serde_json::json!(["qps>=2000"]));
     assert_eq!(found["objectives"], serde_json::json!(["p50<10s"]));
     let outcome = json(&folder, "out/search.json")["outcome"].to_string();
-    let told = ["qps>=2000 is missed: it carries ", "qps>=2000 is undecided: no more than "];
-    assert!(told.iter().any(|told| outcome.contains(told)), "{outcome}");
+    let endings = ["qps>=2000 is missed: it carries ", "qps>=2000 is undecided: no more than "];
+    assert!(endings.iter().any(|ending| outcome.contains(ending)), "{outcome}");
 }
 
 #[test]
@@ -271,8 +271,8 @@ fn contradictions_are_refused_in_one_line() {
     let course = format!("capacity {url} --slo founding {SHORT}");
     folder.plimsoll(&course).refuses(2, "give --hold 11s");
     let typo = format!("capacity {url} --slo p99<500");
-    let said = "--slo: column 8: ";
-    assert!(folder.plimsoll(&typo).ends(2).stderr.contains(said));
+    let wanted = "--slo: column 8: ";
+    assert!(folder.plimsoll(&typo).ends(2).stderr.contains(wanted));
     folder.put("search.json", r#"{"schema":"plimsoll.capacity/9"}"#);
     folder.plimsoll("capacity --resume .").refuses(1, "newer plimsoll");
 }

@@ -12,7 +12,7 @@ use crate::harness::{Folder, PLIMSOLL, Target};
 const SHORT: &str = "--rounds 3 -d 1s --rest 0s -c 200 -R 100 -q";
 
 #[test]
-fn a_slower_server_is_told_and_ends_with_99() {
+fn a_slower_server_is_reported_and_ends_with_99() {
     let (folder, target) = (Folder::new(), Target::start());
     // So far apart that no stall of a busy machine can make them alike.
     let (fast, slow) = (target.url("/delay/30ms"), target.url("/delay/2s"));

@@ -69,7 +69,7 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
         let line = ended.stdout.lines().find_map(|line| line.strip_prefix("report: "));
         line.expect("a report").trim_end_matches("/report.html").to_owned()
     };
-    // The same server twice, for a moment: whether it can be told is the machine's doing.
+    // The same server twice, for a moment: whether that is decided depends on the machine.
     let same = folder.plimsoll("diff --out last").prints("best against best");
     assert!([0, 98, 99].contains(&same.code), "{same:?}");
     folder.has(&["last/report.html"]);

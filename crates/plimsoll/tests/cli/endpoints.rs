@@ -27,8 +27,7 @@ fn users(folder: &Folder, target: &Target) {
     );
 }
 
-/// Ten endpoints that answer at once, and one that takes 130 ms and has so much of the load beside
-/// a weight of 10 of each other.
+/// Ten endpoints of weight 10 that respond at once, and one of weight `weight` that takes 130 ms.
 fn eleven(folder: &Folder, target: &Target, weight: u32) {
     let mut text = format!("target: {}\nendpoints:\n", target.url(""));
     for nth in 0..10 {
@@ -57,7 +56,7 @@ fn each_endpoint_has_its_share_and_cost() {
     let shares: f64 = (0..3).map(|at| of(at, "share")).sum();
     assert!((shares - 1.0).abs() < 0.001, "{line:#}");
     assert!(of(1, "service_mean_ns") >= 1e6, "{line:#}");
-    // What one request costs is told in requests of the mix: by their shares they come to one.
+    // A cost is in requests of the mix: weighted by share, the costs sum to one.
     let mean: f64 = (0..3).map(|at| of(at, "share") * of(at, "cost")).sum();
     assert!((mean - 1.0).abs() < 0.03, "{mean}");
 }
@@ -103,11 +102,11 @@ fn the_ten_busiest_count_and_the_eleventh_does_not() {
     if ended.code != 98 {
         ended.ends(99);
         let outcome = found(&folder, "out-busy/search.json")["outcome"].to_string();
-        let told = [
+        let wanted = [
             "the objectives are never met (GET /slow: mean<=100ms): best level tried: ",
             ", where GET /slow: mean<=100ms was ",
         ];
-        assert!(told.iter().all(|told| outcome.contains(told)), "{outcome}");
+        assert!(wanted.iter().all(|wanted| outcome.contains(wanted)), "{outcome}");
     }
     assert!(!folder.path().join("out-busy/capacity.json").exists());
 }

@@ -9,12 +9,12 @@ use crate::harness::{Folder, Target};
 fn without_arguments_help_is_printed() {
     let folder = Folder::new();
     folder.plimsoll("").ends(0).prints("Usage: plimsoll");
-    let told = folder.plimsoll("http://127.0.0.1:1/x");
-    told.refuses(2, "use `plimsoll run http://127.0.0.1:1/x`");
+    let ended = folder.plimsoll("http://127.0.0.1:1/x");
+    ended.refuses(2, "use `plimsoll run http://127.0.0.1:1/x`");
 }
 
 #[test]
-fn a_file_for_another_command_is_answered_by_its_name() {
+fn a_file_for_another_command_names_that_command() {
     let folder = Folder::new();
     folder.put("x.curl", "curl -H 'A: b' http://127.0.0.1:1/");
     folder.put("wrk.txt", "Running 10s test @ http://127.0.0.1:1/");

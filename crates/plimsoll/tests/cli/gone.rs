@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::harness::{Folder, PLIMSOLL, Target};
 
-/// The command's end, whose server is killed once the file `there` has so many lines.
+/// How a command ended whose server is killed once the file `there` has `lines` lines.
 fn killed(
     folder: &Folder,
     target: Target,
@@ -80,7 +80,7 @@ fn a_run_says_since_when_and_in_whose_words() {
 }
 
 #[test]
-fn how_much_absence_is_borne_can_be_said() {
+fn how_much_absence_is_borne_can_be_set() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/delay/2ms");
     let line = format!("run -c 8 -d 6s --slo available>=1% --out out {url}");

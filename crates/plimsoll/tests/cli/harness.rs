@@ -1,4 +1,4 @@
-//! A folder of its own, a server, and the program run in it.
+//! A temporary folder, a server, and the program run in it.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -92,7 +92,7 @@ impl Folder {
     }
 }
 
-/// wrk itself, to be compared with; where it is missing that is said.
+/// wrk itself, to be compared with; where it is missing a line says so.
 pub fn real_wrk() -> Option<PathBuf> {
     needs::has("wrk").then(|| needs::path("wrk")).flatten()
 }
@@ -168,7 +168,7 @@ impl Ended {
     }
 }
 
-/// `plimsoll target` on a port of its own, ended on drop.
+/// `plimsoll target` on a free port, ended on drop.
 #[derive(Debug)]
 pub struct Target {
     child: Child,

@@ -12,7 +12,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/requests/data").join(name)
 }
 
-/// A folder with such a file in it.
+/// A folder with a file of this name in it.
 fn folder_with(name: &str) -> Folder {
     let folder = Folder::new();
     folder.put(name, fs::read(data(name)).expect("a sample"));
@@ -33,9 +33,9 @@ fn the_workload_goes_to_standard_output_and_the_notes_beside_it() {
         assert!(ended.stdout.contains("target: http"), "{ended:#?}");
         let last = ended.stderr.lines().last().unwrap();
         assert!(last.ends_with("not converted"), "{last}");
-        let told = ended.stderr.lines().filter(|line| line.starts_with("not converted: "));
+        let notes = ended.stderr.lines().filter(|line| line.starts_with("not converted: "));
         let counted = last.rsplit("; ").next().unwrap().split(' ').next().unwrap();
-        assert_eq!(told.count().to_string(), counted, "{ended:#?}");
+        assert_eq!(notes.count().to_string(), counted, "{ended:#?}");
         for line in ended.stderr.lines().filter(|line| line.starts_with("not converted: ")) {
             assert!(ended.stdout.contains(line), "no comment says `{line}`: {ended:#?}");
         }

@@ -13,7 +13,7 @@
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `pools`: rows that come once over kills, and files of rows that change.
 //! - `safety`: folders from elsewhere, two commands in one folder, secrets, text that terminals obey.
-//! - `refused`: what is wrong with inputs, said in one line.
+//! - `refused`: inputs with errors, reported in one line.
 
 mod audit;
 mod capacity;

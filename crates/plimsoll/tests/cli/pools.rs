@@ -26,7 +26,7 @@ fn workload(folder: &Folder, server: &Recorder, order: &str) {
     );
 }
 
-/// `rows` rows, each with a cell that has so many bytes and a line end.
+/// `rows` rows, each with a cell of `filling` bytes and a line end.
 fn users(folder: &Folder, rows: u64, filling: usize) {
     let filling = "x".repeat(filling);
     let mut text = "id,note\n".to_owned();
@@ -47,7 +47,7 @@ fn seen(server: &Recorder) -> Vec<u64> {
     rows.collect()
 }
 
-/// Waits until the server has seen so many rows; those.
+/// Waits until the server has seen `rows` rows, and returns them.
 fn wait_for(server: &Recorder, rows: usize) -> Vec<u64> {
     let until = Instant::now() + Duration::from_secs(30);
     let mut all = Vec::new();
@@ -64,12 +64,12 @@ fn doubtful(folder: &Folder) -> BTreeSet<u64> {
     let text = folder.text("out/maybe-used.csv");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("pool,first_row,last_row"));
-    let stretch = |line: &str| {
+    let range = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
         assert_eq!(cells[0], "\"user\"");
         (cells[1].parse::<u64>().unwrap() - 1)..cells[2].parse().unwrap()
     };
-    lines.flat_map(stretch).collect()
+    lines.flat_map(range).collect()
 }
 
 fn go_on_after_a_kill(rows: u64, filling: usize, before: usize) {
@@ -116,7 +116,7 @@ fn rows_by_windows_go_on_after_a_kill() {
     go_on_after_a_kill(20_000, 3_500, 3_000);
 }
 
-/// Waits until the folder's record of a series has so many levels or steps, and more rows were used
+/// Waits until the folder's record of a series has `done` levels or steps, and more rows were used
 /// after that.
 fn wait_into(
     child: &mut Child,
@@ -144,12 +144,12 @@ fn wait_into(
     rows
 }
 
-/// Kills a series of loads when it has so many levels or steps, goes on with it, kills that, and goes on
-/// to its end.
+/// Kills a series of loads when it has `kills[0]` levels or steps, resumes it, kills that at `kills[1]`, and
+/// resumes it to its end.
 fn kill_a_series(rows: u64, filling: usize, line: &str, kills: [usize; 2]) {
     const WORKERS: u64 = 4;
     /// Rows that a worker takes at once, at most.
-    const LOT: u64 = 64;
+    const RANGE: u64 = 64;
     // Slow enough that the probe of a search leaves rows for what comes after it.
     let (folder, server) = (Folder::new(), Recorder::taking(Duration::from_millis(2)));
     workload(&folder, &server, "unique");
@@ -183,11 +183,11 @@ fn kill_a_series(rows: u64, filling: usize, line: &str, kills: [usize; 2]) {
     assert!(!came.is_empty(), "{ended:#?}");
     let used = note(came, &listed);
     let doubts = listed.len() as u64;
-    assert!((1..=2 * WORKERS * LOT).contains(&doubts), "{doubts} rows in doubt");
+    assert!((1..=2 * WORKERS * RANGE).contains(&doubts), "{doubts} rows in doubt");
     // But for what the last workers held when they were done.
     let furthest = *used.last().unwrap();
     let lost = (0..furthest).filter(|row| !used.contains(row) && !listed.contains(row)).count();
-    assert!(lost as u64 <= WORKERS * LOT, "{lost} rows neither used nor in doubt");
+    assert!(lost as u64 <= WORKERS * RANGE, "{lost} rows neither used nor in doubt");
 }
 
 const SWEEP: &str = "sweep w.yaml --rates 400,500,600,700 -c 8 -d 400ms --rest 0s";
@@ -264,13 +264,13 @@ fn an_index_is_made_once_and_anew_when_it_will_not_do() {
     let (folder, server) = (Folder::new(), Recorder::start());
     workload(&folder, &server, "random");
     users(&folder, 20_000, 3_500);
-    let run = |told: &str| {
+    let run = |wanted: &str| {
         let mut command =
             folder.command(Path::new(PLIMSOLL), "run w.yaml -n 2000 -q --format json");
         let output = command.env("XDG_CACHE_HOME", folder.path()).output().expect("it starts");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!([Some(0), Some(98)].contains(&output.status.code()), "{stderr}");
-        assert!(stderr.contains(told), "no `{told}`: {stderr}");
+        assert!(stderr.contains(wanted), "no `{wanted}`: {stderr}");
         let rows: BTreeSet<u64> = seen(&server).into_iter().collect();
         // Of 2,000 draws out of 20,000 rows, about 97 rows come again.
         assert!(rows.len() > 1_800 && rows.last() < Some(&20_000), "{} rows", rows.len());
@@ -360,14 +360,14 @@ fn ctrl_c_after_an_index_is_made_ends_the_command_and_keeps_the_index() {
 }
 
 #[test]
-fn a_quote_that_is_never_closed_is_told_with_its_place() {
+fn a_quote_that_is_never_closed_is_reported_with_its_place() {
     let folder = Folder::new();
     let pool = "target: http://127.0.0.1:9\npools: {u: {file: u.csv, order: sequential}}\n\
                 endpoints: [{path: '/${u.id}'}]\n";
     folder.put("w.yaml", pool);
     folder.put("u.csv", "id,name\n1,ann\n2,\"bob\n3,eve\n");
-    let told = "u.csv:3: a quote opened in line 3, column 3 is never closed";
-    folder.plimsoll("plan w.yaml").refuses(2, told);
+    let wanted = "u.csv:3: a quote opened in line 3, column 3 is never closed";
+    folder.plimsoll("plan w.yaml").refuses(2, wanted);
 }
 
 #[test]
@@ -380,6 +380,6 @@ fn json_lines_that_are_too_large_are_refused_with_the_limit() {
     let file = File::options().write(true).open(folder.path().join("u.jsonl")).unwrap();
     // It has no bytes on the disk.
     file.set_len((1 << 30) + 1).unwrap();
-    let told = "u.jsonl has 1073741825 bytes, and JSON lines are held in memory, 1073741824 bytes";
-    folder.plimsoll("plan w.yaml").refuses(2, told);
+    let why = "u.jsonl has 1073741825 bytes, and JSON lines are held in memory, 1073741824 bytes";
+    folder.plimsoll("plan w.yaml").refuses(2, why);
 }

@@ -1,4 +1,4 @@
-//! A server that answers and writes down what came, byte for byte. A thread a connection, and no code
+//! A server that responds and records what came, byte for byte. A thread a connection, and no code
 //! of the program under test.
 
 use std::io::{Read, Write};
@@ -37,7 +37,7 @@ impl Came {
 
 type Log = Arc<Mutex<Vec<Came>>>;
 
-/// The server: on one port of 127.0.0.1 and 127.0.0.2. `/login` is answered with a token, all else
+/// The server: on one port of 127.0.0.1 and 127.0.0.2. `/login` responds with a token, all else
 /// with `ok`.
 #[derive(Debug)]
 pub struct Recorder {
@@ -52,7 +52,7 @@ impl Recorder {
         Self::taking(Duration::ZERO)
     }
 
-    /// One that takes its time for each piece that it reads, so that connections bound what it answers.
+    /// One that takes its time for each piece that it reads, so that connections bound its throughput.
     pub fn taking(time: Duration) -> Self {
         let first = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = first.local_addr().expect("its address").port();

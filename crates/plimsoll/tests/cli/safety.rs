@@ -75,17 +75,17 @@ impl Folder {
 }
 
 #[test]
-fn nothing_that_a_folder_says_is_carried_out() {
+fn no_command_in_a_folder_is_carried_out() {
     let (folder, target) = (Folder::new(), Target::start());
     scripted_sweep(&folder, &target);
     let out = folder.path().join("out");
     copy(&out, &folder.path().join("moved"));
-    let told = folder.plimsoll("sweep --resume moved");
+    let ended = folder.plimsoll("sweep --resume moved");
     assert!(
-        told.stderr.contains("-s s.lua") && told.stderr.contains("--resume moved"),
-        "{told:#?}"
+        ended.stderr.contains("-s s.lua") && ended.stderr.contains("--resume moved"),
+        "{ended:#?}"
     );
-    told.refuses(2, "not run without your consent");
+    ended.refuses(2, "not run without your consent");
     folder.has_no_mark();
     // Its own folder, with another command in it.
     let json = folder.text("out/sweep.json");
@@ -161,7 +161,7 @@ fn files_are_their_owner_s_and_links_in_a_folder_lead_nowhere() {
     assert_eq!(folder.text("victim"), "untouched");
 }
 
-/// A server that answers every request with 500 and what it was sent.
+/// A server that responds to every request with 500 and what it was sent.
 fn echoing() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -236,7 +236,7 @@ fn samples_of_failed_responses_hold_no_secret_and_no_escape_sequence() {
 }
 
 #[test]
-fn what_a_result_or_a_script_says_is_obeyed_by_no_terminal() {
+fn control_sequences_of_results_and_scripts_reach_no_terminal() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
     folder.plimsoll(&format!("run {url} -c 1 -n 5 --out out -q")).measured();

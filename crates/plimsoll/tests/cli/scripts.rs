@@ -13,7 +13,7 @@ struct Did {
     ended: Ended,
 }
 
-/// Runs `script` under Debian's wrk, if it is there, and under ours; each must do what `check` says,
+/// Runs `script` under Debian's wrk, if it is there, and under Plimsoll as `wrk`; each must do what `check` says,
 /// and what it returns must be the same.
 fn same<T: PartialEq + std::fmt::Debug>(
     script: &str,
@@ -67,7 +67,7 @@ fn auth() {
         response = function(status, headers, body)
             if not token and status == 200 then token = headers['X-Token'] end
         end";
-    let told = same(script, "-t1 -c1 -d1s", "/start", |did| {
+    let seen = same(script, "-t1 -c1 -d1s", "/start", |did| {
         let rest = did.came[1].parts();
         assert!(did.came[1..].iter().all(|one| one.parts() == rest));
         let host = |line: &String| !line.starts_with("Host");
@@ -77,9 +77,9 @@ fn auth() {
         };
         (of(&did.came[0]), of(&did.came[1]))
     });
-    assert_eq!(told.0.0, "GET /login HTTP/1.1");
-    assert_eq!(told.1.0, "GET /mine HTTP/1.1");
-    assert_eq!(told.1.1, ["X-Auth-Token: t0ken"]);
+    assert_eq!(seen.0.0, "GET /login HTTP/1.1");
+    assert_eq!(seen.1.0, "GET /mine HTTP/1.1");
+    assert_eq!(seen.1.1, ["X-Auth-Token: t0ken"]);
 }
 
 #[test]
@@ -91,21 +91,21 @@ fn counter() {
             wrk.headers['X-Count'] = n
             return wrk.format(nil, '/' .. n)
         end";
-    let told = same(script, "-t1 -c1 -d1s", "/", |did| {
+    let seen = same(script, "-t1 -c1 -d1s", "/", |did| {
         (paths(did, 5), did.came[3].parts().1.into_iter().find(|line| line.starts_with("X-Count")))
     });
-    assert_eq!(told.0, ["/2", "/3", "/4", "/5", "/6"]);
-    assert_eq!(told.1.as_deref(), Some("X-Count: 5"));
+    assert_eq!(seen.0, ["/2", "/3", "/4", "/5", "/6"]);
+    assert_eq!(seen.1.as_deref(), Some("X-Count: 5"));
 }
 
 #[test]
 fn delay() {
     let script = "function delay() return 150 end";
-    let told = same(script, "-t1 -c2 -d1s", "/", |did| {
+    let seen = same(script, "-t1 -c2 -d1s", "/", |did| {
         // A loaded machine may come late, never early: seven a second of each connection, and the first.
         (1..=16).contains(&did.came.len())
     });
-    assert!(told);
+    assert!(seen);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn pipeline() {
             all = table.concat(r)
         end
         request = function() return all end";
-    let told = same(script, "-t1 -c2 -d1s", "/", |did| {
+    let seen = same(script, "-t1 -c2 -d1s", "/", |did| {
         let first = did.came[0].conn;
         let of: Vec<_> = did.came.iter().filter(|one| one.conn == first).collect();
         let together = of.chunks_exact(3).all(|burst| burst[0].at == burst[2].at);
@@ -127,7 +127,7 @@ fn pipeline() {
         (together, paths)
     });
     let expected = ["/?one", "/?two", "/?three", "/?one", "/?two", "/?three", "/?one"];
-    assert_eq!((told.0, told.1), (true, expected.map(String::from).into()));
+    assert_eq!((seen.0, seen.1), (true, expected.map(String::from).into()));
 }
 
 #[test]
@@ -136,14 +136,14 @@ fn post() {
         wrk.method = 'POST'
         wrk.body = 'foo=bar&baz=quux'
         wrk.headers['Content-Type'] = 'application/x-www-form-urlencoded'";
-    let told = same(script, "-t1 -c1 -d1s", "/form", |did| {
+    let seen = same(script, "-t1 -c1 -d1s", "/form", |did| {
         let (line, headers, body) = did.came[0].parts();
         assert!(did.came.iter().all(|one| one.text.len() == did.came[0].text.len()));
         let host = |line: &String| !line.starts_with("Host");
         (line, headers.into_iter().filter(host).collect::<Vec<_>>(), body)
     });
-    assert_eq!((told.0.as_str(), told.2.as_str()), ("POST /form HTTP/1.1", "foo=bar&baz=quux"));
-    assert!(told.1.contains(&"Content-Length: 16".to_owned()), "{told:?}");
+    assert_eq!((seen.0.as_str(), seen.2.as_str()), ("POST /form HTTP/1.1", "foo=bar&baz=quux"));
+    assert!(seen.1.contains(&"Content-Length: 16".to_owned()), "{seen:?}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn report() {
             print(latency.min <= latency.mean, latency.mean <= latency.max, latency.stdev >= 0)
             print(#latency > 0, latency(1) > 0, requests.mean > 0)
         end";
-    let told = same(script, "-t2 -c4 -d1s", "/", |did| {
+    let seen = same(script, "-t2 -c4 -d1s", "/", |did| {
         let number = |needle: &str| {
             let line = did.ended.stdout.lines().find(|line| line.contains(needle)).expect(needle);
             line.split_whitespace().next().expect("a word").parse::<u64>().expect("a number")
@@ -170,7 +170,7 @@ fn report() {
         assert_eq!(number("requests in"), number("bytes"));
         shape(&did.ended)
     });
-    assert_eq!(told[told.len() - 3..], ["N N N N N", "true true true", "true true true"]);
+    assert_eq!(seen[seen.len() - 3..], ["N N N N N", "true true true", "true true true"]);
 }
 
 #[test]
@@ -194,13 +194,13 @@ fn setup() {
                 print(('thread %d: %s'):format(thread:get('id'), tostring(made >= got and got > 0)))
             end
         end";
-    let told = same(script, "-t2 -c2 -d1s", "/ -- a b", |did| {
+    let seen = same(script, "-t2 -c2 -d1s", "/ -- a b", |did| {
         let printed = did.ended.stdout.lines().filter(|line| line.starts_with("thread"));
         printed.map(str::to_owned).collect::<Vec<_>>()
     });
     let created = [1, 2].map(|id| format!("thread {id} created with a,b"));
-    assert_eq!(told[..2], created);
-    assert_eq!(told[2..], ["thread 1: true", "thread 2: true"]);
+    assert_eq!(seen[..2], created);
+    assert_eq!(seen[2..], ["thread 1: true", "thread 2: true"]);
 }
 
 #[test]
@@ -211,12 +211,12 @@ fn stop() {
             if count == 10 then wrk.thread:stop() end
             count = count + 1
         end";
-    let told = same(script, "-t2 -c2 -d1s", "/", |did| {
+    let seen = same(script, "-t2 -c2 -d1s", "/", |did| {
         let line = did.ended.stdout.lines().find(|line| line.contains("requests in"));
         let line = line.expect("a count").split_whitespace().next().expect("a word");
         (did.came.len(), line.to_owned())
     });
-    assert_eq!(told, (20, "20".to_owned()));
+    assert_eq!(seen, (20, "20".to_owned()));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn several_addresses() {
             thread.addr = addrs[1]
         end
         function init() print(tostring(wrk.thread.addr):match('^[^:]+')) end";
-    let told = same(script, "-t2 -c4 -d1s", "/", |did| {
+    let seen = same(script, "-t2 -c4 -d1s", "/", |did| {
         let mut hosts: Vec<String> = did.came.iter().map(|one| one.to.ip().to_string()).collect();
         hosts.sort();
         hosts.dedup();
@@ -238,8 +238,8 @@ fn several_addresses() {
             did.ended.stdout.lines().filter(|line| line.contains('\t') || line.starts_with("127"));
         (hosts, printed.map(str::to_owned).collect::<Vec<_>>())
     });
-    assert_eq!(told.0, ["127.0.0.1", "127.0.0.2"]);
-    assert_eq!(told.1, ["1\ttrue\t1", "127.0.0.1", "1\ttrue\t1", "127.0.0.2"]);
+    assert_eq!(seen.0, ["127.0.0.1", "127.0.0.2"]);
+    assert_eq!(seen.1, ["1\ttrue\t1", "127.0.0.1", "1\ttrue\t1", "127.0.0.2"]);
 }
 
 /// `plimsoll run` with a script; its words besides.
@@ -272,16 +272,16 @@ fn a_hook_that_never_returns_ends_the_run_with_what_there_is() {
                   if n == 50 then while true do n = n + 1 end end\nend";
     let (folder, ended) = ours(script, "-t2 -c2 -d30s --out out");
     let ended = ended.ends(1).prints("requests in");
-    let told = "x.lua: response() had not returned after 1 s";
-    assert!(ended.stderr.contains(told), "{ended:#?}");
+    let wanted = "x.lua: response() had not returned after 1 s";
+    assert!(ended.stderr.contains(wanted), "{ended:#?}");
     folder.has(&["out/run.json", "out/report.html"]);
     let run: serde_json::Value = serde_json::from_str(&folder.text("out/run.json")).unwrap();
-    assert_eq!(run["halted"].as_str(), Some(told));
+    assert_eq!(run["halted"].as_str(), Some(wanted));
     for hook in ["init", "setup", "done"] {
         let (_, ended) = ours(&format!("function {hook}() while true do end end"), "-d1s");
-        let told = format!("x.lua: {hook}() had not returned after 1 s");
+        let wanted = format!("x.lua: {hook}() had not returned after 1 s");
         let ended = ended.ends(1);
-        assert!(ended.stderr.contains(&told), "{ended:#?}");
+        assert!(ended.stderr.contains(&wanted), "{ended:#?}");
     }
 }
 
@@ -299,42 +299,42 @@ fn the_last_interval_of_a_worker_that_is_stuck_is_kept() {
         let run: serde_json::Value = serde_json::from_str(&folder.text("out/run.json")).unwrap();
         let totals = &run["totals"];
         let of = |name: &str| totals[name].as_u64().unwrap();
-        // The fiftieth was answered, but never looked at to its end. In an open loop those that were
-        // due meanwhile, before anybody noticed, wait in vain.
+        // The fiftieth request got its response, but `response()` never returned for it. In an open loop
+        // requests that were due until the watchdog noticed stay unsent.
         assert_eq!((of("requests"), of("succeeded"), of("unfinished")), (49, 49, 1), "{totals}");
         assert_eq!(of("attempts"), 50 + of("unsent"), "{totals}");
     }
 }
 
 /// Where there is more than one run, the first that a script or a pool ends is the last: what happened
-/// is told, what was measured is kept, and it is no success.
+/// is reported, what was measured is kept, and the exit code is not 0.
 #[test]
 fn what_ends_a_run_before_its_time_ends_a_series() {
     let failing = "local n = 0\nfunction response()\n  n = n + 1\n  \
                    if n == 50 then error('enough') end\nend";
     let endless = failing.replace("error('enough')", "while true do n = n + 1 end");
-    let told = [
+    let cases = [
         (failing.to_owned(), "x.lua:4: enough (in response())"),
         (endless, "x.lua: response() had not returned after 1 s"),
         ("function done()\n  error('no')\nend".to_owned(), "x.lua:2: no (in done())"),
     ];
-    for (script, told) in told {
+    for (script, wanted) in cases {
         let (folder, server) = (Folder::new(), Recorder::start());
         folder.put("x.lua", script);
         let url = server.url("/");
         let line = |line: &str| folder.plimsoll(&format!("{line} -q -s x.lua -t1")).ends(1);
         let sweep = line(&format!("sweep {url} --levels 1,2 -d 5s --rest 0s --out sweep"));
-        assert!(sweep.stderr.contains(told), "{sweep:#?}");
+        assert!(sweep.stderr.contains(wanted), "{sweep:#?}");
         assert!(sweep.stdout.contains("1 connection ended early"), "{sweep:#?}");
         let kept: serde_json::Value =
             serde_json::from_str(&folder.text("sweep/sweep.json")).unwrap();
         assert_eq!(kept["levels"].as_array().map(Vec::len), Some(1), "{kept}");
-        assert!(kept["ended"].as_str().is_some_and(|why| why.contains(told)), "{kept}");
+        assert!(kept["ended"].as_str().is_some_and(|why| why.contains(wanted)), "{kept}");
         let capacity = line(&format!("capacity {url} --budget 20s --slo p99<1s --out capacity"));
-        assert!(capacity.stderr.contains(told), "{capacity:#?}");
+        assert!(capacity.stderr.contains(wanted), "{capacity:#?}");
         folder.has(&["capacity/search.json", "capacity/steps/01-idle-1.json"]);
         let compare = line(&format!("compare {url} {url} -c 1 -d 5s --rounds 1 --out compare"));
-        assert!(compare.stderr.contains(told), "{compare:#?}");
+        assert!(compare.stderr.contains(wanted), "{compare:#?}");
         folder.has(&["compare/compare.json", "compare/round-01-A/run.json"]);
     }
 }

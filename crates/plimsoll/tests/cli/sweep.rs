@@ -22,7 +22,7 @@ const FILES: [&str; 7] = [
     "out/report.html",
 ];
 
-/// Levels so many that a kill after the first finds some left, whatever keeps the test from running.
+/// Enough levels that a kill after the first finds some left, however long the test is kept from running.
 const MANY: usize = 25;
 
 fn levels(folder: &Folder) -> Vec<f64> {
@@ -142,7 +142,7 @@ fn a_report_is_made_anew_from_the_folder() {
 }
 
 #[test]
-fn one_processor_is_said_to_be_shared() {
+fn one_processor_is_reported_as_shared() {
     let folder = Folder::new();
     let line = format!("-c 0 {PLIMSOLL} sweep --levels 4 -d 300ms -q");
     let ended = folder.run(Path::new("taskset"), &line);
@@ -207,8 +207,8 @@ fn a_rule_ends_the_level_and_the_sweep() {
     let output = command.args(line).arg("mean>1us for 1s").output().unwrap();
     assert_eq!(output.status.code(), Some(99), "{output:?}");
     let text = String::from_utf8_lossy(&output.stdout);
-    let told = "The sweep ended here: --abort-on 'mean>1us for 1s' triggered at 2 connections: ";
-    assert!(text.contains(told), "{text}");
+    let wanted = "The sweep ended here: --abort-on 'mean>1us for 1s' triggered at 2 connections: ";
+    assert!(text.contains(wanted), "{text}");
     let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
     assert_eq!(sweep["levels"].as_array().unwrap().len(), 1);
     assert_eq!(sweep["levels"][0]["run"]["aborted"]["rule"], "mean>1us for 1s");

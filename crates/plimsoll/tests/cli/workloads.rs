@@ -37,7 +37,7 @@ fn json(ended: &Ended) -> Value {
 }
 
 #[test]
-fn a_plan_tells_where_each_value_comes_from_and_sends_nothing() {
+fn a_plan_shows_where_each_value_comes_from_and_sends_nothing() {
     let folder = Folder::new();
     // Nobody listens there.
     mixed(&folder, "http://127.0.0.1:9");
@@ -49,12 +49,12 @@ fn a_plan_tells_where_each_value_comes_from_and_sends_nothing() {
         let line = line.unwrap_or_else(|| panic!("no {name}: {plan:#}"));
         (line["value"].as_str().unwrap().to_owned(), line["origin"].as_str().unwrap().to_owned())
     };
-    let told = |value: &str, origin: &str| (value.to_owned(), origin.to_owned());
-    assert_eq!(of("loop"), told("open, 80 arrivals a second", "file"));
-    assert_eq!(of("scale"), told("2, 40/s before", "flag"));
-    assert_eq!(of("time-out"), told("2s", "flag"));
-    assert_eq!(of("seed"), told("7", "file"));
-    assert_eq!(of("success"), told("100-399", "default"));
+    let set = |value: &str, origin: &str| (value.to_owned(), origin.to_owned());
+    assert_eq!(of("loop"), set("open, 80 arrivals a second", "file"));
+    assert_eq!(of("scale"), set("2, 40/s before", "flag"));
+    assert_eq!(of("time-out"), set("2s", "flag"));
+    assert_eq!(of("seed"), set("7", "file"));
+    assert_eq!(of("success"), set("100-399", "default"));
     assert_eq!(plan["writes"]["share"], 0.25);
     // 80/s over half a second, a quarter of them.
     assert_eq!(plan["writes"]["requests"], 10);
@@ -74,11 +74,11 @@ fn a_plan_tells_where_each_value_comes_from_and_sends_nothing() {
 fn secrets_are_masked_and_asked_for() {
     let folder = Folder::new();
     shop(&folder, "http://127.0.0.1:9");
-    let told = with_password(&folder, "plan shop.yaml").ok();
-    assert!(told.stdout.contains("From the environment: SHOP_PASSWORD"), "{told:#?}");
-    assert!(told.stdout.contains("\"password\":\"***\""), "{told:#?}");
+    let shown = with_password(&folder, "plan shop.yaml").ok();
+    assert!(shown.stdout.contains("From the environment: SHOP_PASSWORD"), "{shown:#?}");
+    assert!(shown.stdout.contains("\"password\":\"***\""), "{shown:#?}");
     let body = |line: &&str| line.contains("\"password\"");
-    assert!(told.stdout.lines().filter(body).all(|line| !line.contains("secret")), "{told:#?}");
+    assert!(shown.stdout.lines().filter(body).all(|line| !line.contains("secret")), "{shown:#?}");
     folder.plimsoll("plan shop.yaml").refuses(2, "`SHOP_PASSWORD` is not set");
     let url = folder.plimsoll("plan http://127.0.0.1:9/a?token=x -H Cookie:sid=y").ok();
     assert!(url.stdout.contains("  GET /a?token=*** HTTP/1.1\n"), "{url:#?}");
@@ -86,7 +86,7 @@ fn secrets_are_masked_and_asked_for() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn faults_are_reported_with_their_place() {
     let folder = Folder::new();
     folder.put(
         "wrong.yaml",
@@ -112,7 +112,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn objectives_of_a_file_are_told_with_their_place() {
+fn wrong_objectives_of_a_file_are_reported_with_their_place() {
     let folder = Folder::new();
     folder.put(
         "w.yaml",
@@ -123,10 +123,10 @@ fn objectives_of_a_file_are_told_with_their_place() {
     );
     for command in ["plan", "run", "sweep", "capacity"] {
         let ended = folder.plimsoll(&format!("{command} w.yaml")).ends(2);
-        let told: Vec<&str> = ended.stderr.lines().collect();
-        assert!(told[0].contains("w.yaml:2:24: `p99<`: a limit is expected here"), "{ended:#?}");
-        assert!(told[1].starts_with("w.yaml:7:5: `sucess>1%`: "), "{ended:#?}");
-        assert!(told[1].contains("did you mean `success`"), "{ended:#?}");
+        let lines: Vec<&str> = ended.stderr.lines().collect();
+        assert!(lines[0].contains("w.yaml:2:24: `p99<`: a limit is expected here"), "{ended:#?}");
+        assert!(lines[1].starts_with("w.yaml:7:5: `sucess>1%`: "), "{ended:#?}");
+        assert!(lines[1].contains("did you mean `success`"), "{ended:#?}");
     }
 }
 
@@ -198,7 +198,7 @@ fn a_mix_is_swept_and_compared() {
 }
 
 #[test]
-fn a_workload_reads_below_its_own_folder_unless_told() {
+fn a_workload_reads_below_its_own_folder_unless_allowed_more() {
     let folder = Folder::new();
     for name in ["w", "other"] {
         fs::create_dir(folder.path().join(name)).unwrap();

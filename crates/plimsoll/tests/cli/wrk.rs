@@ -54,7 +54,7 @@ fn the_block_has_wrks_shape() {
 }
 
 #[test]
-fn a_script_written_for_wrk_reads_ours() {
+fn a_script_that_parses_wrks_output_reads_plimsolls() {
     if !needs::has("nginx") {
         return;
     }

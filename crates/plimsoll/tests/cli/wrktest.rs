@@ -62,12 +62,12 @@ fn an_interrupted_level_has_no_row() {
     let mut command = folder.command(Path::new(PLIMSOLL), &flags);
     let mut child =
         command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
-    let mut told =
+    let mut lines =
         BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
     // Told once a second of the level is over: there are attempts to be kept.
-    told.find(|line| line.contains("[c=1] ") && line.contains("QPS")).expect("progress");
+    lines.find(|line| line.contains("[c=1] ") && line.contains("QPS")).expect("progress");
     folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
-    told.for_each(drop);
+    lines.for_each(drop);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let sweep: serde_json::Value =
         serde_json::from_str(&folder.text("_output/wrk/api.sweep.json")).expect("a sweep");

@@ -19,7 +19,7 @@ fn in_state(line: &str, state: &Path) -> crate::harness::Ended {
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn a_ceiling_is_measured_kept_and_told() {
+fn a_ceiling_is_measured_kept_and_reported() {
     let (_alone, server) = (alone(), server());
     let state = tempfile::tempdir().expect("a folder");
     let ended = in_state("calibrate -q -d 300ms --format json", state.path());

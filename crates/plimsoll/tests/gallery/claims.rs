@@ -6,7 +6,7 @@ use crate::harness::Loaded;
 
 /// The consequence that a code had.
 #[track_caller]
-pub fn told(run: &Run, code: ReasonCode) -> Verdict {
+pub fn reported(run: &Run, code: ReasonCode) -> Verdict {
     let reason = run.validity.reasons.iter().find(|reason| reason.code == code);
     let (got, met) = match reason {
         Some(reason) if reason.consequence == Verdict::Valid => ("a note", "yes"),
@@ -31,13 +31,13 @@ pub fn refused(name: &str, loaded: &Loaded, code: ReasonCode) {
     assert!(met, "{name}: {:?}", run.validity);
 }
 
-/// That a run is VALID, and that nothing is told of it but what `known` names.
+/// That a run is VALID, and that it has no reasons but what `known` names.
 #[track_caller]
 pub fn healthy(name: &str, run: &Run, known: &[ReasonCode]) {
-    let told = run.validity.reasons.iter().filter(|reason| !known.contains(&reason.code));
-    let told: Vec<&str> = told.map(|reason| reason.code.name()).collect();
-    let met = run.validity.verdict == Verdict::Valid && told.is_empty();
-    let got = format!("{} {}", run.validity.verdict.name(), told.join(" "));
+    let others = run.validity.reasons.iter().filter(|reason| !known.contains(&reason.code));
+    let others: Vec<&str> = others.map(|reason| reason.code.name()).collect();
+    let met = run.validity.verdict == Verdict::Valid && others.is_empty();
+    let got = format!("{} {}", run.validity.verdict.name(), others.join(" "));
     let word = if met { "yes" } else { "no" };
     println!("truth | healthy: {name} | VALID, no finding | {} | {word}", got.trim_end());
     assert!(met, "{name}: {:?}", run.validity);

@@ -38,7 +38,7 @@ impl Rig {
         Self { name, server, named, rates: [300, 700], seconds: 4 }
     }
 
-    /// Each command with a load of its own.
+    /// Each command with its load.
     fn lines(&self) -> [(&'static str, String); 6] {
         let [low, high] = self.rates;
         let each = "--rest 100ms -T 2s -t 1";
@@ -101,7 +101,7 @@ fn as_it_is(command: &Command) -> Command {
 fn deaf_on_each_tenth_connection() {
     let rig =
         Rig::faulty("deaf on each tenth connection", Fault::Deaf, 0, &["starved_connections"]);
-    // Steps of 2 s are over before it is known that nobody answers.
+    // Steps of 2 s are over before it is known that no response comes.
     Rig { seconds: 6, ..rig }.claims(as_it_is);
 }
 
@@ -114,7 +114,7 @@ fn half_of_the_instances_reset() {
         9,
         &["server_gone", "starved_connections"],
     );
-    // Blocks of a second tell that connections were cut off at once, if there are some.
+    // Several blocks of a second are needed to see that connections were cut off at once.
     Rig { seconds: 7, ..rig }.claims(as_it_is);
 }
 

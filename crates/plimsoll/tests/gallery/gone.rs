@@ -1,4 +1,4 @@
-//! Servers that go away, or answer something else, while `run` measures them: in a closed loop and in an
+//! Servers that go away, or begin to respond differently, while `run` measures them: in a closed loop and in an
 //! open one each is named, is never VALID, and the exit code is 98.
 
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn misbehaves_under(loops: Loops, name: &str, behaviour: &Behaviour, code: Reaso
     }
 }
 
-/// A server of its own process that is sent these signals, in both loops.
+/// A server in its own process that is sent these signals, in both loops.
 fn signalled(name: &str, course: &[(Duration, &'static str)], code: ReasonCode) {
     let _alone = alone();
     for (which, flags) in LOOPS {
@@ -109,7 +109,7 @@ fn replaced_by_slow_503s() {
 fn deaf_on_each_tenth_connection() {
     let service = Duration::from_millis(40);
     let deaf = Behaviour { service, ..on_connections(Fault::Deaf, Duration::ZERO) };
-    // So many are busy that those which are not answered on are used too.
+    // Enough users that the connections without responses are used too.
     let loops = [("closed", "-c 20"), ("open", "-c 20 -R 460")];
     misbehaves_under(loops, "deaf on each tenth connection", &deaf, ReasonCode::StarvedConnections);
 }
@@ -151,6 +151,6 @@ fn half_of_the_instances_answer_502() {
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn answered_twice() {
+fn two_responses_to_one_request() {
     misbehaves("each request answered twice", &after(Fault::Twice), ReasonCode::ServerGone);
 }

@@ -1,5 +1,5 @@
-//! Healthy twins: loads and servers that look like trouble and are none. Each is VALID, and nothing is told
-//! of it but that cores are shared and windows short.
+//! Healthy twins: loads and servers that look like trouble and are none. Each is VALID, and its only
+//! reasons are that cores are shared and windows short.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::alone;
 use crate::claims::healthy;
 use crate::harness::{load, server, server_with, url};
 
-/// What may be told of any run of a few seconds on one machine.
+/// Reasons that any run of a few seconds on one machine may have.
 const KNOWN: [ReasonCode; 2] = [ReasonCode::SharedCores, ReasonCode::WindowTooShort];
 
 /// A load of a server of known service time.

@@ -24,7 +24,7 @@ pub struct Group(PathBuf);
 type Limits<'a> = [(&'a str, &'a [(&'a str, String)])];
 
 impl Group {
-    /// With so many hundredths of a processor; nothing where no group can be made.
+    /// With a quota of `percent` of a processor; nothing where no group can be made.
     pub fn with_quota(percent: u32) -> Option<Self> {
         let (quota, period) = ((1000 * percent).to_string(), "100000".to_owned());
         Self::of(&[
@@ -36,7 +36,7 @@ impl Group {
         ])
     }
 
-    /// With so many bytes of memory, what is cached of files among them.
+    /// With a limit of `bytes` of memory, cached files included.
     pub fn with_memory(bytes: u64) -> Option<Self> {
         let limit = bytes.to_string();
         Self::of(&[

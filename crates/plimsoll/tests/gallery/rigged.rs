@@ -6,7 +6,7 @@ use model::units::SECOND;
 use model::{ReasonCode, Verdict};
 use target::Stall;
 
-use crate::claims::{healthy, told};
+use crate::claims::{healthy, reported};
 use crate::harness::{self, PLIMSOLL, end, load, plimsoll, server, server_with, url};
 use crate::{alone, slow};
 
@@ -14,10 +14,10 @@ use crate::{alone, slow};
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn a_saturated_generator() {
     let (_alone, server) = (alone(), server());
-    // Room for so many at once that a server kept waiting by neighbours is not what holds them back.
+    // Room for enough requests in flight that a server kept waiting by neighbours does not limit the load.
     let loaded = load(&url(&server, "/healthz"), "-R 20M -c 200 --pipeline 100 -t 1 -d 1s -T 1s");
     assert_eq!(loaded.ended.code, 98);
-    assert_ne!(told(&loaded.run, ReasonCode::AchievedBelowOffered), Verdict::Valid);
+    assert_ne!(reported(&loaded.run, ReasonCode::AchievedBelowOffered), Verdict::Valid);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn exhausted_ports() {
         return;
     }
     let loaded = harness::loaded(ended);
-    assert_ne!(told(&loaded.run, ReasonCode::LimitsHit), Verdict::Valid);
+    assert_ne!(reported(&loaded.run, ReasonCode::LimitsHit), Verdict::Valid);
     assert!(loaded.run.totals.limits.contains_key("EADDRNOTAVAIL"), "{:?}", loaded.run.totals);
 }
 
@@ -58,7 +58,7 @@ fn fast_503s() {
     let (_alone, server) = (alone(), server());
     let loaded = load(&url(&server, "/status/503"), "-c 4 -d 500ms");
     assert_eq!(loaded.ended.code, 98);
-    assert_eq!(told(&loaded.run, ReasonCode::FastErrors), Verdict::Invalid);
+    assert_eq!(reported(&loaded.run, ReasonCode::FastErrors), Verdict::Invalid);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_stalled_server() {
         options.stall = Some(Stall { every_ns: 7 * SECOND, for_ns: 2 * SECOND });
     });
     let run = load(&url(&server, "/delay/5ms"), "-c 10 -t 1 -d 24s").run;
-    told(&run, ReasonCode::Dips);
+    reported(&run, ReasonCode::Dips);
     assert!((2..=4).contains(&run.dips.len()), "{:?}", run.dips);
     assert!(run.dips.iter().all(|dip| dip.throughput.is_some()), "{:?}", run.dips);
 }
@@ -79,7 +79,7 @@ fn a_stalled_server() {
 fn too_short() {
     let (_alone, server) = (alone(), server());
     let run = load(&url(&server, "/healthz"), "-R 500 -c 10 -d 200ms").run;
-    told(&run, ReasonCode::WindowTooShort);
+    reported(&run, ReasonCode::WindowTooShort);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_warming_server() {
     let _alone = alone();
     let warming = slow::warming(5);
     let run = load(&warming, "-c 4 -t 1 -d 15s").run;
-    assert_eq!(told(&run, ReasonCode::NotSteady), Verdict::LowerBound);
+    assert_eq!(reported(&run, ReasonCode::NotSteady), Verdict::LowerBound);
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn a_cap_on_requests_in_flight() {
     let (_alone, server) = (alone(), server());
     let open = load(&url(&server, "/delay/20ms"), "-R 200 -c 1 -d 1s -T 300ms");
     assert_eq!(open.ended.code, 98);
-    assert_eq!(told(&open.run, ReasonCode::ConnectionsExhausted), Verdict::LowerBound);
+    assert_eq!(reported(&open.run, ReasonCode::ConnectionsExhausted), Verdict::LowerBound);
     let closed = load(&url(&server, "/delay/5ms"), "-c 20 -t 1 --max-inflight 2 -d 500ms").run;
-    assert_eq!(told(&closed, ReasonCode::ConnectionsExhausted), Verdict::LowerBound);
+    assert_eq!(reported(&closed, ReasonCode::ConnectionsExhausted), Verdict::LowerBound);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn closed_keep_alive() {
     let _alone = alone();
     let server = server_with(|options| options.requests_per_connection = Some(1));
     let run = load(&url(&server, "/healthz"), "-c 4 -d 500ms").run;
-    told(&run, ReasonCode::KeepaliveRefused);
+    reported(&run, ReasonCode::KeepaliveRefused);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn closed_keep_alive() {
 fn shared_cores() {
     let (_alone, server) = (alone(), server());
     let run = load(&url(&server, "/healthz"), "-c 4 -d 1s").run;
-    told(&run, ReasonCode::SharedCores);
+    reported(&run, ReasonCode::SharedCores);
     let machine = run.generator.machine.expect("it was looked at");
     assert!(machine.server_ratio.is_some_and(|ratio| ratio > 0.0), "{machine:?}");
 }
@@ -148,12 +148,12 @@ fn a_busy_neighbour() {
     let (_alone, server) = (alone(), server());
     let _noise = Neighbours::noisy();
     let run = load(&url(&server, "/healthz"), "-c 16 -d 4s").run;
-    assert_eq!(told(&run, ReasonCode::BusyNeighbour), Verdict::LowerBound);
+    assert_eq!(reported(&run, ReasonCode::BusyNeighbour), Verdict::LowerBound);
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
-fn doubt_is_told_in_the_text_too() {
+fn doubt_is_reported_in_the_text_too() {
     let (_alone, server) = (alone(), server());
     let ended = plimsoll(&format!("run -q -c 4 -d 500ms {}", url(&server, "/status/503")));
     assert_eq!(ended.code, 98);

@@ -1,4 +1,4 @@
-//! Servers in a process of their own, which signals can be sent to.
+//! Servers in their own processes, to which signals can be sent.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -19,7 +19,7 @@ const SWEEP: &str = "sweep --levels 2,4,8,16,32,64 -d 2s --rest 100ms -T 2s -t 1
 const CAPACITY: &str = "capacity --budget 60s --step 2s --hold 3s --rest 100ms -c 20 -T 2s -t 1";
 const COMPARE: &str = "compare --rounds 8 -d 1s --rest 100ms -c 8 -T 2s -t 1 --anyway";
 
-/// What a command came to, in a folder of its own.
+/// What a command came to, in its folder.
 struct Stopped {
     ended: Ended,
     folder: TempDir,
@@ -41,11 +41,11 @@ impl Stopped {
         let out = self.folder.path().join("out");
         let text = self.ended.stdout.clone() + &self.ended.stderr;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let (code, parts, told) = (self.ended.code, kept(&out), text.contains(why));
+        let (code, parts, found) = (self.ended.code, kept(&out), text.contains(why));
         let page = out.join("report.html").exists();
-        let met = code == 98 && told && page && (1..all).contains(&parts);
+        let met = code == 98 && found && page && (1..all).contains(&parts);
         let word = if met { "yes" } else { "no" };
-        let got = format!("{}, {parts} kept, exit {code}", if told { "why" } else { "no reason" });
+        let got = format!("{}, {parts} kept, exit {code}", if found { "why" } else { "no reason" });
         println!("truth | rigged: {name} | stops, says why, keeps | {got} | {word}");
         assert!(met, "{name}: {text}");
     }
@@ -60,7 +60,7 @@ fn levels(out: &Path) -> usize {
     json(&out.join("sweep.json"))["levels"].as_array().map_or(0, Vec::len)
 }
 
-/// Steps that the server answered.
+/// Steps in which the server sent responses.
 fn steps(out: &Path) -> usize {
     let search = json(&out.join("search.json"));
     let answered = |step: &&Value| step["judged"]["succeeded_per_s"].as_f64() > Some(0.0);

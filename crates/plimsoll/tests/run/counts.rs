@@ -104,7 +104,7 @@ impl Drop for Baseline {
 }
 
 #[test]
-fn a_go_server_answers_every_one() {
+fn a_go_server_responds_to_every_one() {
     if !needs::has("go") {
         return;
     }

@@ -25,7 +25,7 @@ fn each_fault_falls_in_its_class() {
     for io in interfaces() {
         for kind in Fault::ALL.iter().map(|fault| fault.name()) {
             let url = url(&server, &format!("/fault/{kind}"));
-            // What is answered is answered in time on a busy machine too.
+            // A response that is sent must come in time on a busy machine too.
             let timeout = if class(kind) == "timeout" { "1s" } else { "20s" };
             let loaded = load(&url, &format!("-c 4 -t 2 -n 8 -T {timeout} --io {io}"));
             assert_eq!(loaded.ways(), [class(kind)], "{kind} on {io}: {:?}", loaded.run.totals);
@@ -63,7 +63,7 @@ fn an_early_response_to_a_long_body_is_a_response() {
     }
 }
 
-/// A peer that answers each request with these bytes, in pieces if asked, and then goes on or ends.
+/// A peer that responds to each request with these bytes, in pieces if asked, and then goes on or ends.
 fn answering(bytes: &[u8], end: Option<Step>) -> Peer {
     let mut steps = vec![Step::Expect(b"\r\n\r\n"), Step::Send(bytes.to_vec())];
     match end {
@@ -101,14 +101,14 @@ fn raw_liars_fall_in_their_classes() {
             let timeout = if *class == "timeout" { "400ms" } else { "20s" };
             let flags = format!("-c 2 -n 4 -T {timeout} --io {io}");
             let loaded = load(&format!("http://{}/", peer.addr()), &flags);
-            let told = String::from_utf8_lossy(bytes);
-            assert_eq!(loaded.ways(), [*class], "{io}: {told:?} {:?}", loaded.run.totals);
+            let text = String::from_utf8_lossy(bytes);
+            assert_eq!(loaded.ways(), [*class], "{io}: {text:?} {:?}", loaded.run.totals);
         }
     }
 }
 
 #[test]
-fn a_request_that_is_answered_twice_has_failed() {
+fn a_request_with_two_responses_has_failed() {
     let twice = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".repeat(2);
     for io in interfaces() {
         let peer = answering(&twice, None);

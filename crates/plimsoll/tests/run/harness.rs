@@ -120,9 +120,9 @@ impl Loaded {
     pub fn done(self) -> Run {
         assert_eq!(self.ended.code, i32::from(verdict::exit_code(&self.run)), "{:#?}", self.ended);
         for reason in &self.run.validity.reasons {
-            let told = reason.consequence != Verdict::Valid;
+            let doubtful = reason.consequence != Verdict::Valid;
             assert!(
-                !told || OF_THE_MACHINE.contains(&reason.code),
+                !doubtful || OF_THE_MACHINE.contains(&reason.code),
                 "{reason:?}: {:#?}",
                 self.ended
             );
@@ -131,7 +131,7 @@ impl Loaded {
     }
 }
 
-/// What is told of a run when other programs take the processors: no test can rule it out.
+/// Reasons that a run has when other programs take the processors: no test can rule them out.
 const OF_THE_MACHINE: [ReasonCode; 11] = [
     ReasonCode::AchievedBelowOffered,
     ReasonCode::BusyNeighbour,
@@ -155,7 +155,7 @@ impl Ended {
     }
 }
 
-/// The built-in server in this process, on a port of its own.
+/// The built-in server in this process, on a free port.
 pub fn server() -> Server {
     server_with(|_| {})
 }
@@ -172,7 +172,7 @@ pub fn server_with(change: impl FnOnce(&mut Options)) -> Server {
     Server::start(options).expect("the server starts")
 }
 
-/// A path on a server of ours.
+/// The URL of a path on the built-in server.
 pub fn url(server: &Server, path: &str) -> String {
     format!("http://{}{path}", server.addr())
 }

@@ -1,6 +1,6 @@
 //! Loads in real time. Nothing is asserted about how fast, nor that a worker that was kept from running
-//! sent everything before its window ended: only what the plan fixes. That everything is sent and answered in
-//! time is held in virtual time (`engine/tests/simulated`).
+//! sent everything before its window ended: only what the plan fixes. That everything is sent and has its response in
+//! time is asserted in virtual time (`engine/tests/simulated`).
 
 use model::Run;
 

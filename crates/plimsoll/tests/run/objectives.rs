@@ -84,10 +84,10 @@ fn typos_are_pointed_at_before_anything_is_sent() {
     ] {
         let ended = run(&url, &[flag, text]);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:#?}");
-        let told: Vec<&str> = ended.stderr.lines().collect();
-        assert!(told[0].starts_with(&format!("plimsoll: {flag}: ")), "{ended:#?}");
-        assert!(told[0].contains(lines[0]), "{ended:#?}");
-        assert_eq!(told[1..], lines[1..], "{ended:#?}");
+        let printed: Vec<&str> = ended.stderr.lines().collect();
+        assert!(printed[0].starts_with(&format!("plimsoll: {flag}: ")), "{ended:#?}");
+        assert!(printed[0].contains(lines[0]), "{ended:#?}");
+        assert_eq!(printed[1..], lines[1..], "{ended:#?}");
     }
     run(&url, &["--abort-on", "achieved<95% for 5s"])
         .refuses(2, "a closed loop has no target rate");
@@ -118,7 +118,7 @@ fn a_stored_runs_own_objectives_are_kept() {
 }
 
 #[test]
-fn ci_systems_are_told_beside_an_untouched_standard_output() {
+fn ci_systems_get_reports_beside_an_untouched_standard_output() {
     let dir = undisturbed();
     let xml = dir.path().join("report.xml");
     let flags = ["--slo", "max<50s", "--slo", "max<1us", "--annotations", "github"];

@@ -23,7 +23,7 @@ fn urls() {
 
 #[test]
 fn numbers_and_lengths_of_time() {
-    // Nobody listens there: what cannot be is said before anybody is asked.
+    // Nobody listens there: impossible numbers are refused before anything is sent.
     let url = "http://127.0.0.1:1/";
     for (flags, needle) in [
         ("-c 0", "-c 0"),

@@ -1,4 +1,4 @@
-//! What is answered: bodies that are expected, compressed ones, redirects.
+//! Responses: bodies that are expected, compressed ones, redirects.
 
 use testkit::peer::{Peer, Step};
 
@@ -10,8 +10,8 @@ const DOWN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nDown";
 const STORED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 38\r\n\r\n\
 \x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x0f\x00\xf0\xff{\"status\":\"ok\"}";
 
-/// A peer whose every connection answers in turn, for ever.
-fn answering(responses: &[&[u8]]) -> Peer {
+/// A peer whose every connection sends these responses in turn, for ever.
+fn responding(responses: &[&[u8]]) -> Peer {
     let each = responses
         .iter()
         .flat_map(|response| [Step::Expect(b"\r\n\r\n"), Step::Send(response.to_vec())]);
@@ -31,7 +31,7 @@ fn responses_that_are_not_as_expected_fail_as_checks() {
         ("/^.\"status\":\"o/", &[OK, DOWN], 20),
         ("/^D/", &[OK, DOWN], 20),
     ] {
-        let peer = answering(responses);
+        let peer = responding(responses);
         let run = load(&url(&peer), &format!("-c 1 -n 40 --expect-body-like {like}")).run;
         let totals = &run.totals;
         assert_eq!((totals.requests, totals.errors.check), (40, failed), "{like}: {totals:?}");
@@ -42,11 +42,11 @@ fn responses_that_are_not_as_expected_fail_as_checks() {
 #[test]
 fn compressed_bodies_are_looked_into() {
     let gzipped = gzipped();
-    let peer = answering(&[&gzipped]);
+    let peer = responding(&[&gzipped]);
     let run = load(&url(&peer), "-c 1 -n 10 --expect-body-like status").run;
     assert_eq!(run.totals.succeeded, 10, "{:?}", run.totals);
     let brotli = b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 6\r\n\r\nstatus";
-    let peer = answering(&[brotli]);
+    let peer = responding(&[brotli]);
     let run = load(&url(&peer), "-c 1 -n 10 --expect-body-like status").run;
     assert_eq!(run.totals.errors.check, 10);
     let sample = &run.totals.error_samples["check"];
@@ -80,12 +80,12 @@ fn redirecting(to: &str) -> Vec<u8> {
 }
 
 #[test]
-fn redirects_are_told_and_not_followed() {
-    let peer = answering(&[&redirecting("/login?from=a")]);
+fn redirects_are_reported_and_not_followed() {
+    let peer = responding(&[&redirecting("/login?from=a")]);
     let run = load(&url(&peer), "-c 2 -n 20").done();
     assert_eq!(run.redirected_to.as_deref(), Some("/login?from=a"));
-    let told = run.validity.reasons.iter().find(|reason| reason.code.name() == "redirected");
-    assert!(told.is_some_and(|reason| reason.text.contains("/login?from=a")), "{:?}", run.validity);
+    let note = run.validity.reasons.iter().find(|reason| reason.code.name() == "redirected");
+    assert!(note.is_some_and(|reason| reason.text.contains("/login?from=a")), "{:?}", run.validity);
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn following_finds_where_a_url_leads_and_loads_that() {
     // Each asking is a way tried and a connection: the first two see the redirect.
     let peer = Peer::start_each(vec![script(&first), script(&first), script(then)]);
     let loaded = load(&url(&peer), "-c 1 -n 5 --follow 3");
-    let told = loaded.ended.stderr.clone();
+    let printed = loaded.ended.stderr.clone();
     let run = loaded.done();
-    assert!(told.contains("redirects (302) to") && run.plan.url.ends_with("/b"), "{told}");
+    assert!(printed.contains("redirects (302) to") && run.plan.url.ends_with("/b"), "{printed}");
     assert_eq!(run.totals.statuses.keys().copied().collect::<Vec<_>>(), [200]);
 }
 
@@ -110,7 +110,7 @@ fn following_goes_to_no_other_server_and_not_in_circles() {
         ("/", "to itself"),
         ("/further", "still redirects (302)"),
     ] {
-        let peer = answering(&[&redirecting(to)]);
+        let peer = responding(&[&redirecting(to)]);
         let line = format!("run {} -c 1 -n 5 -q --follow 0", url(&peer));
         plimsoll(&line).refuses(1, needle);
     }

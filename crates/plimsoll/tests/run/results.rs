@@ -141,7 +141,7 @@ fn ctrl_c_ends_the_window_and_keeps_the_result() {
         let run = has_all_files(dir.path());
         assert!(run.interrupted && run.totals.succeeded > 0);
         assert!((1_000_000_000..50_000_000_000).contains(&run.totals.duration_ns));
-        // What was in flight for a second after the signal is unfinished, answered or not.
+        // What was in flight for a second after the signal is unfinished, with or without a response.
         let served = server.served().path("/healthz");
         let known = run.totals.attempts - run.totals.unfinished..=run.totals.attempts;
         assert!(known.contains(&served), "{served}: {:?}", run.totals);
@@ -254,8 +254,8 @@ fn a_stored_result_is_judged_by_the_rules_of_today() {
     fs::write(&result, serde_json::to_string(&run).expect("JSON")).expect("a file");
     let ended = plimsoll(&format!("report {}", dir.path().display()));
     assert_eq!(ended.code, 98, "{ended:?}");
-    let told = "this version's rules judge it INVALID; the stored verdict was VALID";
-    assert!(ended.stderr.contains(told), "{ended:?}");
+    let wanted = "this version's rules judge it INVALID; the stored verdict was VALID";
+    assert!(ended.stderr.contains(wanted), "{ended:?}");
     assert_eq!(has_all_files(dir.path()).validity.verdict, model::Verdict::Invalid);
 }
 

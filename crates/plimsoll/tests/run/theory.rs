@@ -17,15 +17,15 @@ fn interval(run: &Run) -> (f64, f64) {
     (mean.low / 1e9, mean.high / 1e9)
 }
 
-/// What a response takes beside the queue at a rate: the network, and the server's timer. From a queue
-/// with so many servers that nobody ever waits.
+/// What a response takes beside the queue at a rate: the network, and the server's timer. Measured with a queue
+/// that has enough servers for nobody to wait.
 fn way(server: &target::Server, rate: f64) -> f64 {
     let path = "/queue?servers=1000&mean=5ms&dist=det&seed=77";
     let flags = format!("-R {rate} --arrivals poisson -c 1000 --warmup 1s -d 10s");
     load(&url(server, path), &flags).run.response_ns.mean as f64 / 1e9 - MEAN_S
 }
 
-fn told(claim: &str, reach: &str, got: &str, met: bool) {
+fn row(claim: &str, reach: &str, got: &str, met: bool) {
     println!("truth | {claim} | {reach} | {got} | {}", if met { "yes" } else { "no" });
 }
 
@@ -62,7 +62,7 @@ fn theory_is_inside_the_interval_of_a_queues_mean_in_eleven_of_twelve_runs() {
         }
     }
     let claim = "queues over real sockets: theory inside the run's own 99 % interval";
-    told(claim, "11 of 12 runs", &format!("{inside} of 12"), inside >= 11);
+    row(claim, "11 of 12 runs", &format!("{inside} of 12"), inside >= 11);
     assert!(inside >= 11, "{inside} of 12");
 }
 
@@ -73,9 +73,9 @@ fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
     let server = server_with(|options| {
         (options.stall, options.threads) = (Some(stall), Some(2));
     });
-    // The closed form knows no catching up: those who waited is answered the instant that the stall ends. Requests that
-    // waited in a few connections come closest, since the server takes many with one call. With a connection for
-    // each, answering them takes it milliseconds, which is seen, rightly, and is told beside it.
+    // The closed form has no catching up: every waiting request has its response the instant the stall ends. Requests
+    // that waited in a few connections come closest, since the server takes many with one call. With a connection for
+    // each, responding takes it milliseconds, which the run sees, rightly; that case is printed and not judged.
     let mut furthest: f64 = 0.0;
     for (connections, flags, judged) in [
         ("20 connections, pipelined", "-c 20 --pipeline 100", true),
@@ -93,7 +93,7 @@ fn a_stall_of_one_second_in_ten_is_seen_as_the_closed_form_has_it() {
             let claim =
                 format!("server stalled 1 s of every 10 under 1,000/s, {connections}: {name}");
             if judged {
-                told(&claim, "within 2 % of the closed form", &got, off <= 0.02);
+                row(&claim, "within 2 % of the closed form", &got, off <= 0.02);
                 furthest = furthest.max(off);
             } else {
                 println!("truth | {claim} | for information | {got} | -");

@@ -1,4 +1,4 @@
-//! TLS: certificates, names, versions, ends that were not said, and the wrong scheme.
+//! TLS: certificates, names, versions, connections that end without close_notify, and the wrong scheme.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -46,16 +46,16 @@ impl Identity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// In TLS, then in TCP.
-    Said,
+    Notified,
     /// In TLS, and then goes on sending bytes.
-    SaidAndMore,
+    NotifiedAndMore,
     /// In TLS alone: TCP stays open.
-    SaidOnly,
-    /// In TCP alone, as who cuts the line would.
+    NotifiedOnly,
+    /// In TCP alone, as someone who cuts the connection would.
     Cut,
 }
 
-/// A TLS server that answers one request a connection.
+/// A TLS server that responds to one request a connection.
 fn tls_peer(identity: &Identity, how: End) -> SocketAddr {
     let cert = CertificateDer::from_pem_file(&identity.cert).expect("a certificate");
     let key = PrivateKeyDer::from_pem_file(&identity.key).expect("a key");
@@ -95,18 +95,21 @@ fn answer_over_tls(stream: TcpStream, config: Arc<ServerConfig>, how: End) -> st
     }
     tls.flush()?;
     match how {
-        End::Said | End::Cut => Ok(()),
-        End::SaidAndMore => tls.sock.write_all(&[0x17; 1000]),
-        End::SaidOnly => tls.sock.read(&mut heard).map(drop),
+        End::Notified | End::Cut => Ok(()),
+        End::NotifiedAndMore => tls.sock.write_all(&[0x17; 1000]),
+        End::NotifiedOnly => tls.sock.read(&mut heard).map(drop),
     }
 }
 
 #[test]
 fn a_body_that_lasts_until_the_close_needs_tls_to_say_so() {
     let identity = Identity::new();
-    for (how, class) in
-        [(End::Said, "ok"), (End::SaidAndMore, "ok"), (End::SaidOnly, "ok"), (End::Cut, "read")]
-    {
+    for (how, class) in [
+        (End::Notified, "ok"),
+        (End::NotifiedAndMore, "ok"),
+        (End::NotifiedOnly, "ok"),
+        (End::Cut, "read"),
+    ] {
         let address = tls_peer(&identity, how);
         for io in interfaces() {
             let flags = format!("-k -c 2 -n 20 -T 20s --io {io}");
@@ -122,7 +125,7 @@ fn https(server: &Server, path: &str) -> String {
 }
 
 #[test]
-fn certificates_are_checked_unless_told_otherwise() {
+fn certificates_are_checked_by_default() {
     let identity = Identity::new();
     let server = identity.server();
     let healthz = https(&server, "/healthz");
@@ -198,13 +201,13 @@ fn nginx_speaks_tls_with_us() {
         let seen = nginx.requests().expect("its counters") - before;
         assert_eq!((run.totals.succeeded, seen), (1000, 1000), "{io}");
     }
-    // It answers a request in the clear with 400, in the clear.
+    // It responds to a request in the clear with 400, in the clear.
     plimsoll(&format!("run http://{address}/ -c 2 -d 200ms -q"))
         .refuses(1, "the server speaks TLS on this port: use https://");
 }
 
 #[test]
-fn a_server_that_answers_400_need_not_speak_tls() {
+fn a_server_that_responds_400_need_not_speak_tls() {
     let server = server();
     let ended = plimsoll(&format!("run {} -c 2 -d 200ms -q", url(&server, "/status/400")));
     let hint = "if the server speaks TLS on this port, use https://";
@@ -213,7 +216,7 @@ fn a_server_that_answers_400_need_not_speak_tls() {
 }
 
 #[test]
-fn a_key_of_another_certificate_is_said() {
+fn a_key_of_another_certificate_is_reported() {
     let (ours, other) = (Identity::new(), Identity::new());
     let server = ours.server();
     let pair = format!("--cert {} --key {}", ours.cert.display(), other.key.display());
@@ -224,7 +227,7 @@ fn a_key_of_another_certificate_is_said() {
 }
 
 #[test]
-fn the_wrong_scheme_is_said() {
+fn the_wrong_scheme_is_reported() {
     let (plain, secure) = (server(), Identity::new().server());
     for io in interfaces() {
         let flags = format!("-c 2 -d 200ms -T 20s -q --io {io}");

@@ -1,4 +1,4 @@
-//! More connections than one file table holds: workers and server threads with tables of their own,
+//! More connections than one file table holds: workers and server threads with separate tables,
 //! several source addresses towards loopback. The quick form of fifty thousand.
 
 use std::io::{BufRead, BufReader};

@@ -34,7 +34,7 @@ fn all() -> Audit {
 
 #[test]
 fn tables_findings_and_files_side_by_side() {
-    let told = text(&all(), Style::default());
+    let printed = text(&all(), Style::default());
     for needle in [
         "native.dat: wrktest.sh, closed loop\n",
         "   15,000  644,269   222ms    143,311   9.55  100.00 %  IMPOSSIBLE\n",
@@ -46,18 +46,18 @@ fn tables_findings_and_files_side_by_side() {
         "  hey.txt has 27.58 % of wrk.txt: probably ",
         "\n6 rows judged: 3 impossible, 1 doubtful.\n",
     ] {
-        assert!(told.contains(needle), "no `{needle}` in {told}");
+        assert!(printed.contains(needle), "no `{needle}` in {printed}");
     }
 }
 
 #[test]
-fn nothing_found_is_said_and_no_more() {
+fn without_findings_only_the_counts_are_printed() {
     let sound = verdict::audit(vec![printout("a", Tool::Wrk, 1000.0, 49.0)], false);
-    let told = text(&sound, Style::default());
+    let printed = text(&sound, Style::default());
     let end = "1 row judged: 0 impossible, 0 doubtful. A figure can be possible and still be \
                wrong.\n";
-    assert!(told.ends_with(end), "{told}");
-    assert!(!told.contains("IMPOSSIBLE") && !told.contains("DOUBTFUL"), "{told}");
+    assert!(printed.ends_with(end), "{printed}");
+    assert!(!printed.contains("IMPOSSIBLE") && !printed.contains("DOUBTFUL"), "{printed}");
 }
 
 #[test]
@@ -70,19 +70,19 @@ fn long_and_hostile_text_breaks_no_line() {
         claims.success_means.clone_from(&hostile);
     }
     let audit = verdict::audit(files, false);
-    let told = text(&audit, Style::default()) + &csv(&audit);
-    assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
+    let printed = text(&audit, Style::default()) + &csv(&audit);
+    assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{printed}");
     let plain = text(&audit, Style::default());
     assert!(plain.lines().all(|line| line.chars().count() <= COLUMNS), "{plain}");
     assert!(text(&audit, Style { colour: true }).contains('\u{1b}'));
 }
 
 #[test]
-fn evidence_of_many_rows_is_cut_and_said_to_be() {
+fn evidence_of_many_rows_is_cut_with_a_note() {
     let rows = (1..=200u32).map(|n| row(f64::from(n), 1000.0 * f64::from(n), 90.0, 1.0)).collect();
     let many = ("x".to_owned(), Claims::new(Tool::Wrktest, rows));
-    let told = text(&verdict::audit(vec![many], false), Style::default());
-    assert!(told.contains("and 170 more rows; --format json has all"), "{told}");
+    let printed = text(&verdict::audit(vec![many], false), Style::default());
+    assert!(printed.contains("and 170 more rows; --format json has all"), "{printed}");
 }
 
 #[test]

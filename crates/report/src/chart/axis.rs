@@ -193,8 +193,8 @@ impl Axis {
     }
 
     /// Success in per cent, given the ratios to be shown: flat near the top when nothing failed;
-    /// linear while all failures can be told apart so; each gridline a tenth of the failures below
-    /// it where they cannot.
+    /// linear while that shows all failures apart; else each gridline has a tenth of the failures below
+    /// it.
     pub(super) fn success(ratios: &[f64]) -> Axis {
         let failing = |r: &f64| (1.0 - r) * 100.0;
         let worst = ratios.iter().map(failing).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Several sweeps over the same levels: QPS and mean latency of each, told apart by colour and
+//! Several sweeps over the same levels: QPS and mean latency of each, distinguished by colour and
 //! marker.
 
 use model::sweep::LevelKind;

@@ -27,7 +27,7 @@ pub struct EffectRow {
     pub low: f64,
     /// Highest one.
     pub high: f64,
-    /// What was said of it.
+    /// The judgement in a word.
     pub word: String,
 }
 

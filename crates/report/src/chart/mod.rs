@@ -88,7 +88,7 @@ pub enum Theme {
     /// `--chart-line-1` to `-7` and `--chart-text-1` to `-7`. Rules are confined to the class
     /// `plimsoll-chart`.
     Inline,
-    /// For a file of its own: dark on white.
+    /// For a separate file: dark on white.
     Standalone,
 }
 

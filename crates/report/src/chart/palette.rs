@@ -1,8 +1,8 @@
-//! What tells one series from another (colour, dash, marker), and the style sheet that carries the
+//! What distinguishes one series from another (colour, dash, marker), and the style sheet that carries the
 //! colours.
 //!
 //! The hues are those of Okabe and Ito, "Color Universal Design" (2008), which people with any of
-//! the common colour vision deficiencies can tell apart. Each is darkened (on white) or lightened
+//! the common colour vision deficiencies can distinguish. Each is darkened (on white) or lightened
 //! (on black) until a line in it has a contrast of at least 3:1 and a text at least 4.5:1 (WCAG
 //! 2.2, 1.4.11 and 1.4.3); a test computes them. Since dash and marker change along with it, no
 //! chart depends on colour.
@@ -20,7 +20,7 @@ pub(super) enum Dash {
 }
 
 impl Dash {
-    /// The dash of the `index`-th series where series are told apart by it.
+    /// The dash of the `index`-th series where series are distinguished by it.
     pub(super) fn of_series(index: usize) -> Dash {
         [Dash::Solid, Dash::Dashed, Dash::Mixed, Dash::Dotted, Dash::Long][index % 5]
     }

@@ -19,7 +19,7 @@ pub enum Tried {
     Held,
     /// One of them did not.
     Broke,
-    /// Nothing can be said of the server.
+    /// The step shows nothing about the server.
     Unknown,
 }
 

@@ -19,7 +19,7 @@ pub struct Second {
     pub achieved_per_s: f64,
     /// Arrivals wanted per second; `None` in a closed loop.
     pub offered_per_s: Option<f64>,
-    /// Median latency in seconds; `None` where nothing was answered.
+    /// Median latency in seconds; `None` where no response came.
     pub p50_s: Option<f64>,
     /// 99th percentile of latency in seconds.
     pub p99_s: Option<f64>,
@@ -254,7 +254,7 @@ impl Timeline {
     }
 }
 
-/// A moment of the run in words, as the axis below tells time.
+/// A moment of the run in words, in the notation of the time axis.
 fn clock(at_s: f64) -> String {
     if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{} s", si(at_s)) }
 }

@@ -111,12 +111,12 @@ fn the_data_inside_the_page_is_the_run() {
 }
 
 #[test]
-fn a_window_too_short_to_tell_is_not_said_to_have_no_dips() {
-    let mut told = sample::closed_loop();
-    told.dips.clear();
+fn a_window_too_short_for_dips_is_not_reported_as_without() {
+    let mut calm = sample::closed_loop();
+    calm.dips.clear();
     for (duration_ns, kept) in [(4 * SECOND, false), (10 * SECOND, true)] {
-        told.totals.duration_ns = duration_ns;
-        let page = run(&told);
+        calm.totals.duration_ns = duration_ns;
+        let page = run(&calm);
         assert_eq!(page.contains("No dips: throughput"), kept, "{duration_ns}");
         assert_eq!(
             page.contains("too short to find dips: that takes 10 s"),
@@ -127,7 +127,7 @@ fn a_window_too_short_to_tell_is_not_said_to_have_no_dips() {
 }
 
 #[test]
-fn nothing_answered_cost_no_zero() {
+fn endpoints_without_responses_have_no_cost_of_zero() {
     let mut silent = sample::closed_loop();
     silent.totals.requests = 0;
     (silent.generator.cpu_ns, silent.generator.cpu_ns_per_request) = (1_500_000, 0.0);

@@ -83,8 +83,8 @@ pub(crate) fn users(run: &Run) -> Option<String> {
     let users = run.users.as_ref()?;
     let uneven = users.served >= 10 && users.p90 >= UNEVEN.saturating_mul(users.p10);
     // Connections that an open loop needs little are used unevenly by design.
-    let told = users.unserved > 0 || users.left > 0 || (uneven && run.plan.rate_per_s.is_none());
-    told.then(|| {
+    let shown = users.unserved > 0 || users.left > 0 || (uneven && run.plan.rate_per_s.is_none());
+    shown.then(|| {
         let mut words = format!("{} of {} served", count(users.served), count(users.wanting()));
         if users.left > 0 {
             words += &format!(", {} of them not to the end", count(users.left));
@@ -240,7 +240,7 @@ fn dips(run: &Run, style: Style) -> Option<String> {
     Some(named(style, "Dips", &lines))
 }
 
-/// The endpoints that a dip hit, of so many.
+/// The endpoints that a dip hit, of `of` in all.
 fn endpoints_hit(dip: &Dip, of: usize) -> Option<String> {
     let names =
         |names: &[String]| names.iter().map(|name| clean(name, 26)).collect::<Vec<_>>().join(", ");

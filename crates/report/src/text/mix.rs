@@ -66,7 +66,7 @@ fn none() -> String {
     "-".to_owned()
 }
 
-/// What was asked for: a rate or connections of its own, or a share of the whole.
+/// What was asked for: its own rate or connections, or a share of the whole.
 fn asked(part: Option<f64>, rate_per_s: Option<f64>, connections: Option<u32>) -> String {
     match (rate_per_s, connections, part) {
         (Some(rate_per_s), _, _) => format!("{}/s", rate(rate_per_s)),

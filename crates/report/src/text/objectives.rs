@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abort_is_told() {
+    fn an_abort_is_reported() {
         let run = sample::aborted();
         let text = section(&run, Style::default()).unwrap();
         assert_eq!(

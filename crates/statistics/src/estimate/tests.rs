@@ -27,7 +27,7 @@ fn autocorrelated(seed: u64, blocks: usize, per_block: usize, rho: f64) -> Vec<D
     (0..blocks).map(|_| block()).collect()
 }
 
-/// A figure of such values: its interval, and what it truly is.
+/// A figure of generated values: its name, its interval, and its true value.
 type Case = (&'static str, fn(&[Distribution]) -> Result<Estimate, NoInterval>, f64);
 
 /// Mean exp(1/8), quantiles exp(z/2), share within 2e6: the normal share at 2 ln 2.

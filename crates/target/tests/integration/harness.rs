@@ -44,7 +44,7 @@ pub fn last(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
 }
 
-/// The whole response to bytes sent on a connection of their own, which ends in order.
+/// The whole response to bytes sent on a new connection, which ends in order.
 pub fn fetch(server: &Server, bytes: impl AsRef<[u8]>) -> String {
     let (response, end) = RawClient::exchange(server.addr(), bytes.as_ref());
     let text = String::from_utf8_lossy(&response).into_owned();

@@ -64,7 +64,7 @@ fn any_method_will_do_and_head_has_no_body() {
 }
 
 #[test]
-fn http_1_0_is_told_that_its_connection_is_kept() {
+fn http_1_0_responses_state_that_the_connection_is_kept() {
     each(|server| {
         let old = "GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
         let response = fetch(server, [old, "GET / HTTP/1.0\r\n\r\n"].concat());

@@ -7,7 +7,7 @@ use net::{Close, ConnId, Event, Handler, Net, Next, Route};
 use target::{Options, Shared, Worker};
 use testkit::sim::{Actor, Conditions, Ended, SimNet, World, run};
 
-/// Bytes to send at an instant, on a connection of their own that is established by then.
+/// Bytes to send at an instant, on a separate connection that is established by then.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// When it is sent, after the start of the server.

@@ -133,7 +133,7 @@ impl RawClient {
         }
     }
 
-    /// Sends bytes over a connection of their own and reads until it ends, ten seconds at most.
+    /// Sends bytes over a new connection and reads until it ends, ten seconds at most.
     pub fn exchange(to: SocketAddr, bytes: &[u8]) -> (Vec<u8>, End) {
         let mut client = Self::connect(to);
         client.send(bytes);

@@ -145,7 +145,7 @@ fn run_pair(world: &World, server: &mut Echo, caller: &mut Caller) -> (Ended, us
 }
 
 #[test]
-fn what_is_said_comes_back_however_it_is_cut() {
+fn what_is_sent_comes_back_however_it_is_cut() {
     let says: Vec<u8> = (0..50_000_u32).map(|i| (i % 251) as u8).collect();
     for seed in seeds(0..20) {
         let cut = if seed % 2 == 0 { Cut::Anywhere } else { Cut::Whole };

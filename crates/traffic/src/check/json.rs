@@ -220,9 +220,9 @@ pub(super) fn unescape(raw: &[u8], out: &mut Vec<u8>) -> Option<()> {
             b'r' => b'\r',
             b't' => b'\t',
             b'u' => {
-                let (said, left) = code_point(rest)?;
+                let (character, left) = code_point(rest)?;
                 rest = left;
-                out.extend_from_slice(said.encode_utf8(&mut [0; 4]).as_bytes());
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 continue;
             }
             other => other,
@@ -242,6 +242,6 @@ fn code_point(rest: &[u8]) -> Option<(char, &[u8])> {
     let (second, rest) = rest.strip_prefix(b"\\u")?.split_at_checked(4)?;
     let second = u32::from(unit(second)?);
     (0xdc00..0xe000).contains(&second).then_some(())?;
-    let said = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-    Some((char::from_u32(said)?, rest))
+    let code_point = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+    Some((char::from_u32(code_point)?, rest))
 }

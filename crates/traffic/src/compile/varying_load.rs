@@ -25,8 +25,8 @@ pub(super) struct VaryingLoad {
 }
 
 impl VaryingLoad {
-    /// Reads it, and sets the fields of the load that follow from it. `own` says that endpoints have
-    /// rates or users of their own.
+    /// Reads it, and sets the fields of the load that follow from it. `own` says that endpoints set
+    /// rates or users.
     pub(super) fn of(
         load: &mut LoadSpec,
         own: bool,

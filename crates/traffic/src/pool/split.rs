@@ -123,8 +123,8 @@ impl Splitter {
     }
 
     /// Appends the cells of the first row of a piece that ends where a row does; the bytes up to its
-    /// end, and how many cells it has. `None` when there is no row. `plain` is what [`is_plain`] said of
-    /// the piece or of one around it. A row of more than [`MOST_COLUMNS`] cells is cut.
+    /// end, and how many cells it has. `None` when there is no row. `plain` is the result of [`is_plain`] for
+    /// the piece or for one around it. A row of more than [`MOST_COLUMNS`] cells is cut.
     #[inline]
     pub(crate) fn row(
         &mut self,

@@ -25,7 +25,7 @@ fn binds(claim: &Claim) -> Option<Severity> {
     match (claim.loop_kind, claim.latency) {
         (LoopKind::Closed, Latency::Response | Latency::Service) => Some(Severity::Impossible),
         (LoopKind::Closed, Latency::Either) | (LoopKind::Users, _) => Some(Severity::Doubtful),
-        // Only a service time that comes with its own cap is one: ours.
+        // Only Plimsoll's results state a service time together with the cap of requests in flight.
         (LoopKind::Open, Latency::Service) if claim.most_in_flight.is_some() => {
             Some(Severity::Impossible)
         }

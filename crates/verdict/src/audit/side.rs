@@ -1,5 +1,5 @@
 //! Several files of the same target and concurrency side by side: which disagree, by how much, and
-//! who likely delivered too little. Tools have limits of their own; a second one shows them.
+//! who likely delivered too little. Tools have limits; a second tool shows them.
 //!
 //! A generator cannot get more responses out of a server than it carries, but it can fail to ask: so
 //! the highest QPS that mostly succeeded is nearest to the truth, and a lower one is explained from
@@ -25,7 +25,7 @@ const SLOWER: f64 = 1.10;
 /// Rows of two files or more at the same target and concurrency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What was loaded; absent when the caller only said that it was the same.
+    /// What was loaded; absent when the caller only asserted that it was the same.
     pub target: Option<String>,
     /// Connections, users or threads.
     pub connections: f64,
@@ -62,7 +62,7 @@ pub(super) fn groups(files: &[Audited], same_target: bool) -> Vec<Group> {
             let comparable = claim.loop_kind != LoopKind::Open && claim.qps > 0.0;
             let known = same_target || target.is_some();
             if let Some(connections) = claim.connections.filter(|_| comparable && known) {
-                // Connections are above zero, and such floats sort as their bits do.
+                // Connections are above zero, and positive floats sort as their bits do.
                 by_load.entry((target, connections.to_bits())).or_default().push((file, row));
             }
         }

@@ -63,7 +63,7 @@ fn the_founding_table_is_flagged_row_by_row() {
 }
 
 #[test]
-fn the_bounds_are_where_they_are_said_to_be() {
+fn the_bounds_are_where_they_are_documented() {
     for (mean_ms, wanted) in [
         (105.1, vec![("little_law", Severity::Impossible)]),
         (105.0, vec![]),
@@ -141,8 +141,8 @@ fn our_own_runs_are_bound_in_any_loop_and_by_what_their_ends_explain() {
     assert!(!explained.iter().any(|found| found.0 == "little_law"), "{explained:?}");
     let mut judged = fixture::sound::closed();
     judged.validity = model::Validity::not_judged();
-    let told = evidence(Tool::Plimsoll, &Claim::of_run(&judged), "own_verdict");
-    assert_eq!(told, "INVALID by its own rules: not_judged");
+    let printed = evidence(Tool::Plimsoll, &Claim::of_run(&judged), "own_verdict");
+    assert_eq!(printed, "INVALID by its own rules: not_judged");
 }
 
 #[test]
@@ -152,20 +152,20 @@ fn percentiles_are_in_order_and_fit_the_mean() {
     (row.requests, row.min_ns, row.max_ns) = (Some(5000), Some(ms(1)), Some(ms(100)));
     row.quantiles = vec![(0.5, ms(8)), (0.9, ms(12)), (0.99, ms(50))];
     assert_eq!(found(Tool::Wrk, &row), []);
-    for (quantiles, told) in [
+    for (quantiles, wanted) in [
         (vec![(0.5, ms(8)), (0.9, ms(7))], "p50 is 8.00ms, above p90, 7.00ms"),
         (vec![(0.999, ms(120))], "p99.9 is 120ms, above the greatest, 100ms"),
         (vec![(0.5, MILLISECOND / 2)], "the least is 1.00ms, above p50, 500us"),
     ] {
         let odd = Claim { quantiles, ..row.clone() };
-        assert_eq!(evidence(Tool::Wrk, &odd, "percentiles_out_of_order"), told);
+        assert_eq!(evidence(Tool::Wrk, &odd, "percentiles_out_of_order"), wanted);
     }
     let low = Claim { quantiles: vec![(0.5, ms(30)), (0.9, ms(40))], ..row.clone() };
-    let told = "a mean of 9.00ms, where its percentiles allow at least 16.5ms";
-    assert_eq!(evidence(Tool::Wrk, &low, "mean_outside_percentiles"), told);
+    let wanted = "a mean of 9.00ms, where its percentiles allow at least 16.5ms";
+    assert_eq!(evidence(Tool::Wrk, &low, "mean_outside_percentiles"), wanted);
     let high = Claim { max_ns: Some(ms(8)), quantiles: vec![(0.5, ms(2))], ..row.clone() };
-    let told = "a mean of 9.00ms, where its percentiles allow at most 5.00ms";
-    assert_eq!(evidence(Tool::Wrk, &high, "mean_outside_percentiles"), told);
+    let wanted = "a mean of 9.00ms, where its percentiles allow at most 5.00ms";
+    assert_eq!(evidence(Tool::Wrk, &high, "mean_outside_percentiles"), wanted);
     let few = Claim { requests: Some(20), ..low };
     assert!(!found(Tool::Wrk, &few).iter().any(|found| found.0 == "mean_outside_percentiles"));
 }
@@ -180,14 +180,14 @@ fn counts_rates_and_outcomes() {
     };
     assert_eq!(found(Tool::Wrk, &base), []);
     let edited = Claim { qps: 1100.0, ..base.clone() };
-    let told = "10,000 requests in 10.0s are 1,000/s, but 1,100/s is printed";
-    assert_eq!(evidence(Tool::Wrk, &edited, "rate_contradicts_count"), told);
+    let wanted = "10,000 requests in 10.0s are 1,000/s, but 1,100/s is printed";
+    assert_eq!(evidence(Tool::Wrk, &edited, "rate_contradicts_count"), wanted);
     let failing = Claim { success: Some(0.8), ..base.clone() };
-    let told = "80.00 % succeeded: 800/s were carried";
-    assert_eq!(evidence(Tool::Wrk, &failing, "mostly_errors"), told);
+    let wanted = "80.00 % succeeded: 800/s were carried";
+    assert_eq!(evidence(Tool::Wrk, &failing, "mostly_errors"), wanted);
     let dropping = Claim { dropped: 2_500, ..base.clone() };
-    let told = "2,500 arrivals, 20.00 %, were left out";
-    assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), told);
+    let wanted = "2,500 arrivals, 20.00 %, were left out";
+    assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
     for (connect_errors, severity) in [(1, Severity::Doubtful), (0, Severity::Note)] {
         let row = Claim { connect_errors, connections: Some(10.0), ..base.clone() };
         let any = found(Tool::Wrk, &row).contains(&("connects_failed", severity));
@@ -229,13 +229,13 @@ fn files_of_the_same_load_are_set_side_by_side() {
     let audit = audit(files, false);
     let [group] = audit.groups.as_slice() else { panic!("{:?}", audit.groups) };
     assert_eq!((group.target.as_deref(), group.connections), (Some("http://h/"), 100.0));
-    let told: Vec<_> = group
+    let standings: Vec<_> = group
         .standings
         .iter()
         .map(|s| (audit.files[s.file].name.as_str(), s.why.as_deref().unwrap_or("agrees")))
         .collect();
     assert_eq!(
-        told,
+        standings,
         [
             (
                 "erring.txt",
@@ -284,8 +284,8 @@ fn targets_are_compared_as_what_they_mean() {
     };
     let two = || vec![unnamed("a.dat", 1000.0), unnamed("b.dat", 500.0)];
     assert!(audit(two(), false).groups.is_empty());
-    let told = audit(two(), true).groups;
-    assert_eq!((told.len(), told[0].standings[1].qps_ratio), (1, 0.5));
+    let groups = audit(two(), true).groups;
+    assert_eq!((groups.len(), groups[0].standings[1].qps_ratio), (1, 0.5));
     assert!(audit(vec![unnamed("a.dat", 1.0)], true).groups.is_empty());
 }
 

@@ -43,7 +43,7 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
     let fed = &search.fed[step];
     let level = fed.step.level;
     let broke_above = lowest_broke(search, level);
-    // Whole numbers: what is believed of the ground between two of them is said of the lower one.
+    // Whole numbers: the belief between two of them counts for the lower one.
     let (low, high) = match search.settings().kind {
         LevelKind::Rate => (step::rounded_out(low, f64::floor), step::rounded_out(high, f64::ceil)),
         LevelKind::Concurrency => ((low + 0.1).floor().max(1.0), high.floor()),

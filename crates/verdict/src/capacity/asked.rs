@@ -1,9 +1,9 @@
 //! What a search is asked: the objectives of `--slo`. Every level must hold them; but throughput,
 //! which a low level cannot have, is asked of the capacity that was found.
 //!
-//! A step is short, so its figures are judged as far as they go: an interval of confidence that holds
-//! the limit cannot tell, and where there is none the figure itself speaks. One step's word is a vote
-//! in [`super::estimate`]; the hold that confirms is not given that credit.
+//! A step is short, so its figures are judged as far as they go: an interval of confidence that contains
+//! the limit decides nothing, and where there is no interval the figure itself counts. One step's result is a
+//! vote in [`super::estimate`]; the hold that confirms is judged more strictly.
 
 use std::slice;
 
@@ -13,7 +13,7 @@ use model::{Judgement, LoadLine, Ruling, Run};
 use super::weighed::{Of, Weighed};
 use crate::objective::{self, Bound, Endpoint, Goal, Metric, Objective, Subject};
 
-/// What is asked when nothing was said: the founding documents' response time and success.
+/// The default objectives: the founding documents' response time and success.
 const DEFAULT: [&str; 2] = ["mean<=500ms", "success>=99%"];
 
 /// The objectives that a level must hold.
@@ -45,7 +45,7 @@ impl Asked {
     }
 
     /// Why runs like this one can never hold an objective: it is of an endpoint that they do not have.
-    /// None where they can, or where nothing was answered.
+    /// None where they can, or where no response came.
     pub fn unanswerable(&self, run: &Run, endpoints: &[Endpoint]) -> Option<String> {
         let missing = |asked: &&Objective| match &asked.subject {
             Subject::Load => false,
@@ -77,7 +77,7 @@ impl Asked {
         judged.collect()
     }
 
-    /// What the capacity found makes of the throughput asked for: each such objective with its
+    /// What the capacity found makes of the throughput asked for: each of those objectives with its
     /// ruling. What was held is decided; what lies inside the interval above it is not.
     pub fn throughput(&self, line: &LoadLine) -> Vec<(String, Ruling)> {
         let most = line.rate_high_per_s.filter(|_| !line.at_least).unwrap_or(f64::INFINITY);
@@ -144,7 +144,7 @@ fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option
     }
 }
 
-/// Why a figure cannot tell on which side of its limit it is.
+/// Why a figure does not show on which side of its limit it is.
 fn why(judged: &Judgement, unit: Unit) -> String {
     let value = |value| super::words::value(unit, value);
     match (judged.low, judged.high) {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_holds_the_limit_cannot_tell() {
+    fn an_interval_that_holds_the_limit_decides_nothing() {
         use Outcome::{Broke, Held, Unclear};
         let Goal::Bound(bound) = parse("p99<500ms").unwrap()[0].goal else { panic!("a bound") };
         for (value, low, high, search, hold) in [

@@ -1,10 +1,10 @@
 //! Where the capacity lies, judging from levels that held and levels that broke.
 //!
-//! A run near the capacity may go either way, so no single answer is trusted. The belief is a
+//! A run near the capacity may go either way, so no single outcome is trusted. The belief is a
 //! distribution over the capacity's logarithm, updated by Bayes' rule (Horstein 1963; Watson and
 //! Pelli 1983, "QUEST"): a level r holds with the probability of a logistic curve in ln(C / r), whose
-//! width, how noisy the server is, is unknown too and summed over. A small share of answers is taken
-//! to be wrong at any distance: a hiccup breaks a level that holds. So one wrong answer widens the
+//! width, how noisy the server is, is unknown too and summed over. A small share of outcomes is taken
+//! to be wrong at any distance: a hiccup breaks a level that holds. So one wrong outcome widens the
 //! interval and is outvoted, and a search that asks at the median finds its way back.
 
 use model::capacity::Outcome;
@@ -15,9 +15,9 @@ const NOISE: [(f64, f64); 4] = [(0.004, 0.4), (0.01, 0.3), (0.025, 0.2), (0.06, 
 /// range of levels.
 const NOISE_OF_RANDOM: [(f64, f64); 6] =
     [(0.004, 0.3), (0.01, 0.25), (0.025, 0.2), (0.06, 0.15), (0.12, 0.07), (0.25, 0.03)];
-/// Share of answers that are wrong wherever they are asked.
+/// Share of outcomes that are wrong, whatever the level.
 const WRONG: f64 = 0.01;
-/// Distance between two values of the capacity that are told apart, relative.
+/// Distance between two values of the capacity that are distinguished, relative.
 const GRAIN: f64 = 0.004;
 /// Below the middle of the prior, this share of the belief lies near it and the rest evenly in the
 /// logarithm,
@@ -27,7 +27,7 @@ const NEARNESS: f64 = 1.0;
 /// Share of the belief left outside at each end of the interval.
 const TAIL: f64 = 0.025;
 
-/// What is thought possible before the first answer.
+/// What is thought possible before the first outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prior {
     /// The capacity is not below this. Above 0.
@@ -38,7 +38,7 @@ pub struct Prior {
     pub top: f64,
 }
 
-/// How arrivals were spaced, which says how noisy answers may be.
+/// How arrivals were spaced, which bounds how noisy outcomes may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
     /// Evenly, or in a closed loop.
@@ -57,8 +57,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// What the answers so far say: each a level and what it came to. Answers that the generator
-    /// limited say nothing.
+    /// The belief after these levels and their outcomes. Outcomes that the generator
+    /// limited change nothing.
     pub fn of(prior: Prior, spacing: Spacing, answers: &[(f64, Outcome)]) -> Self {
         let (first, last) = (prior.floor.ln(), prior.top.max(prior.floor * 1.01).ln());
         let cells = (((last - first) / GRAIN).ceil() as usize).clamp(2, 20_000);
@@ -118,7 +118,7 @@ impl Estimate {
     }
 }
 
-/// The logarithm of how likely the answers are under each capacity and this noise.
+/// The logarithm of how likely the outcomes are under each capacity and this noise.
 fn weigh(
     noise: f64,
     share: f64,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_agree_close_in_from_both_sides() {
+    fn outcomes_that_agree_close_in_from_both_sides() {
         let answers =
             [(800.0, Held), (1000.0, Broke), (900.0, Held), (950.0, Broke), (925.0, Held)];
         let estimate = Estimate::of(PRIOR, Spacing::Even, &answers);

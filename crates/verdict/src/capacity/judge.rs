@@ -1,9 +1,9 @@
 //! Whether a run of a search held: the objectives, and two guards beside them that keep a single
 //! threshold from being trusted.
 //!
-//! The guards: in an open loop what was due was sent and answered at the pace it came in; and
-//! attempts succeed, unless an objective says so already. Errors are fast, and a server that sheds
-//! its load is quick to answer the rest: without them both would look like capacity.
+//! The guards: in an open loop what was due was sent and got its responses at the pace it came in; and
+//! attempts succeed, unless an objective demands that already. Errors are fast, and a server that sheds
+//! its load responds quickly to the rest: without them both would look like capacity.
 
 use model::capacity::{Judged, Margin, Outcome, Unit};
 use model::units::show_duration;
@@ -17,10 +17,10 @@ use crate::validity;
 
 /// Share of the attempts that must succeed where no objective says so.
 pub const LEAST_SUCCESS: f64 = 0.99;
-/// Share of what was due that must be answered inside the window.
+/// Share of the requests due whose responses must arrive inside the window.
 pub const LEAST_ANSWERED: f64 = 0.99;
 /// Mean service time over that at rest from which on a server that took every connection is taken
-/// to stand in a queue of its own.
+/// to queue inside the server.
 pub const QUEUED: f64 = 3.0;
 
 /// Judges a run: `objectives` are its margins under what was asked for, `idle_mean_ns` the mean
@@ -72,7 +72,7 @@ fn still_holds(reason: &Reason, weighed: &[Weighed]) -> bool {
     }
 }
 
-/// How far a broken objective is from its limit; what cannot tell comes after what broke, and what held
+/// How far a broken objective is from its limit; what is unclear comes after what broke, and what held
 /// comes last.
 fn excess(margin: &Margin) -> f64 {
     match margin.outcome {
@@ -81,7 +81,7 @@ fn excess(margin: &Margin) -> f64 {
         Outcome::Held | Outcome::Generator => return 0.0,
     }
     if margin.limit <= 0.0 {
-        // How far is not told by a ratio: dips, failures of which there may be none.
+        // A limit of zero (no dips, no failures) has no ratio.
         return 1.0;
     }
     1.0 + (margin.value.max(1e-9) / margin.limit).ln().abs()
@@ -142,7 +142,8 @@ fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) ->
 }
 
 /// Whether failures that only the server can have made are more, by themselves, than an objective that broke
-/// allows: it refused, reset, or answered with them. Those that are allowed excuse nobody.
+/// allows: it refused, reset, or responded with them. Failures within what is allowed do not
+/// shift the blame.
 fn failed_by_server(run: &Run, broke: &[&Weighed]) -> bool {
     let errors = &run.totals.errors;
     let own = errors.total().saturating_sub(errors.timeout) as f64;
@@ -440,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_answered_broke() {
+    fn a_run_without_responses_broke() {
         let mut run = open();
         run.totals.requests = 0;
         run.totals.errors.connect = 10_000;

@@ -28,8 +28,8 @@ const ONWARD: f64 = 1.4;
 const MOST_SEARCHES: usize = 9;
 /// Shares of the belief that lie below a hold: the lower the more holds failed,
 const BELOW_HOLD: [f64; 3] = [0.2, 0.1, 0.04];
-/// and a hold is at most at this share of the one that failed before it: a long run tells what a short
-/// step could not, and near its capacity even that cannot tell.
+/// and a hold is at most at this share of the one that failed before it: a long run shows what a short
+/// step could not, and near the capacity even a long one may stay unclear.
 const STEP_BACK: [f64; 4] = [0.9, 0.8, 0.7, 0.6];
 /// Holds at most: one, and one for each step back.
 const MOST_HOLDS: usize = 1 + STEP_BACK.len();
@@ -134,7 +134,7 @@ fn settle(search: &Search) -> Settled {
     let answered = looks.iter().any(|fed| fed.judged.succeeded_per_s > 0.0);
     let ever = search.idle_mean_ns().is_some();
     match (answered, ever) {
-        // It is back, if slower: the levels to come tell.
+        // It is back; whether it is slower, the next levels show.
         (true, _) => Settled::Yes,
         (false, true) if look > 0 => Settled::Never(Ending::Died),
         (false, true) => Settled::Never(Ending::OutOfBudget),

@@ -68,7 +68,7 @@ pub(super) fn next(search: &Search, held: &Fed) -> Option<Step> {
     let rounds = rounds(search);
     let wanted = match rounds.as_slice() {
         [] => true,
-        // Once broken may be chance, broken and back a step below it too; what cannot tell is tried
+        // Once broken may be chance, broken and back a step below it too; what is unclear is tried
         // again.
         [only] => {
             let outcomes: Vec<Outcome> =

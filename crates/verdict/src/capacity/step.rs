@@ -8,7 +8,7 @@ use super::Search;
 
 /// Arrivals that a step waits for: where none is due, neither the server nor the objectives were asked.
 const FEWEST_ARRIVALS: f64 = 2.0;
-/// The same of random ones: of so many expected, none comes in one step of four hundred.
+/// The same of random arrivals: with this many expected, none comes in one step of four hundred.
 const FEWEST_RANDOM: f64 = 6.0;
 /// A step from idle at a level, of this length or as long as it takes for some arrivals to be due.
 pub(super) fn from_idle(search: &Search, purpose: Purpose, level: f64, window_ns: Nanos) -> Step {

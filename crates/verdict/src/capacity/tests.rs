@@ -130,7 +130,7 @@ fn objectives_that_are_never_met_say_so_with_the_best_seen() {
 }
 
 #[test]
-fn a_target_that_answers_nothing_is_left_alone() {
+fn a_target_without_responses_is_left_alone() {
     let (search, ending) = search(settings(LevelKind::Rate), |_| Judged {
         note: Some("connection refused".to_owned()),
         ..judged(Outcome::Broke, 0.0, 0.0)
@@ -212,7 +212,7 @@ fn a_target_that_dies_keeps_what_was_learnt() {
 }
 
 #[test]
-fn a_collapse_is_told_and_does_not_lower_the_capacity() {
+fn a_collapse_is_reported_and_does_not_lower_the_capacity() {
     let mut down = false;
     let (search, ending) = search(settings(LevelKind::Rate), |step| {
         let level =
@@ -233,8 +233,8 @@ fn a_collapse_is_told_and_does_not_lower_the_capacity() {
     let overload = answer.overload.unwrap();
     assert!(overload.collapses);
     assert!(overload.recovers_at.unwrap() < 4_000.0, "{overload:?}");
-    let told = words::after_overload(&search, &answer).unwrap();
-    assert!(told.contains("collapses") && told.contains("recovered at 2,"), "{told}");
+    let sentence = words::after_overload(&search, &answer).unwrap();
+    assert!(sentence.contains("collapses") && sentence.contains("recovered at 2,"), "{sentence}");
 }
 
 #[test]
@@ -268,8 +268,8 @@ fn holds_that_all_break_leave_it_unconfirmed() {
         let answer = search.answer().unwrap();
         assert!(answer.confirmed_for_ns.is_none() && answer.level <= 12_400.0, "{answer:?}");
         let text = words::sentence(&search, ending);
-        let told = "not confirmed by a hold. The search ended early: no level held during its";
-        assert!(text.contains(told), "{text}");
+        let wanted = "not confirmed by a hold. The search ended early: no level held during its";
+        assert!(text.contains(wanted), "{text}");
     }
 }
 

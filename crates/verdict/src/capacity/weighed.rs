@@ -23,7 +23,7 @@ pub enum Of {
     Endpoint(Metric),
     /// The server's trend.
     Course,
-    /// The guard on the pace: what was due is sent and answered as fast as it comes in.
+    /// The guard on the pace: what was due is sent, and gets its responses, as fast as it comes in.
     Pace,
 }
 

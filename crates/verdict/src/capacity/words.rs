@@ -39,7 +39,7 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
     }
 }
 
-/// `6 of 8 steps were INVALID (throttled, ...): ` and the last such reason in words.
+/// `6 of 8 steps were INVALID (throttled, ...): ` and the last of those reasons in words.
 fn invalid(search: &Search) -> Option<String> {
     let reasons = || search.fed.iter().filter_map(|fed| fed.judged.invalid());
     let last = reasons().next_back()?;
@@ -137,7 +137,7 @@ fn spacing(settings: &Settings) -> &'static str {
     }
 }
 
-/// A measured figure as a step's line shows it, with why it cannot tell where it cannot:
+/// A measured figure as a step's line shows it, with the reason where it is unclear:
 /// `p99<100ms: 60.6ms (interval 48.0ms to 131ms)`.
 pub fn measured(margin: &Margin) -> String {
     let figure = format!("{}: {}", margin.objective, value(margin.unit, margin.value));

@@ -75,7 +75,7 @@ fn count(
     kind.service_sum_ns += ns;
 }
 
-fn told(kinds: &Kinds) -> Option<ResponseChange> {
+fn found(kinds: &Kinds) -> Option<ResponseChange> {
     find(kinds, &fixture::plan(), true).pop()
 }
 
@@ -93,7 +93,7 @@ fn a_page_of_errors_with_a_good_status_is_dated() {
     ] {
         for seconds in [4, 6, 300] {
             let kinds = run(seconds, 100, |at| if at < down { JSON } else { after });
-            let change = told(&kinds).expect("a change");
+            let change = found(&kinds).expect("a change");
             assert_eq!((change.how, change.since_ns), (Changed::ForGood, down), "{seconds}");
             assert_eq!((change.before.status, change.after.status), (200, after.0));
             assert_eq!(change.after.most_bytes, after.3);
@@ -106,7 +106,7 @@ fn half_of_the_instances_going_bad_is_a_change() {
     let mut draws = Draws(3);
     let bad = Response(200, 1, b'D', 35, MILLISECOND);
     let kinds = run(10, 200, |at| if at >= 4 * SECOND && draws.below(2) == 0 { bad } else { JSON });
-    let change = told(&kinds).expect("a change");
+    let change = found(&kinds).expect("a change");
     assert!(change.since_ns.abs_diff(4 * SECOND) < SECOND / 10, "{}", change.since_ns);
     assert!((change.share - 0.5).abs() < 0.1, "{}", change.share);
 }
@@ -114,34 +114,34 @@ fn half_of_the_instances_going_bad_is_a_change() {
 #[test]
 fn lengths_of_one_class_that_jump_are_a_change() {
     let kinds = run(6, 100, |at| Response(200, 1, b'{', if at < 3 * SECOND { 70 } else { 110 }, 1));
-    let change = told(&kinds).expect("a change");
+    let change = found(&kinds).expect("a change");
     assert_eq!((change.before.most_bytes, change.after.least_bytes), (70, 110));
     // Several requests may have responses of several lengths.
     assert_eq!(find(&kinds, &fixture::plan(), false), []);
 }
 
 #[test]
-fn a_fast_kind_of_the_same_status_is_told() {
+fn a_fast_kind_of_the_same_status_is_reported() {
     let mut draws = Draws(5);
     let fast = Response(200, 1, b'D', 35, MILLISECOND / 50);
     let kinds = run(6, 100, |_| if draws.below(4) == 0 { fast } else { JSON });
-    let change = told(&kinds).expect("two things at once");
+    let change = found(&kinds).expect("two things at once");
     assert_eq!((change.how, change.after.most_bytes), (Changed::Faster, 35));
     let mut draws = Draws(5);
     let alike = Response(200, 1, b'D', 35, MILLISECOND / 2);
     let mixed = run(6, 100, |_| if draws.below(4) == 0 { alike } else { JSON });
-    assert_eq!(told(&mixed), None, "a mix that stays as it is");
+    assert_eq!(found(&mixed), None, "a mix that stays as it is");
 }
 
 #[test]
 fn a_few_odd_responses_are_no_change() {
     let odd = Response(200, 2, b'<', 900, MILLISECOND);
     let last = run(10, 100, |at| if at >= 10 * SECOND - SECOND / 20 { odd } else { JSON });
-    assert_eq!(told(&last), None, "five responses at the end");
+    assert_eq!(found(&last), None, "five responses at the end");
     let gone = run(10, 100, |at| if (3 * SECOND..4 * SECOND).contains(&at) { odd } else { JSON });
-    assert_eq!(told(&gone), None, "not for good");
+    assert_eq!(found(&gone), None, "not for good");
     let first = run(10, 100, |at| if at < SECOND / 20 { odd } else { JSON });
-    assert_eq!(told(&first), None, "five responses at the start");
+    assert_eq!(found(&first), None, "five responses at the start");
 }
 
 /// Healthy servers of many kinds; none may be named.
@@ -181,7 +181,7 @@ fn healthy(seed: u64) -> Kinds {
 fn a_thousand_healthy_runs_are_not_named() {
     for seed in 0..1000 {
         let kinds = healthy(seed);
-        assert_eq!(told(&kinds), None, "seed {seed}");
+        assert_eq!(found(&kinds), None, "seed {seed}");
         assert_eq!(find(&kinds, &fixture::plan(), false), [], "seed {seed}");
     }
 }
@@ -213,5 +213,5 @@ fn nothing_panics_on_hostile_sums() {
             machine: None,
         });
     }
-    let _ = told(&kinds);
+    let _ = found(&kinds);
 }

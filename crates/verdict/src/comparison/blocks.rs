@@ -34,8 +34,8 @@ pub fn judge(names: [String; 2], runs: [&Run; 2], margin: f64) -> Comparison {
             let by = "the spread of the few blocks inside the runs".to_owned();
             let far =
                 "only a difference far beyond the spread of the blocks is reported".to_owned();
-            let told = if effects.is_empty() { vec![why] } else { vec![why, far, within] };
-            Comparison::new(names, margin, by, effects, told)
+            let reasons = if effects.is_empty() { vec![why] } else { vec![why, far, within] };
+            Comparison::new(names, margin, by, effects, reasons)
         }
     }
 }

@@ -4,7 +4,7 @@
 //! difference between any two blocks of a run stands where the standard deviation of three independent
 //! periods would, and Student's interval has the two degrees of freedom of three. A slow wave over the
 //! whole run is in that difference; three thirds of the run never differ by more than its blocks do. So
-//! a difference far beyond the spread is told, and a small one is not.
+//! a difference far beyond the spread is reported, and a small one is not.
 
 use model::Run;
 

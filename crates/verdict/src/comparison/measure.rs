@@ -100,7 +100,7 @@ impl JsonSchema for Measure {
     }
 }
 
-/// A run's figure; 0 where nothing was answered.
+/// A run's figure; 0 where no response came.
 pub fn reading(run: &Run, measure: Measure) -> f64 {
     let response = &run.response_ns;
     match measure {
@@ -119,6 +119,6 @@ pub fn measures<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Vec<Measure>
         Measure::Percentile(percentile) => samples * (1.0 - percentile.share) >= FEWEST_BEYOND,
         measure => !(open && *measure == Measure::Qps),
     };
-    let told = |measure: &Measure| runs.clone().all(|run| reading(run, *measure) > 0.0);
-    Measure::all().filter(has).filter(told).collect()
+    let measured = |measure: &Measure| runs.clone().all(|run| reading(run, *measure) > 0.0);
+    Measure::all().filter(has).filter(measured).collect()
 }

@@ -20,7 +20,7 @@ pub fn paired(pairs: &[[f64; 2]]) -> Option<LogRatio> {
     Some(LogRatio { mean, standard_error: deviation / n.sqrt(), freedom: n - 1.0 })
 }
 
-/// Rounds of B against one run of A that was made before. That run is one sample of its own, taken
+/// Rounds of B against one run of A that was made before. That run is one sample, taken
 /// to scatter as B's do: a prediction interval. None for fewer than [`FEWEST`] rounds.
 pub fn against_one(baseline: f64, rounds: &[f64]) -> Option<LogRatio> {
     let logs: Vec<f64> = rounds.iter().map(|b| (b / baseline).ln()).collect();
@@ -40,7 +40,7 @@ fn mean_and_deviation(logs: &[f64]) -> Option<(f64, f64)> {
     Some((mean, (square / (n - 1.0)).sqrt()))
 }
 
-/// Rounds after which a change of twice the margin would be told from one of none, both with
+/// Rounds after which a change of twice the margin would be distinguished from one of none, both with
 /// [`CONFIDENCE`] and [`POWER`], when rounds scatter by `deviation` (of log ratios).
 pub fn needed(deviation: f64, margin: f64) -> Option<u32> {
     let enough = |n: u32| {

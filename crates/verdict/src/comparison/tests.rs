@@ -146,7 +146,7 @@ fn shifts_in_simulation_are_seen_the_more_the_larger() {
 }
 
 #[test]
-fn blocks_in_simulation_tell_no_more_than_they_can() {
+fn blocks_in_simulation_decide_no_more_than_they_can() {
     let (mut alarms, mut seen, runs) = (0, 0, 100);
     for seed in 0..runs {
         let mut server = Server::new(900_000 + seed);
@@ -168,7 +168,7 @@ fn blocks_in_simulation_tell_no_more_than_they_can() {
 }
 
 #[test]
-fn few_blocks_in_simulation_tell_what_is_far_beyond_their_spread() {
+fn few_blocks_in_simulation_find_what_is_far_beyond_their_spread() {
     // Neighbours that are alike to 0.999 make four blocks worth hardly one.
     let (mut alarms, mut seen, mut far) = (0, 0, 0);
     for seed in 0..100 {
@@ -198,7 +198,7 @@ fn few_blocks_in_simulation_tell_what_is_far_beyond_their_spread() {
 }
 
 #[test]
-fn runs_without_blocks_cannot_tell() {
+fn runs_without_blocks_are_undecided() {
     let mut server = Server::new(5);
     let [a, b] = [server.run(4, 100, 0.5, 1.0), server.run(4, 100, 0.5, 45.0)];
     let found = judged(&a, &b, 0.02);

@@ -132,7 +132,7 @@ fn what_to_read_from_an_open_loop() {
 }
 
 #[test]
-fn doubts_are_told() {
+fn doubts_are_reported() {
     let mut doubted =
         closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 190.0, 10.5, 1.0), (4.0, 180.0, 22.0, 1.0)]);
     doubted.rows[1].verdict = Some(Verdict::LowerBound);
@@ -186,22 +186,22 @@ fn sessions_that_make_several_requests_are_held_against_what_was_due() {
     for row in &mut sweep.rows {
         row.offered_per_s = Some(3.0 * row.level);
     }
-    let told = "The server kept up with rates up to 100/s, in 2.00ms on average; at 200/s it \
+    let wanted = "The server kept up with rates up to 100/s, in 2.00ms on average; at 200/s it \
                 answered 410 requests/s.";
-    assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
+    assert_eq!(read(&sweep, OBJECTIVE).sentence, wanted);
 }
 
 #[test]
-fn sessions_that_pile_up_are_not_kept_up_with_though_what_was_due_was_answered() {
+fn sessions_that_pile_up_are_not_kept_up_with_though_requests_due_had_responses() {
     let rows = [(19.0, 190.0, 9.0, 1.0), (20.0, 200.0, 30.0, 1.0), (21.0, 200.0, 90.0, 1.0)];
     let mut sweep = curve(LevelKind::Rate, &rows);
     for (row, ended_ratio) in sweep.rows.iter_mut().zip([1.0, 0.98, 0.9156]) {
         row.offered_per_s = Some(row.qps / 0.991);
         row.sessions = Some(SessionPace { ended_ratio, doubt: 0.015 });
     }
-    let told = "The server kept up with rates up to 20/s, in 30.0ms on average; at 21/s it \
+    let wanted = "The server kept up with rates up to 20/s, in 30.0ms on average; at 21/s it \
                 answered 200 requests/s and ended 91.56 % of the sessions that were due.";
-    assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
+    assert_eq!(read(&sweep, OBJECTIVE).sentence, wanted);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_level_that_cannot_be_believed_is_no_sign_of_falling_behind() {
     let rows = [(1000.0, 1000.0, 2.0, 1.0), (2000.0, 1500.0, 3.0, 1.0), (3000.0, 2999.0, 4.0, 1.0)];
     let mut sweep = curve(LevelKind::Rate, &rows);
     sweep.rows[1].verdict = Some(Verdict::Invalid);
-    let told = "The server kept up with every rate, the highest being 3,000/s in 4.00ms on \
+    let wanted = "The server kept up with every rate, the highest being 3,000/s in 4.00ms on \
                 average: its limit is higher.";
-    assert_eq!(read(&sweep, OBJECTIVE).sentence, told);
+    assert_eq!(read(&sweep, OBJECTIVE).sentence, wanted);
 }

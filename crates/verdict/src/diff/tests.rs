@@ -74,7 +74,7 @@ fn like_with_like_needs_no_notes() {
 }
 
 #[test]
-fn differences_are_told() {
+fn differences_are_reported() {
     let cases: [(Spoil, &str); 8] = [
         (
             |a| a.environment = Some(Environment { cpus: 7, ..a.environment.clone().unwrap() }),

@@ -1,6 +1,6 @@
 //! Which endpoints a dip hit: those whose own response times rose, which failed, or which fell silent.
 //!
-//! That fewer of an endpoint's requests were answered is no sign: in a closed loop a single slow
+//! That an endpoint had fewer responses is no sign: in a closed loop a single slow
 //! endpoint takes the connections, and with them the throughput, from all others.
 
 use model::seconds::{Cell, Cells};
@@ -45,7 +45,7 @@ impl<'a> Usual<'a> {
         let (from, to) = (span.from / grain, span.to.div_ceil(grain));
         let names = self.cells.names().iter().zip(&self.endpoints).enumerate();
         let hit = names.filter(|(index, (_, usual))| {
-            // What a stall held back is answered, late, just after it.
+            // Requests that a stall held back get their responses, late, just after it.
             let cells = self.cells.endpoint(*index).skip(from).take(to + 1 - from);
             usual.is_left_by(&cells.copied().collect::<Vec<_>>(), to - from)
         });

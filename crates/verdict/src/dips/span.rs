@@ -5,7 +5,7 @@ use statistics::order::median;
 /// How many times the usual deviation a period must lie off: of a normal distribution, one in a
 /// thousand million.
 pub(super) const RARE: f64 = 6.0;
-/// Lengths at which periods are looked for, in seconds: running medians over so many.
+/// Lengths of the running medians with which periods are looked for, in seconds.
 const LENGTHS: [usize; 4] = [1, 3, 9, 27];
 /// Share of throughput that must be lost, by length.
 pub(super) const LEAST_LOSS: [f64; 4] = [0.35, 0.25, 0.15, 0.10];
@@ -13,7 +13,7 @@ pub(super) const LEAST_LOSS: [f64; 4] = [0.35, 0.25, 0.15, 0.10];
 pub(super) const LEAST_RISE: [f64; 4] = [0.8, 0.7, 0.5, 0.4];
 /// Seconds between two periods that are one.
 const GAP: usize = 2;
-/// Loss of throughput that is no noise, where counts are large enough to tell.
+/// Loss of throughput that is no noise, where counts are large enough.
 pub(super) const OUTAGE: f64 = 0.95;
 
 /// What counts as off, for a signal.

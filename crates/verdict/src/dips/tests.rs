@@ -81,7 +81,7 @@ fn slowed(mut seconds: Vec<Second>, from: usize, length: usize, loss: f64) -> Ve
 }
 
 /// Tells `cargo xtask truth`.
-fn told(claim: &str, reach: &str, got: impl std::fmt::Display, met: bool) {
+fn row(claim: &str, reach: &str, got: impl std::fmt::Display, met: bool) {
     println!("truth | {claim} | {reach} | {got} | {}", if met { "yes" } else { "no" });
 }
 
@@ -93,7 +93,7 @@ fn spans(dips: &[Dip]) -> Vec<(u64, u64)> {
 fn healthy_runs_have_no_dips() {
     let dipping = |seed: &u64| !find(&Seconds::of(Healthy::drawn(*seed).run(*seed))).is_empty();
     let invented: Vec<u64> = (0..1000).filter(dipping).collect();
-    told("dips reported in 1,000 healthy runs", "none", invented.len(), invented.is_empty());
+    row("dips reported in 1,000 healthy runs", "none", invented.len(), invented.is_empty());
     assert!(invented.is_empty(), "seeds {invented:?}: {:?}", Healthy::drawn(invented[0]));
 }
 
@@ -104,7 +104,7 @@ fn a_dip_of_90_seconds_in_two_hours_is_found_to_the_second() {
         let dips = find(&Seconds::of(slowed(STEADY.run(seed), from, 90, loss)));
         let exact = spans(&dips) == [(from as u64, 90)];
         let claim = format!("a dip of 90 s in two hours that takes {:.0} %", loss * 100.0);
-        told(&claim, "found to the second", format!("{:?}", spans(&dips)), exact);
+        row(&claim, "found to the second", format!("{:?}", spans(&dips)), exact);
         assert!(exact, "{loss}: {dips:?}");
         let throughput = dips[0].throughput.expect("throughput fell");
         assert!((throughput.ratio() - (1.0 - loss)).abs() < 0.02, "{throughput:?}");

@@ -131,7 +131,7 @@ fn failures_in_the_finer_pass_end_it() {
 }
 
 #[test]
-fn nothing_attempted_or_nothing_answered_ends_at_once() {
+fn no_attempts_or_no_responses_end_it_at_once() {
     for dead in [Outcome { success: None, ..outcome(0.0, 0.0, 0.0) }, outcome(0.0, 0.0, 0.0)] {
         let (levels, reason) = climb(Ladder::auto(50_000, 0.9), |_| dead);
         assert_eq!(levels, [1.0], "{reason}");
@@ -225,7 +225,7 @@ fn no_fall_is_read_from_levels_that_are_lower_bounds() {
     assert!(!levels.contains(&64.0), "{levels:?}");
     let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[16.0, 32.0, 64.0]));
     assert!(levels.contains(&64.0) && !levels.contains(&128.0), "{levels:?}");
-    let told = "from 8 to 64 connections the best QPS grew 0.00 % while the mean grew 16.0 times; the \
+    let wanted = "from 8 to 64 connections the best QPS grew 0.00 % while the mean grew 16.0 times; the \
                 generator was the limit at 16, 32, 64, so the server may carry more";
-    assert!(reason.starts_with(told), "{reason}");
+    assert!(reason.starts_with(wanted), "{reason}");
 }

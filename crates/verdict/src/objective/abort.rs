@@ -1,7 +1,7 @@
 //! Rules that end a run early: a breach that lasts, watched on the stream of intervals.
 //!
-//! An interval is about a second, so a breach is told to the second. Only the measured window
-//! counts. A second in which nothing ended says nothing of latencies or errors, and leaves a breach
+//! An interval is about a second, so a breach is located to the second. Only the measured window
+//! counts. A second in which no request ended has neither latencies nor errors, and leaves a breach
 //! as it was.
 
 use std::fmt;
@@ -80,7 +80,7 @@ impl AbortRule {
     }
 }
 
-/// A figure of one interval, in the unit of its limit; none where the interval does not tell.
+/// A figure of one interval, in the unit of its limit; none where the interval does not have it.
 fn figure(metric: Metric, limit: Limit, interval: &Interval) -> Option<f64> {
     let tally = &interval.tally;
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::objective::parse::parse_abort;
 
-    /// A second of the window: requests due, sent, answered in `ms`, and failed by status.
+    /// A second of the window: requests due, sent, with a response in `ms`, and failed by status.
     fn second(index: u32, due: u64, sent: u64, answered: u64, ms: u64, failed: u64) -> Interval {
         let mut tally = Tally {
             sent,
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// The second, from 1, in which a rule ends a run of such seconds.
+    /// The second, from 1, in which a rule ends a run of these seconds.
     fn ends_in(rule: &str, seconds: &[Interval]) -> Option<usize> {
         let mut watch = AbortWatch::new([parse_abort(rule).unwrap()]);
         seconds.iter().position(|second| watch.see(second).is_some()).map(|at| at + 1)
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_in_which_nothing_ended_says_nothing() {
+    fn a_second_in_which_nothing_ended_changes_nothing() {
         let (slow, silent) = ((0, 100, 100, 900, 0), (0, 0, 0, 0, 0));
         let intervals = seconds(&[slow, silent, slow]);
         assert_eq!(ends_in("p99>500ms for 3s", &intervals), Some(3));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_told() {
+    fn what_was_seen_is_reported() {
         let mut watch = AbortWatch::new([
             parse_abort("p99>2s for 1s").unwrap(),
             parse_abort("achieved<95% for 1s").unwrap(),

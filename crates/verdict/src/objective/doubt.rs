@@ -9,9 +9,9 @@
 //! | `LOWER_BOUND` | mean, response, in a closed loop without pace or think time | decided: by Little's law a faster generator makes it shorter | as any latency |
 //! | `LOWER_BOUND` | any latency | undecided: the server saw less than it was meant to | decided where connections alone were short and the service time misses it too; else undecided, as the generator's own time is in it |
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
-//! | `INVALID` by the server alone | `available` | decided: how much absence is borne was said | decided |
+//! | `INVALID` by the server alone | `available` | decided: the objective says how much absence is borne | decided |
 //! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
-//! | any | `qps` | decided | undecided where the server answered all it was asked: more must be asked |
+//! | any | `qps` | decided | undecided where every request sent had its response: more must be sent |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 

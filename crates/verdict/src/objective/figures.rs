@@ -1,5 +1,5 @@
-//! The figures that objectives are asked of: those of the whole load, or of one endpoint, with their
-//! blocks. Everything that has such figures can be judged.
+//! The figures that objectives are about: those of the whole load, or of one endpoint, with their
+//! blocks. Everything that has these figures can be judged.
 
 use model::{EndpointRun, ErrorClass, ErrorCounts, Latencies, Nanos, Run, Summary};
 use statistics::{Estimate, NoInterval};
@@ -56,7 +56,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// All that a run tells apart.
+    /// All endpoints that a run distinguishes.
     ///
     /// # Errors
     /// A sentence, when a stored histogram is damaged.

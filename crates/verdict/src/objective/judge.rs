@@ -174,7 +174,7 @@ fn with_figures(empty: Judgement, bound: Bound, measured: Measured) -> Judgement
     }
 }
 
-/// Which side of the limit the figure is on, as far as the figure alone tells.
+/// Which side of the limit the figure is on, by the figure alone.
 fn side(bound: Bound, measured: Measured) -> Ruling {
     let holds = |value| bound.relation.holds(value, bound.limit.value());
     let (low, high) = match measured.spread {

@@ -30,7 +30,7 @@ pub fn holding(sweep: &Sweep) -> Option<Holding> {
     };
     let next = match highest {
         Some(at) => sweep.levels.get(at + 1),
-        // A level that may hold them tells more than one that does not.
+        // A level that may hold them is more informative than one that does not.
         None => sweep.levels.iter().find(|held| missed(held).is_none()).or(sweep.levels.first()),
     };
     sentence += &match (next, highest) {

@@ -9,7 +9,7 @@ pub enum Preset {
     /// The requirement table of the API server: response time first, then success rate, then QPS on
     /// a server that stays stable.
     Founding,
-    /// The rule of thumb for sizing a backend: the ten busiest endpoints answer in 100 ms on average
+    /// The rule of thumb for sizing a backend: the ten busiest endpoints respond in 100 ms on average
     /// with at most 0.1 % errors.
     Top10,
 }

@@ -19,7 +19,7 @@ pub fn figure(unit: Unit, value: f64) -> String {
     }
 }
 
-/// Per cent with as many decimals as tell it from 0 and from 100, from two on.
+/// Per cent with as many decimals as distinguish it from 0 and from 100, two at least.
 fn share(value: f64) -> String {
     let percent = value * 100.0;
     let rest = percent.min(100.0 - percent);
@@ -53,7 +53,7 @@ pub fn times(over: f64) -> String {
     grouped(over, if over < 10.0 { 1 } else { 0 })
 }
 
-/// How long a run must be to decide, as far as this one tells.
+/// How long a run must be to decide, estimated from this one.
 pub(super) fn run_longer(longer_ns: Nanos, so_far_ns: Nanos) -> String {
     let whole_seconds_ns = so_far_ns.div_ceil(SECOND).saturating_mul(SECOND);
     let in_all = exact_duration(whole_seconds_ns.saturating_add(longer_ns));

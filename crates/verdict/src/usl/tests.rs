@@ -70,7 +70,7 @@ fn the_reference_data_give_the_published_coefficients() {
     close(peak.level_high.unwrap(), 39.51, 0.03);
 }
 
-/// Doubling levels on a law of their own, with and without its terms.
+/// Doubling levels on a given law, with and without its terms.
 #[test]
 fn a_law_is_found_again() {
     for (lambda, sigma, kappa) in [

@@ -89,7 +89,7 @@ pub(super) fn saturated(run: &Run) -> Option<Finding> {
 }
 
 /// The share of the window that a worker waited for a processor, where it is not the server that it waited for: a
-/// processor shared with the server is a note of its own.
+/// processor shared with the server is a separate note.
 fn queued_for_others(run: &Run, worker: &WorkerShare) -> f64 {
     let waits_for_server = run.generator.machine.is_some_and(|machine| {
         let mostly = machine.server_ratio.is_none_or(|server| server >= machine.neighbours_ratio);
@@ -199,12 +199,12 @@ fn no_time_left(run: &Run) -> bool {
 }
 
 /// That the server let nobody in, in words: connects failed, and not for want of anything on this side. A generator
-/// without time left may have been the limit all the same, so then nothing is said.
+/// without time left may have been the limit all the same, so then this is `None`.
 fn turned_away(run: &Run) -> Option<String> {
     let (failed, attempts) = (run.totals.errors.connect as f64, run.totals.attempts as f64);
-    let told = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
-    let told = told && !no_time_left(run);
-    told.then(|| {
+    let refused = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
+    let refused = refused && !no_time_left(run);
+    refused.then(|| {
         format!("{} of the attempts could not connect to the server", share(failed / attempts))
     })
 }

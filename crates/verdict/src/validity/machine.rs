@@ -9,7 +9,7 @@ use crate::figures::{grouped, percent, rate};
 
 /// Share of the processors that neighbours, or other guests, may take.
 pub(super) const TAKEN: f64 = 0.05;
-/// Window from which on that share can be told: the kernel counts processor time in ticks, of 10 ms on
+/// Window from which on that share can be measured: the kernel counts processor time in ticks, of 10 ms on
 /// many machines, and a few of them are no share of anything.
 pub(super) const COUNTED_NS: u64 = SECOND;
 /// Share of the window that a worker may wait for a processor.
@@ -61,8 +61,8 @@ pub(super) fn neighbours(run: &Run) -> Option<Finding> {
     Some((in_closed_loop(run), found.join("; ")))
 }
 
-/// Whether neighbours left a server on the same processors no time: it waits then, while workers that have nothing
-/// to do until it answers do not.
+/// Whether neighbours left a server on the same processors no time: it waits then, while workers, which have nothing
+/// to do until it responds, do not.
 fn server_squeezed(run: &Run, machine: &Machine) -> bool {
     let time_ns = run.totals.duration_ns as f64 * f64::from(run.environment.cpus_allowed.max(1));
     let own = run.generator.cpu_ns as f64 / time_ns.max(1.0);

@@ -8,7 +8,7 @@ use super::Finding;
 use crate::offered::at_cap;
 
 /// Waiting that never matters, in nanoseconds: about what an idle thread takes to wake up and look, which
-/// nobody can tell from the server's time.
+/// cannot be distinguished from the server's time.
 pub(super) const UNSEEN_NS: u64 = 20 * MICROSECOND;
 /// Share of a latency that may be the generator's.
 pub(super) const OBSERVED_LATE: f64 = 0.1;

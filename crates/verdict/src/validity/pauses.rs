@@ -38,8 +38,8 @@ impl Gaps {
         if self.share >= SUBSTANTIAL || (reach_p99 && substantial(run.response_ns.p99)) {
             return Some(Verdict::Invalid);
         }
-        let told = self.share >= SHARE || substantial(run.response_ns.max);
-        told.then_some(Verdict::LowerBound)
+        let affected = self.share >= SHARE || substantial(run.response_ns.max);
+        affected.then_some(Verdict::LowerBound)
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
     Some((verdict, evidence))
 }
 
-/// Whether most of a worker's gaps may be what its quota cost, which is told by a rule of its own.
+/// Whether most of a worker's gaps may be what its quota cost, which another rule reports.
 fn by_quota(run: &Run, worker: &WorkerShare) -> bool {
     let of = run.generator.machine.filter(|machine| machine.throttled > 0);
     of.is_some_and(|machine| {

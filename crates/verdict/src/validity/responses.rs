@@ -1,4 +1,4 @@
-//! Rules about what was answered.
+//! Rules about responses.
 
 use model::kinds::{Changed, ResponseKind};
 use model::units::show_duration;
@@ -106,10 +106,10 @@ fn failures_began(run: &Run) -> Option<Began> {
         let slower = last > SLOWER * first;
         let stays = since.iter().all(|block| share_of(&[block]) >= after / 2.0);
         let rare = steady.iter().all(|block| share_of(&[block]) <= after / 2.0);
-        let told = after >= before + FAILING && stays && rare && !slower;
+        let begins = after >= before + FAILING && stays && rare && !slower;
         let inside = share_of(&until[at - 1..]) > before + FAILING / 2.0;
         let first = if inside { until[at - 1] } else { since[0] };
-        told.then_some(Began { at_ns: first.start_ns, before, since: after })
+        begins.then_some(Began { at_ns: first.start_ns, before, since: after })
     });
     began.max_by(|a, b| (a.since - a.before).total_cmp(&(b.since - b.before)))
 }

@@ -9,7 +9,7 @@ use crate::dips::words as dip_in_words;
 use crate::figures::{percent, rate};
 use statistics::order::median;
 
-/// Points of timeline below which nothing can be told.
+/// Points of timeline below which nothing is judged.
 pub(super) const FEWEST: usize = 10;
 /// How far off the settled level the beginning must lie.
 const WARMING: f64 = 0.10;
@@ -31,7 +31,7 @@ pub enum Stability {
     Stable,
     /// Why not, in words.
     Unstable(String),
-    /// The window has too few points to tell.
+    /// The window has too few points.
     TooShort,
 }
 

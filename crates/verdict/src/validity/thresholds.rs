@@ -61,7 +61,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
     }
 }
 
-/// Those of rules about who answered, and about the machine.
+/// Those of rules about the server's responses, and about the machine.
 fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
     match code {
         ReasonCode::StarvedConnections => vec![

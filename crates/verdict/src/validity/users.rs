@@ -17,14 +17,14 @@ pub(super) const TIMES_P90: u64 = 10;
 const FAILED_IN_A_ROW: i32 = 3;
 /// Share of users from which on the figures are not those of the load.
 pub(super) const MANY: f64 = 0.001;
-/// Connections that never answered: at least so many, and this share of those that were opened.
+/// Connections that never had a response: at least this number, and this share of those that were opened.
 pub(super) const MUTE: (u64, f64) = (2, 0.05);
-/// Connections per attempt up to which they can be told from attempts that fail.
+/// Connections per attempt up to which they can be distinguished from attempts that fail.
 const FEW_CONNECTIONS: f64 = 0.1;
 /// How many times the responses of a user that a tenth are below those of one that a tenth are above
 /// must be, for service to be uneven.
 pub const UNEVEN: u64 = 3;
-/// Users, and responses of the one in the middle, from which on unevenness can be told.
+/// Users, and responses of the one in the middle, from which on unevenness is judged.
 const ENOUGH: (u64, u64) = (10, 50);
 
 pub(super) fn starved(run: &Run) -> Option<Finding> {
@@ -81,19 +81,19 @@ fn by_chance(run: &Run, users: &Users) -> f64 {
     users.wanting() as f64 * (failed / attempts).min(1.0).powf(tries.max(1.0))
 }
 
-/// Connections that were accepted and never answered anything, whose users were served on others. Not where
+/// Connections that were accepted and never had a response, whose users were served on others. Not where
 /// connections are many for the attempts: then each failure is one; nor where there is no server.
 fn mute(run: &Run, users: &Users) -> Option<Finding> {
     let (totals, mute) = (&run.totals, users.mute);
     let (attempts, opened) = (totals.attempts as f64, totals.connects as f64);
     let failed = attempts - totals.requests as f64 - mute as f64;
     let chance = opened * (failed / (attempts - mute as f64).max(1.0)).clamp(0.0, 1.0);
-    let told = mute >= MUTE.0
+    let found = mute >= MUTE.0
         && mute as f64 >= MUTE.1 * opened
         && opened <= FEW_CONNECTIONS * attempts
         && run.plan.timeout_ns >= TIMES_P90.saturating_mul(run.service_ns.p90)
         && mute as f64 > chance + 10.0 * chance.sqrt();
-    if !told || gone(run).is_some() {
+    if !found || gone(run).is_some() {
         return None;
     }
     let evidence = format!(

@@ -46,7 +46,7 @@ fn requests_are_written_plainly() {
 }
 
 #[test]
-fn a_users_own_header_replaces_ours() {
+fn a_users_header_replaces_the_computed_one() {
     let headers = [("host", "other"), ("CONTENT-LENGTH", "2"), ("connection", "keep-alive")];
     let own = RequestParts { body: Some(b"hi"), keep_alive: false, ..parts(&headers) };
     let expected =

@@ -14,7 +14,7 @@ use crate::bench::statistics::Spread;
 /// A client of another project, and the results of its rounds.
 pub type Other<'s> = (&'static str, &'s Series);
 
-/// CPU per request, ours over theirs, round by round.
+/// CPU per request, Plimsoll's over the other client's, round by round.
 pub fn ratio(what: String, ours: &Series, (name, theirs): Other, reach: Reach) -> Row {
     let (our, their) = (ours.map(Outcome::cpu_us), theirs.map(Outcome::cpu_us));
     let median = |values| Spread::of(values).median;
@@ -85,7 +85,7 @@ pub fn tls(bench: &Bench) -> Result<Vec<Row>> {
     Ok(vec![ratio(what, &ours, ("wrk", &wrk), Reach::AtMost(1.0))])
 }
 
-/// A path of its own and a header for every request.
+/// A different path and header for every request.
 const REQUEST: &str = "local n = 0
 function request()
   n = n + 1

@@ -87,7 +87,7 @@ fn achieved(what: String, series: &Series) -> Result<Row> {
     })
 }
 
-/// What plimsoll says of its own cost, beside what the kernel counted for the whole process.
+/// What Plimsoll reports as its own cost, beside what the kernel counted for the whole process.
 fn claimed_cpu(series: &Series) -> Result<String> {
     let claimed = Spread::of(&series.reported("/generator/cpu_ns_per_request")?).median;
     Ok(format!("reported: {:.2} us", claimed / 1e3))

@@ -426,7 +426,7 @@ fn tls(does: Does, value: &str, assembly: &mut Assembly) {
     }
 }
 
-/// Keeps what was said about a request that is left out.
+/// Keeps the notes about a request that is left out.
 fn drop_notes(draft: Draft, assembly: &mut Assembly) {
     for note in draft.notes {
         assembly.note(note.kind, note.place, note.what);

@@ -327,7 +327,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// The number that at most so many digits spell.
+    /// The number that the next digits spell, `most` of them at most.
     fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
         let mut value = None;
         for _ in 0..most {
@@ -460,15 +460,15 @@ mod tests {
 
     #[test]
     fn variables_are_filled_in_or_asked_for() {
-        let told = words("BASE=http://h\nexport T=$BASE/x\ncurl $BASE/a \"${TOKEN}\" '$no' $T");
-        assert_eq!(told, [["curl", "http://h/a", "${env.TOKEN}", "$no", "http://h/x"]]);
+        let commands = words("BASE=http://h\nexport T=$BASE/x\ncurl $BASE/a \"${TOKEN}\" '$no' $T");
+        assert_eq!(commands, [["curl", "http://h/a", "${env.TOKEN}", "$no", "http://h/x"]]);
         let command = &commands("curl -H \"A: $(cat f)\" | jq .").unwrap()[0];
         assert_eq!(command.words[2], "A: ${env.OUTPUT_1}");
         assert_eq!(command.aside, ["the output of `cat f`; set OUTPUT_1 to it", "the pipe | jq ."]);
     }
 
     #[test]
-    fn what_does_not_end_is_told_with_its_line() {
+    fn what_does_not_end_is_reported_with_its_line() {
         for text in ["a\n'b", "a\n\"b", "a\n$'b\\", "a\n$(b", "a\n`b", "a\n${b"] {
             let error = commands(text).unwrap_err();
             assert_eq!(error.line, Some(2), "{text}: {error}");

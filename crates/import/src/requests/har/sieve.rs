@@ -1,6 +1,6 @@
 //! What of a recording is load: requests for data and pages, not the files around them, and header
-//! fields that a program would send, not those that only a browser does. Everything sieved out is
-//! counted and told.
+//! fields that a program would send, not those that only a browser does. What is left out is
+//! counted, and a note gives the counts.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use super::record::Entry;
 const STATIC_TYPES: [&str; 8] =
     ["script", "stylesheet", "image", "font", "media", "manifest", "texttrack", "ping"];
 
-/// Endings of paths that are files around a page, where nothing else tells.
+/// Endings of paths that are files around a page, where the recording gives no type.
 const STATIC_ENDINGS: [&str; 22] = [
     "js", "mjs", "css", "map", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "bmp",
     "woff", "woff2", "ttf", "otf", "eot", "mp4", "webm", "mp3", "wasm",
 ];
 
-/// Fields of one hop or one message (RFC 9110 section 7.6.1), made anew by those who sends.
+/// Fields of one hop or one message (RFC 9110 section 7.6.1), made anew by whoever sends.
 const HOP: [&str; 11] = [
     "connection",
     "keep-alive",
@@ -34,7 +34,7 @@ const HOP: [&str; 11] = [
     "expect",
 ];
 
-/// Fields by which a browser tells of itself, its cache or its user's click.
+/// Fields by which a browser describes itself, its cache or its user's click.
 const BROWSER: [&str; 15] = [
     "user-agent",
     "accept-encoding",

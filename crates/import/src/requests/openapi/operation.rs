@@ -71,7 +71,7 @@ fn text_of(object: &Literal, name: &str) -> String {
     object.member(name).map(|value| value.plain().into_owned()).unwrap_or_default()
 }
 
-/// The path with each `{name}` drawn from a pool of its example values, for those who runs it to
+/// The path with each `{name}` drawn from a pool of its example values, for whoever runs it to
 /// fill up.
 fn path(
     document: &Document,

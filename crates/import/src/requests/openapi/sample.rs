@@ -18,7 +18,7 @@ const DEEPEST: usize = 24;
 const LONGEST: usize = 1_000;
 const MOST_ITEMS: usize = 10;
 
-/// A value made, and what has to be said of it.
+/// A value made from a schema, and what a note says about it.
 pub(super) struct Sample {
     pub(super) value: Literal,
     /// Whether any of it was made up instead of taken from an example.

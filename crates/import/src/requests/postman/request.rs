@@ -107,7 +107,7 @@ fn path_variables(path: &str, list: &Value) -> String {
     path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
-/// Enabled pairs of a list; disabled ones are told.
+/// Enabled pairs of a list; a disabled one becomes a note.
 fn pairs(
     list: &Value,
     of: &str,

@@ -244,7 +244,7 @@ mod tests {
             variables.template("{{base url}}/{{other}}/${y}/{{a}}/{{apiToken}}", &mut assembly);
         assert_eq!(template, "${base_url}/${env.OTHER}/$${y}/${a}/${apiToken}");
         variables.write(&mut assembly);
-        let told: Vec<(&str, &str)> = assembly
+        let found: Vec<(&str, &str)> = assembly
             .variables
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -255,6 +255,6 @@ mod tests {
             ("base_url", "http://${host}"),
             ("host", "h"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 }

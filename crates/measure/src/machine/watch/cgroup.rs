@@ -1,7 +1,7 @@
 //! How long the quota on processor time of this process's cgroups kept it from running: `cpu.stat` of
 //! its own group and of those above it, of both versions of cgroups.
 //!
-//! A group's `cpu.stat` tells of its own quota alone, and a container's quota may be set on any of
+//! A group's `cpu.stat` covers only that group's quota, and a container's quota may be set on any of
 //! them; so all are read and added up.
 
 use std::fs::File;
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_tell() {
+    fn both_versions_are_read() {
         for (stat, found) in [
             ("nr_periods 9\nnr_throttled 4\nthrottled_time 2500\n", Some((2500, 4))),
             (

@@ -22,7 +22,7 @@ const LISTEN: &str = "0A";
 const MOST_LOOKS: usize = 32_768;
 const MOST_LOOKS_A_PROCESS: usize = 4_096;
 
-/// See the module.
+/// The processes that listen at the target's addresses, as far as they are on this machine.
 #[derive(Debug, Default)]
 pub struct Server {
     /// Whether it listens on this machine.
@@ -135,8 +135,8 @@ fn process_holds(pid: u32, inodes: &[String], looks: &mut usize) -> bool {
     table_holds(Path::new(&format!("/proc/{pid}")), inodes, looks)
 }
 
-/// Threads may have file tables of their own, as the built-in API's have, which the process's does
-/// not show.
+/// Threads may have separate file tables, as the built-in API's have, which the process's table
+/// does not show.
 fn thread_holds(pid: u32, inodes: &[String], looks: &mut usize) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     threads.flatten().any(|thread| *looks > 0 && table_holds(&thread.path(), inodes, looks))
@@ -208,15 +208,15 @@ mod tests {
 
     #[test]
     fn a_socket_in_a_threads_own_file_table_is_found() {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, received) = std::sync::mpsc::channel();
         let (done, wait) = std::sync::mpsc::channel::<()>();
         let holder = std::thread::spawn(move || {
             net::limits::unshare_files().expect("a file table of its own");
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-            tell.send(listener.local_addr().expect("an address")).expect("somebody listens");
+            sender.send(listener.local_addr().expect("an address")).expect("somebody listens");
             wait.recv().expect_err("nothing is sent");
         });
-        let address = told.recv().expect("it listens");
+        let address = received.recv().expect("it listens");
         let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
         let inodes = listening(table.as_bytes(), &[address]);
         // Somebody else may listen on that port of another address.

@@ -48,7 +48,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         ));
     }
     let mut input = LoadInput::of(&url, &args.load)?;
-    // Searches of before it was kept sent evenly unless told otherwise.
+    // Searches recorded before the spacing was kept sent evenly by default.
     let was = record.settings.arrivals;
     let now = arrivals(&mut input, wanted.kind, was.unwrap_or_default());
     if was.is_some_and(|was| now != Some(was)) {

@@ -1,4 +1,4 @@
-//! The rounds of a comparison: runs in turns, each kept in a folder of its own.
+//! The rounds of a comparison: runs in turns, each kept in its own folder.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +37,7 @@ pub struct Rounds {
     runs: Vec<Vec<Run>>,
     kept: Vec<(String, String)>,
     halted: bool,
-    /// What each contestant answered so far.
+    /// The kinds of responses of each contestant so far.
     seen: Vec<Seen>,
     /// Which server went away or changed, when, and in whose words.
     lost: Option<String>,
@@ -94,7 +94,7 @@ impl Rounds {
         Ok(true)
     }
 
-    /// One run, and whether its server answers something else than before.
+    /// One run, and whether its server responds differently than before.
     fn one(
         &mut self,
         round: u64,

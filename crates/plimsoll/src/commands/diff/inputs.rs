@@ -1,4 +1,4 @@
-//! The files of a comparison: found in folders, read, and given names that tell them apart.
+//! The files of a comparison: found in folders, read, and given distinct names.
 
 use std::collections::HashMap;
 use std::fs;
@@ -96,7 +96,7 @@ fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
             let level = curve.rows[0].level;
             Ok((curve, vec![(level, run)]))
         }
-        // What is JSON and no result of ours gets the sweep's error, which says what was wanted.
+        // JSON that is no result of Plimsoll's gets the sweep's error, which says what was expected.
         Kind::Sweep | Kind::OtherJson => {
             let sweep = import::load_sweep(&bytes).map_err(|error| wrong(error.to_string()))?;
             let curve = Curve::from_sweep(&sweep)
@@ -106,8 +106,8 @@ fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
     }
 }
 
-/// Names that tell the files apart. A table has its file's name, a sweep the one it was `given`;
-/// where two are alike their folders' names tell more, and where those are alike a number. A sweep
+/// Distinct names for the files. A table has its file's name, a sweep the one it was `given`;
+/// where two are alike their folders' names are added, and where those are alike a number. A sweep
 /// that nobody named, as a run, is called after its folder.
 fn names(files: &[PathBuf], given: &[String]) -> Vec<String> {
     let own = files.iter().zip(given).map(|(file, given)| own_name(file, given));
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_files_apart() {
+    fn names_distinguish_files() {
         let unnamed = DEFAULT_NAME;
         for (files, given, wanted) in [
             (["/x/a.dat", "/x/b.dat"], ["a", "b"], ["a", "b"]),

@@ -14,7 +14,7 @@ use crate::results::output::make_folder;
 use measure::journal;
 
 /// Makes a run with the pools of the one in `dir`: by the flags given, or by its own command where only
-/// the folder was named. Its results go to a folder of its own inside of `dir`.
+/// the folder was named. Its results go to a new folder inside `dir`.
 ///
 /// # Errors
 /// When the folder knows of no pools, or workload or rows are not what they were.
@@ -33,7 +33,7 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
         ));
     }
     carry_out(&args, input, |input| {
-        // Where there is no folder, what is missing in it is told below.
+        // Where there is no folder, the error about its missing file comes below.
         let lock = dir.is_dir().then(|| Lock::of_folder(dir)).transpose()?;
         cursors::go_on(dir, input)?;
         let own = unused(dir, "resumed");

@@ -113,7 +113,7 @@ fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
     ))
 }
 
-/// What the endpoints are called and how much of all requests they are; users of their own differ from
+/// The endpoints' names and shares of all requests. Their numbers of users are left out: they differ from
 /// level to level.
 fn names(plan: &Plan) -> Vec<(&str, Option<f64>)> {
     plan.mix.endpoints.iter().map(|endpoint| (&*endpoint.name, endpoint.share)).collect()

@@ -1,4 +1,4 @@
-//! Rows that a killed run may have used: told in a sentence, and in a file row by row.
+//! Rows that a killed run may have used: reported in a sentence, and listed in a file by ranges.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,38 +12,38 @@ use crate::failure::Failure;
 
 /// The file's name in a result folder.
 pub const NAME: &str = "maybe-used.csv";
-/// Periods named in a sentence.
+/// Ranges named in a sentence.
 const NAMED: usize = 6;
 
-/// What is known of a pool that is gone on with.
+/// What is known of a pool that a resumed run continues.
 #[derive(Debug)]
 pub struct Doubt<'a> {
     pool: &'a str,
     /// Rows that were taken, and are neither left nor in doubt.
     used: u64,
-    /// Periods of rows that may have been used, in order.
-    lots: Vec<RowRange>,
+    /// Ranges of rows that may have been used, in order.
+    ranges: Vec<RowRange>,
 }
 
 impl<'a> Doubt<'a> {
-    /// What kept lots say of a pool.
-    pub fn of(pool: &'a str, lots: &KeptRanges) -> Self {
-        let mut doubtful = lots.doubtful.clone();
-        doubtful.sort_by_key(|lot| lot.from);
-        let taken = lots.next.map_or(0, |next| next.row);
-        let used = taken.saturating_sub(rows(&doubtful) + rows(&lots.left));
-        Self { pool, used, lots: doubtful }
+    /// What kept ranges say about a pool.
+    pub fn of(pool: &'a str, ranges: &KeptRanges) -> Self {
+        let mut doubtful = ranges.doubtful.clone();
+        doubtful.sort_by_key(|range| range.from);
+        let taken = ranges.next.map_or(0, |next| next.row);
+        let used = taken.saturating_sub(rows(&doubtful) + rows(&ranges.left));
+        Self { pool, used, ranges: doubtful }
     }
 
     /// In a sentence.
     pub fn tell(&self, dir: &Path) -> String {
-        let Self { pool, used, lots } = self;
-        let doubtful = rows(lots);
+        let Self { pool, used, ranges } = self;
+        let doubtful = rows(ranges);
         if doubtful == 0 {
             return format!("pool `{pool}`: {used} rows are used up, and no other was in use");
         }
-        let named: Vec<String> = lots.iter().take(NAMED).map(stretch).collect();
-        let more = lots.len().saturating_sub(NAMED);
+        let named: Vec<String> = ranges.iter().take(NAMED).map(shown).collect();
+        let more = ranges.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more ranges") } else { String::new() };
         format!(
             "pool `{pool}`: {used} rows are used up; {doubtful} more were in use when the run ended and \
@@ -54,13 +54,13 @@ impl<'a> Doubt<'a> {
     }
 }
 
-fn rows(lots: &[RowRange]) -> u64 {
-    lots.iter().map(|lot| lot.to.row.saturating_sub(lot.from.row)).sum()
+fn rows(ranges: &[RowRange]) -> u64 {
+    ranges.iter().map(|range| range.to.row.saturating_sub(range.from.row)).sum()
 }
 
 /// Rows are counted from 1.
-fn stretch(lot: &RowRange) -> String {
-    format!("{} to {}", lot.from.row + 1, lot.to.row)
+fn shown(range: &RowRange) -> String {
+    format!("{} to {}", range.from.row + 1, range.to.row)
 }
 
 /// Adds the doubtful rows to the folder's list of them.
@@ -68,7 +68,7 @@ fn stretch(lot: &RowRange) -> String {
 /// # Errors
 /// When it cannot be written.
 pub fn note(dir: &Path, doubts: &[Doubt<'_>]) -> Result<(), Failure> {
-    if doubts.iter().all(|doubt| doubt.lots.is_empty()) {
+    if doubts.iter().all(|doubt| doubt.ranges.is_empty()) {
         return Ok(());
     }
     let path = dir.join(NAME);
@@ -76,9 +76,9 @@ pub fn note(dir: &Path, doubts: &[Doubt<'_>]) -> Result<(), Failure> {
     if fs::metadata(&path).map_or(0, |about| about.len()) == 0 {
         text.push_str("pool,first_row,last_row\n");
     }
-    for Doubt { pool, lots, .. } in doubts {
+    for Doubt { pool, ranges, .. } in doubts {
         let pool = pool.replace('"', "\"\"");
-        let lines = lots.iter().map(|lot| (lot.from.row + 1, lot.to.row));
+        let lines = ranges.iter().map(|range| (range.from.row + 1, range.to.row));
         text.extend(lines.map(|(first, last)| format!("\"{pool}\",{first},{last}\n")));
     }
     let flags = OFlags::NOFOLLOW.bits().cast_signed();

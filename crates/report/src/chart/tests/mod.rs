@@ -202,7 +202,7 @@ fn doubtful_levels_are_hollow_and_explained() {
 }
 
 #[test]
-fn an_objective_far_above_is_told_and_not_drawn() {
+fn an_objective_far_above_is_named_and_not_drawn() {
     let far = Curve { objective_s: Some(30.0), ..curve(&NATIVE) }.chart().to_svg(Theme::Standalone);
     assert!(Page::read(&far).unwrap().says("The objective, 30 s, lies far above this scale."));
     assert!(!far.contains("class=\"rule\""));

@@ -1,5 +1,5 @@
 //! Searches on simulated queues with random arrivals: one server of exponential service times, each
-//! answer by Lindley's recursion, each step a whole run that is judged as a real one is.
+//! response time by Lindley's recursion, each step a whole run that is judged as a real one is.
 
 use model::capacity::{Judged, Outcome, Purpose, Settings, Step};
 use model::interval::{Interval, Phase, Tally};
@@ -12,7 +12,7 @@ use super::search;
 use crate::capacity::{Answer, Asked, judge};
 use crate::objective::parse;
 
-/// One server that answers in `1 / per_s` on average, first come first served.
+/// One server that responds in `1 / per_s` on average, first come first served.
 struct Queue {
     random: Pcg64Mcg,
     per_s: f64,
@@ -161,7 +161,7 @@ fn find(seed: u64, budget_ns: u64) -> Found {
     }
 }
 
-fn told(claim: &str, reach: &str, got: &str, met: bool) -> bool {
+fn row(claim: &str, reach: &str, got: &str, met: bool) -> bool {
     let word = if met { "yes" } else { "no" };
     println!("truth | capacity search, M/M/1 queues: {claim} | {reach} | {got} | {word}");
     met
@@ -184,19 +184,19 @@ fn searched(budget: u64, count: u64, confirmed: f64, inside: f64) {
     let of = |what: &str| format!("{count} searches of {budget} s: {what}");
     let reach = |share: f64| format!(">= {:.0} %", 100.0 * share);
     let met = [
-        told(
+        row(
             &of("confirmed by a hold"),
             &reach(confirmed),
             &percent(was_confirmed),
             was_confirmed >= confirmed,
         ),
-        told(
+        row(
             &of("true capacity inside the interval"),
             &reach(inside),
             &percent(was_inside),
             was_inside >= inside,
         ),
-        told(
+        row(
             &of("unconfirmed with a quarter of the budget left"),
             "none",
             &percent(idle),

@@ -14,7 +14,7 @@ use statistics::order::median;
 /// The objective: a mean of at most this.
 const LIMIT_NS: f64 = 1e8;
 
-/// A server: the mean answer takes `base` at rest and `base * (1 + steep * rho / (1 - rho))` at a
+/// A server: the mean response takes `base` at rest and `base * (1 + steep * rho / (1 - rho))` at a
 /// share rho of its peak.
 struct Server {
     draws: Lcg64Xsh32,
@@ -27,7 +27,7 @@ struct Server {
     measured: f64,
     /// Share of runs in which something else breaks the objective.
     hiccups: f64,
-    /// A mean this near to its limit, relative, is told to be unclear.
+    /// A mean this near to its limit, relative, is reported as unclear.
     unclear: f64,
     /// Above the first share of its capacity it collapses; below the second it comes back.
     collapse: Option<(f64, f64)>,
@@ -129,7 +129,7 @@ struct Found {
     steps: usize,
     seconds: f64,
     confirmed: bool,
-    /// A server that stays down at its capacity was said not to collapse.
+    /// A server that stays down at its capacity was reported as not collapsing.
     collapse_missed: bool,
 }
 
@@ -157,7 +157,7 @@ fn find(seed: u64) -> Found {
 }
 
 /// Prints a claim for `cargo xtask truth`; whether it is met.
-fn told(claim: &str, reach: &str, got: &str, met: bool) -> bool {
+fn row(claim: &str, reach: &str, got: &str, met: bool) -> bool {
     let word = if met { "yes" } else { "no" };
     println!("truth | capacity search, 500 simulated servers: {claim} | {reach} | {got} | {word}");
     met
@@ -176,12 +176,12 @@ fn the_true_capacity_is_inside_the_interval_of_five_hundred_searches() {
     let usual = median(found.iter().map(|found| found.seconds).collect());
     let width = median(found.iter().map(|f| f.width.unwrap_or(f64::INFINITY)).collect());
     let met = [
-        told("true capacity inside the interval", ">= 95 %", &percent(inside), inside >= 0.95),
-        told("confirmed by a hold", ">= 95 %", &percent(confirmed), confirmed >= 0.95),
-        told("median steps", "<= 12", &steps.to_string(), steps <= 12.0),
-        told("longest", "<= 300 s, the budget", &seconds(longest), longest <= 300.0),
-        told("collapses missed", "none", &missed.to_string(), missed == 0),
-        told("median width of the interval", "<= 10 %", &percent(width), width <= 0.1),
+        row("true capacity inside the interval", ">= 95 %", &percent(inside), inside >= 0.95),
+        row("confirmed by a hold", ">= 95 %", &percent(confirmed), confirmed >= 0.95),
+        row("median steps", "<= 12", &steps.to_string(), steps <= 12.0),
+        row("longest", "<= 300 s, the budget", &seconds(longest), longest <= 300.0),
+        row("collapses missed", "none", &missed.to_string(), missed == 0),
+        row("median width of the interval", "<= 10 %", &percent(width), width <= 0.1),
     ];
     let claim = "capacity search, 500 simulated servers: median time";
     println!("truth | {claim} | for information | {} | -", seconds(usual));

@@ -58,7 +58,7 @@ fn run_of(seconds: &[Second]) -> Run {
     Run { validity: Validity::of(Vec::new()), ..builder.finish(false) }
 }
 
-/// A sound run of so many seconds.
+/// A sound run of `seconds`.
 fn sound(seconds: usize) -> Run {
     run_of(&[EVEN, ODD].repeat(seconds / 2))
 }
@@ -136,7 +136,7 @@ fn a_limit_inside_the_interval_is_undecided_and_says_how_long_would_do() {
 }
 
 #[test]
-fn a_limit_on_the_figure_itself_is_not_told_by_any_length() {
+fn a_limit_on_the_figure_itself_is_decided_by_no_length() {
     let run = sound(20);
     let mean_ns = run.response_ns.mean + 1;
     let judgement = judged(&run, &format!("mean<{mean_ns}ns"));
@@ -174,7 +174,7 @@ fn failures_that_bunch_count_for_less() {
 }
 
 #[test]
-fn errors_are_told_apart_by_class() {
+fn errors_are_distinguished_by_class() {
     let seconds = [Second { failed: 50, class: ErrorClass::Timeout, ..EVEN }; 10];
     let run = run_of(&seconds);
     rules(&run, "errors<=1%", Ruling::Fail, "4.00 points beyond");

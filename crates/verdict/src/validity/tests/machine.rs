@@ -50,8 +50,8 @@ fn rules_about_neighbours() {
 }
 
 #[test]
-fn neighbours_that_leave_a_server_beside_the_generator_no_time_are_told() {
-    for (neighbours, shares_cores, told) in
+fn neighbours_that_leave_a_server_beside_the_generator_no_time_are_reported() {
+    for (neighbours, shares_cores, reported) in
         [(0.9, true, true), (0.8, true, false), (0.9, false, false), (0.09, true, false)]
     {
         let mut run = closed();
@@ -66,7 +66,7 @@ fn neighbours_that_leave_a_server_beside_the_generator_no_time_are_told() {
         });
         let reasons = judge(&run).reasons;
         let found = reasons.iter().find(|held| held.code == ReasonCode::BusyNeighbour);
-        assert_eq!(found.is_some(), told, "{neighbours} {shares_cores}: {reasons:?}");
+        assert_eq!(found.is_some(), reported, "{neighbours} {shares_cores}: {reasons:?}");
         if let Some(found) = found {
             assert!(found.text.contains("the server, on the same ones, waited too"), "{found:?}");
         }
@@ -86,7 +86,7 @@ fn ticks_of_a_moment_accuse_no_neighbour() {
 }
 
 #[test]
-fn a_server_on_the_same_processors_is_told_and_not_blamed() {
+fn a_server_on_the_same_processors_is_reported_and_not_blamed() {
     check(vec![
         (
             "the server on the same processors",
@@ -166,7 +166,7 @@ fn rules_about_the_machine() {
 }
 
 #[test]
-fn neighbours_that_cost_nothing_are_not_told() {
+fn neighbours_that_cost_nothing_are_not_reported() {
     let (verdict, codes, _) = judged(closed(), |run| {
         run.generator.workers[0].queued_ratio = 0.02;
         on(run, |machine| (machine.neighbours_ratio, machine.steal_ratio) = (0.4, 0.01));

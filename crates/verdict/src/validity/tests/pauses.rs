@@ -45,7 +45,7 @@ fn a_quota_that_bites_is_named_in_either_loop() {
     }
 }
 
-/// One worker that was away for so long in all, and at a time, in so many pieces.
+/// One worker that was away for `share` of the window in `pauses` pieces, the longest of `longest_ms`.
 fn away(run: &mut Run, share: f64, longest_ms: u64, pauses: u64) {
     let worker = &mut run.generator.workers[1];
     (worker.paused_ratio, worker.paused_max_ns) = (share, longest_ms * MILLISECOND);
@@ -97,7 +97,7 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
 }
 
 #[test]
-fn gaps_that_a_quota_explains_are_told_once() {
+fn gaps_that_a_quota_explains_are_reported_once() {
     let (verdict, codes, _) = judged(closed(), |run| {
         held_back(run, 0.3, 60);
         away(run, 0.4, 70, 60);
@@ -110,7 +110,7 @@ fn gaps_that_a_quota_explains_are_told_once() {
     assert_eq!(codes, vec![ReasonCode::GeneratorPaused, ReasonCode::Throttled]);
 }
 
-/// Gaps below what a rule speaks at, workers that wait for processors, neighbours: nothing new is said.
+/// Gaps below a rule's threshold, workers that wait for processors, neighbours: no further reason is given.
 #[test]
 fn a_thousand_healthy_runs_are_not_called_paused() {
     for seed in 0..1000_u64 {

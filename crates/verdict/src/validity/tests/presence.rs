@@ -4,7 +4,7 @@ use model::{Presence, Silence};
 
 use super::*;
 
-/// A silence from 6 s to the end of 10 s in which attempts failed in so many slots.
+/// A silence from 6 s to the end of 10 s in which attempts failed in `failed_slots` slots.
 fn dead(run: &mut Run, failed_slots: u32) {
     run.totals.errors.add(ErrorClass::Connect, 40);
     run.totals.attempts += 40;
@@ -59,7 +59,7 @@ fn a_server_that_went_away() {
 }
 
 #[test]
-fn what_says_nothing_of_the_server() {
+fn failures_that_do_not_mean_the_server_is_gone() {
     type Spoil = (&'static str, fn(&mut Run));
     let spoils: [Spoil; 4] = [
         ("a lone failure", |run| {

@@ -1,4 +1,4 @@
-//! Rules about what was answered.
+//! Rules about responses.
 
 use super::*;
 

@@ -71,7 +71,7 @@ fn rules_about_the_trend() {
 }
 
 #[test]
-fn a_steady_run_is_stable_and_a_short_one_cannot_be_told() {
+fn a_steady_run_is_stable_and_a_short_one_is_undecided() {
     let mut run = closed();
     assert_eq!(stability(&run), Stability::TooShort);
     went(&mut run, |at| (1000.0 + (at % 3) as f64, 2.0 + 0.1 * (at % 2) as f64));
