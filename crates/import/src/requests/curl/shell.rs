@@ -460,8 +460,8 @@ mod tests {
 
     #[test]
     fn variables_are_filled_in_or_asked_for() {
-        let commands = words("BASE=http://h\nexport T=$BASE/x\ncurl $BASE/a \"${TOKEN}\" '$no' $T");
-        assert_eq!(commands, [["curl", "http://h/a", "${env.TOKEN}", "$no", "http://h/x"]]);
+        let split = words("BASE=http://h\nexport T=$BASE/x\ncurl $BASE/a \"${TOKEN}\" '$no' $T");
+        assert_eq!(split, [["curl", "http://h/a", "${env.TOKEN}", "$no", "http://h/x"]]);
         let command = &commands("curl -H \"A: $(cat f)\" | jq .").unwrap()[0];
         assert_eq!(command.words[2], "A: ${env.OUTPUT_1}");
         assert_eq!(command.aside, ["the output of `cat f`; set OUTPUT_1 to it", "the pipe | jq ."]);
