@@ -110,7 +110,7 @@ pub fn go_on(dir: &Path, input: &LoadInput) -> Result<(), Failure> {
         now.pools.iter().zip(&ranges).map(|(pool, ranges)| Doubt::of(&pool.name, ranges)).collect();
     doubt::note(dir, &doubts)?;
     keep(&path, &now, &ranges, ready)?;
-    doubts.iter().for_each(|doubt| eprintln!("plimsoll: {}", doubt.tell(dir)));
+    doubts.iter().for_each(|doubt| eprintln!("plimsoll: {}", doubt.sentence(dir)));
     Ok(())
 }
 

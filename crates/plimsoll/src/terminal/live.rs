@@ -46,7 +46,7 @@ impl Live {
     }
 
     /// Shows how far something else is.
-    pub fn tell(&mut self, line: &str) {
+    pub fn show_line(&mut self, line: &str) {
         self.write(line);
     }
 

@@ -86,8 +86,8 @@ impl Sieve {
         !dropped
     }
 
-    /// Says what was sieved out.
-    pub(super) fn tell(&self, assembly: &mut Assembly) {
+    /// Adds notes on what was left out.
+    pub(super) fn add_notes(&self, assembly: &mut Assembly) {
         for (what, count) in &self.entries {
             assembly.note(Kind::NotCarriedOver, "", format!("{count} {what}"));
         }
