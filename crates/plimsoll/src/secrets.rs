@@ -264,7 +264,7 @@ fn hidden(plain: &str, masked: &str) -> Vec<String> {
         };
         let secret = rest.get(..end).unwrap_or(rest).trim();
         found.push(secret.to_owned());
-        // A scheme before it is none of it.
+        // A scheme before it is not part of the secret.
         found.extend(secret.split_once(' ').map(|(_, token)| token.trim().to_owned()));
         rest = rest.get(end + behind.len()..).unwrap_or_default();
     }

@@ -66,8 +66,8 @@ struct FileHead {
     modified_ns: i64,
 }
 
-/// From now on, keeps in `dir` how far the pools of order `unique` are used up; where there is none, does
-/// nothing. Whether there is one: then `dir` is gone on with, whatever became of the first load.
+/// From now on, keeps in `dir` how far the pools of order `unique` are used up; where there is no such pool,
+/// does nothing. Returns whether there is one: then `dir` can only be resumed, whatever became of the first load.
 ///
 /// # Errors
 /// When the folder knows of pools that are in use, or the file cannot be written.
@@ -87,7 +87,7 @@ pub fn begin(dir: &Path, input: &LoadInput) -> Result<bool, Failure> {
     Ok(!head.pools.is_empty())
 }
 
-/// Goes on with the pools of `dir`: rows that were used or may have been are not used again, and a
+/// Resumes the pools of `dir`: rows that were used or may have been are not used again, and a
 /// line prints how many they are. Does nothing where the workload has no pool of order `unique`.
 ///
 /// # Errors

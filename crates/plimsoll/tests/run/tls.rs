@@ -73,7 +73,7 @@ fn tls_peer(identity: &Identity, how: End) -> SocketAddr {
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let config = config.clone();
-            // A client that leaves early is none of its business.
+            // A client that leaves early is no failure of the server's.
             thread::spawn(move || drop(answer_over_tls(stream, config, how)));
         }
     });

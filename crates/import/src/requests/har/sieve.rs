@@ -108,7 +108,7 @@ impl Sieve {
     }
 }
 
-/// Why an entry is no load, if it is none.
+/// Why an entry is left out; `None` if it is kept.
 fn why_not(entry: &Entry) -> Option<&'static str> {
     let kind = entry.resource_type.as_deref().unwrap_or_default().to_ascii_lowercase();
     let url = &entry.request.url;
