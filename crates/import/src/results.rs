@@ -172,7 +172,7 @@ fn refusal(schema: String, readable: &'static str) -> ResultError {
         Some((family.to_owned(), version.parse::<u32>().ok()?))
     };
     match (version(&schema), version(readable)) {
-        (Some((theirs, version)), Some((ours, known))) if theirs == ours && version > known => {
+        (Some((name, version)), Some((wanted, known))) if name == wanted && version > known => {
             ResultError::Newer { schema, readable }
         }
         _ => {

@@ -231,9 +231,9 @@ impl Echoes {
 
     /// Text from outside with credentials masked, those of the command line wherever they stand.
     pub fn mask(&self, text: &str) -> String {
-        let ours =
+        let masked =
             self.0.iter().rev().fold(text.to_owned(), |text, secret| text.replace(secret, MASK));
-        mask_text(&ours)
+        mask_text(&masked)
     }
 
     /// What an interval's tally keeps of responses, masked: samples of failures, beginnings of bodies, and where

@@ -47,8 +47,8 @@ impl AllowedFiles {
     /// Where the file lies that the workload calls so, without links.
     ///
     /// # Errors
-    /// A sentence without the file's name, when the file does not exist, it may not be read, or it is no regular file: a pipe
-    /// that nobody writes to would hold the command up for ever.
+    /// A sentence without the file's name, when the file does not exist, it may not be read, or it is no regular
+    /// file: a pipe that nobody writes to would hold the command up for ever.
     pub fn place(&self, name: &str) -> Result<PathBuf, String> {
         let place = fs::canonicalize(self.folder.join(name)).map_err(|error| error.to_string())?;
         if self.roots.iter().any(|root| place.starts_with(root)) {
