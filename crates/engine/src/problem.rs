@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn a_handshake_that_the_server_ends_is_reported_with_its_cause() {
-        let ours = PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig;
+        let disabled = PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig;
         for (error, problem) in [
             (Error::AlertReceived(Alert::ProtocolVersion), Problem::NoCommonVersion),
-            (Error::PeerIncompatible(ours), Problem::NoCommonVersion),
+            (Error::PeerIncompatible(disabled), Problem::NoCommonVersion),
             (Error::AlertReceived(Alert::CertificateRequired), Problem::ClientCertificateWanted),
             (Error::AlertReceived(Alert::HandshakeFailure), Problem::HandshakeRefused),
             (Error::AlertReceived(Alert::UnrecognisedName), Problem::UnknownName),

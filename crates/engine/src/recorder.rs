@@ -101,7 +101,7 @@ impl Recorder {
 
     /// Responses are counted by kind for each endpoint of `mix`; attempts are logged if it has
     /// endpoints or flows.
-    pub(crate) fn telling_apart(mut self, mix: &Mix) -> Self {
+    pub(crate) fn counting_by_endpoint(mut self, mix: &Mix) -> Self {
         self.kinds = ResponseKinds::of(mix);
         if !mix.is_empty() {
             (self.logs_attempts, self.attempts, self.flow_of) =

@@ -135,7 +135,7 @@ impl Worker {
             outgoing: Outgoing::new(&*job.source),
             incoming: Incoming::new(plan, job.tls.is_some()),
             timestamps: Timestamps::default(),
-            recorder: Box::new(recorder.telling_apart(&plan.mix)),
+            recorder: Box::new(recorder.counting_by_endpoint(&plan.mix)),
             gaps: Gaps::default(),
             job,
         }

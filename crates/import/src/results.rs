@@ -171,7 +171,7 @@ fn refusal(schema: String, readable: &'static str) -> ResultError {
         Some((family.to_owned(), version.parse::<u32>().ok()?))
     };
     match (version(&schema), version(readable)) {
-        (Some((theirs, version)), Some((ours, known))) if theirs == ours && version > known => {
+        (Some((name, version)), Some((wanted, known))) if name == wanted && version > known => {
             ResultError::Newer { schema, readable }
         }
         _ => {
@@ -183,7 +183,7 @@ fn refusal(schema: String, readable: &'static str) -> ResultError {
 
 fn malformed(error: &serde_json::Error, bytes: &[u8]) -> ResultError {
     let (line, column) = (error.line(), error.column());
-    // A cut inside a number or a word is no end of file to the parser, but a bad number or word.
+    // To the parser, a cut inside a number or a word is a bad number or word, not the end of the file.
     let ends_open = error.is_syntax() && !bytes.trim_ascii_end().ends_with(b"}");
     if error.is_eof() || ends_open {
         return ResultError::CutShort { line };

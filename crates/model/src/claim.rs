@@ -216,7 +216,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// A row of a closed loop that says nothing yet.
+    /// A row of a closed loop without any further figures.
     pub fn new(qps: f64, mean_ns: Option<Nanos>) -> Self {
         Self {
             target: None,

@@ -38,9 +38,9 @@ impl Environment {
     /// What differs between two machines, in words; empty when nothing that matters does.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let mut found = Vec::new();
-        let mut compare = |what: &str, ours: String, theirs: String| {
-            if ours != theirs {
-                found.push(format!("{what}: {ours} against {theirs}"));
+        let mut compare = |what: &str, one: String, another: String| {
+            if one != another {
+                found.push(format!("{what}: {one} against {another}"));
             }
         };
         compare("kernel", self.kernel.clone(), other.kernel.clone());

@@ -106,10 +106,10 @@ impl MachineSum {
             return None;
         }
         let ratio = |nanos: Nanos| (nanos as f64 / room).min(1.0);
-        let ours = sum.own_ns.saturating_add(sum.server_ns.unwrap_or(0));
+        let known = sum.own_ns.saturating_add(sum.server_ns.unwrap_or(0));
         Some(Machine {
             sampled_ns: sum.elapsed_ns,
-            neighbours_ratio: ratio(sum.busy_ns.saturating_sub(ours)),
+            neighbours_ratio: ratio(sum.busy_ns.saturating_sub(known)),
             shares_cores: sum.shares_cores,
             server_ratio: sum.server_ns.map(ratio),
             steal_ratio: ratio(sum.steal_ns),

@@ -35,17 +35,17 @@ impl BuiltIn {
     /// When the child could not be started or did not come to listen.
     pub fn start() -> Result<Self, Failure> {
         let cpus = limits::allowed_cpus();
-        let (ours, theirs) = cpus.split_at(cpus.len().div_ceil(2));
-        if theirs.is_empty() {
+        let (generator_cpus, api_cpus) = cpus.split_at(cpus.len().div_ceil(2));
+        if api_cpus.is_empty() {
             eprintln!(
                 "plimsoll: one processor is allowed: the built-in API and the generator share it"
             );
         }
-        let theirs = if theirs.is_empty() { ours } else { theirs };
-        let child = spawn_on(theirs.to_vec())?;
+        let api_cpus = if api_cpus.is_empty() { generator_cpus } else { api_cpus };
+        let child = spawn_on(api_cpus.to_vec())?;
         let mut built_in = Self { child, url: String::new() };
         built_in.url = built_in.listening()?;
-        if let Err(error) = limits::set_allowed_cpus(ours) {
+        if let Err(error) = limits::set_allowed_cpus(generator_cpus) {
             eprintln!("plimsoll: cannot bind the generator to its own processors: {error}");
         }
         Ok(built_in)

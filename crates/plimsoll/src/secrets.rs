@@ -231,9 +231,9 @@ impl Echoes {
 
     /// Text from outside with credentials masked, those of the command line wherever they stand.
     pub fn mask(&self, text: &str) -> String {
-        let ours =
+        let masked =
             self.0.iter().rev().fold(text.to_owned(), |text, secret| text.replace(secret, MASK));
-        mask_text(&ours)
+        mask_text(&masked)
     }
 
     /// What an interval's tally keeps of responses, masked: samples of failures, beginnings of bodies, and where
@@ -264,7 +264,7 @@ fn hidden(plain: &str, masked: &str) -> Vec<String> {
         };
         let secret = rest.get(..end).unwrap_or(rest).trim();
         found.push(secret.to_owned());
-        // A scheme before it is none of it.
+        // A scheme before it is not part of the secret.
         found.extend(secret.split_once(' ').map(|(_, token)| token.trim().to_owned()));
         rest = rest.get(end + behind.len()..).unwrap_or_default();
     }

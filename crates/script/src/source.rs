@@ -184,7 +184,7 @@ impl Scripted {
     }
 
     /// Calls `response` with the user's response.
-    fn tell(&mut self, user: u32) -> Result<(), ScriptError> {
+    fn call_response(&mut self, user: u32) -> Result<(), ScriptError> {
         let (Some(hook), Some(response)) = (&self.response, self.responses.of(user)) else {
             return Ok(());
         };
@@ -244,7 +244,7 @@ impl Source for Scripted {
     fn completed(&mut self, user: u32, _: bool, _: Nanos) -> Completed {
         let result = match self.failed.take() {
             Some(halt) => Err(halt),
-            None => self.tell(user).map_err(Halt::from),
+            None => self.call_response(user).map_err(Halt::from),
         };
         self.responses.forget(user);
         Completed { halt: result.err(), stop: self.shared.stopped(), ..Completed::default() }

@@ -205,11 +205,11 @@ fn converse(mut stream: TcpStream, nth: u64, state: &ServerState) -> io::Result<
         if !state.behaviour.service.is_zero() {
             thread::sleep(state.behaviour.service);
         }
-        let (here, ours) = (state.fault(), nth.is_multiple_of(2));
+        let (here, chosen) = (state.fault(), nth.is_multiple_of(2));
         match here {
             Some(Fault::Resets) => return reset(&stream),
-            Some(Fault::HalfReset) if ours => return reset(&stream),
-            Some(Fault::HalfSilent) if ours => state.wait_while(|| state.fault() == here),
+            Some(Fault::HalfReset) if chosen => return reset(&stream),
+            Some(Fault::HalfSilent) if chosen => state.wait_while(|| state.fault() == here),
             Some(Fault::Stall) => state.wait_while(|| state.fault() == here),
             Some(Fault::Slow503s) => thread::sleep(SLOW),
             _ => {}

@@ -67,7 +67,7 @@ impl Played {
                 if part.wants > Wants::Nothing {
                     self.response.clear();
                     self.response.extend_from_slice(response);
-                    self.tell(user, now);
+                    self.pass_response(user, now);
                 }
                 if !part.goes_on {
                     break;
@@ -77,7 +77,7 @@ impl Played {
         }
     }
 
-    fn tell(&mut self, user: u32, now: u64) {
+    fn pass_response(&mut self, user: u32, now: u64) {
         self.parser.begin(ResponseTo::Other);
         let mut bytes = &self.response[..];
         while let Some(event) = self.parser.next(&mut bytes).expect("good HTTP") {

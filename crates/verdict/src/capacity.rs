@@ -113,7 +113,7 @@ impl Search {
         &self.settings
     }
 
-    /// Steps of the search so far; looks at the idle server are none.
+    /// Steps of the search so far, without looks at the idle server.
     pub fn steps(&self) -> usize {
         self.fed.iter().filter(|fed| fed.step.purpose != Purpose::Idle).count()
     }

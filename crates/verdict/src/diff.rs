@@ -120,18 +120,18 @@ impl Diff {
     /// Best against best in words: `before is 22.80 % of native, best against best: 147,833.70 at
     /// 3,000 connections against 648,380.78 at 25,000`.
     pub fn best_sentence(&self, of: usize) -> Option<String> {
-        let (ours, theirs) = (self.best.get(of)?.as_ref()?, self.best.last()?.as_ref()?);
+        let (one, last) = (self.best.get(of)?.as_ref()?, self.best.last()?.as_ref()?);
         let share = percent(self.best_ratio(of)?);
         let unit = if self.kind == LevelKind::Concurrency { " connections" } else { "/s" };
         Some(format!(
             "{} is {}{share} of {}, best against best: {} at {}{unit} against {} at {}",
             self.names.get(of)?,
-            bound(ours, theirs),
+            bound(one, last),
             self.names.last()?,
-            grouped(ours.qps, 2),
-            level(ours.level),
-            grouped(theirs.qps, 2),
-            level(theirs.level)
+            grouped(one.qps, 2),
+            level(one.level),
+            grouped(last.qps, 2),
+            level(last.level)
         ))
     }
 
@@ -145,9 +145,9 @@ impl Diff {
 }
 
 /// A ratio of a lower bound is one itself; over a lower bound it is an upper bound.
-fn bound(ours: &CurveRow, theirs: &CurveRow) -> &'static str {
+fn bound(one: &CurveRow, last: &CurveRow) -> &'static str {
     let at_least = |row: &CurveRow| row.verdict == Some(Verdict::LowerBound);
-    match (at_least(ours), at_least(theirs)) {
+    match (at_least(one), at_least(last)) {
         (false, false) => "",
         (true, false) => "at least ",
         (false, true) => "at most ",
@@ -155,8 +155,8 @@ fn bound(ours: &CurveRow, theirs: &CurveRow) -> &'static str {
     }
 }
 
-fn ratio(ours: f64, theirs: f64) -> Option<f64> {
-    (theirs > 0.0).then(|| ours / theirs)
+fn ratio(one: f64, last: f64) -> Option<f64> {
+    (last > 0.0).then(|| one / last)
 }
 
 fn joined(curves: &[Curve]) -> Vec<DiffRow> {
@@ -188,34 +188,34 @@ fn notes(curves: &[Curve]) -> Vec<String> {
     notes
 }
 
-fn environments(ours: &Curve, theirs: &Curve) -> Option<String> {
-    let found = ours.environment.as_ref()?.differences(theirs.environment.as_ref()?);
+fn environments(one: &Curve, last: &Curve) -> Option<String> {
+    let found = one.environment.as_ref()?.differences(last.environment.as_ref()?);
     (!found.is_empty()).then(|| {
         let found = found.join("; ");
-        format!("{} and {} ran in different environments: {found}", ours.name, theirs.name)
+        format!("{} and {} ran in different environments: {found}", one.name, last.name)
     })
 }
 
-fn successes(ours: &Curve, theirs: &Curve) -> Option<String> {
+fn successes(one: &Curve, last: &Curve) -> Option<String> {
     let words = |meaning: &SuccessMeaning| match meaning {
         SuccessMeaning::Statuses(ranges) => format!("statuses {ranges}"),
         SuccessMeaning::Unstated => "whatever its tool counted (wrktest.sh: every response, 5xx \
              included)"
             .to_owned(),
     };
-    (ours.success_means != theirs.success_means).then(|| {
+    (one.success_means != last.success_means).then(|| {
         format!(
             "success counts {} in {} and {} in {}",
-            words(&ours.success_means),
-            ours.name,
-            words(&theirs.success_means),
-            theirs.name
+            words(&one.success_means),
+            one.name,
+            words(&last.success_means),
+            last.name
         )
     })
 }
 
-fn responses(ours: &Curve, theirs: &Curve) -> Option<String> {
-    let (a, b) = (ours.commonest_response.as_ref()?, theirs.commonest_response.as_ref()?);
+fn responses(one: &Curve, last: &Curve) -> Option<String> {
+    let (a, b) = (one.commonest_response.as_ref()?, last.commonest_response.as_ref()?);
     let mut found = Vec::new();
     if a.status != b.status {
         found.push(format!("status {} against {}", a.status, b.status));
@@ -228,10 +228,7 @@ fn responses(ours: &Curve, theirs: &Curve) -> Option<String> {
     }
     (!found.is_empty()).then(|| {
         let found = found.join(", ");
-        format!(
-            "{} and {} responded differently: {found}; not like for like",
-            ours.name, theirs.name
-        )
+        format!("{} and {} responded differently: {found}; not like for like", one.name, last.name)
     })
 }
 

@@ -138,8 +138,8 @@ fn absence_borne(run: &Run) -> bool {
     asked && against.all(|reason| reason.code == ReasonCode::ServerGone)
 }
 
-/// Whether a figure at this level says something of the server: `VALID`, or "at least" where a
-/// lower bound is one. At a fixed rate it is none: the users the schedule wanted were not sent.
+/// Whether a figure at this level is believable: `VALID`, or a lower bound. At a fixed rate a
+/// lower bound is not: the users the schedule wanted were not sent.
 fn believable(run: &Run) -> bool {
     if not_running(&run.validity.reasons) {
         return false;

@@ -218,12 +218,12 @@ fn measure(cases: &[&Case], bench: &Bench) -> Result<()> {
         }
     }
     if !rows.is_empty() {
-        tell(&rows, bench)?;
+        report(&rows, bench)?;
     }
     if failed.is_empty() { Ok(()) } else { bail!("could not be measured: {}", failed.join(", ")) }
 }
 
-fn tell(rows: &[Row], bench: &Bench) -> Result<()> {
+fn report(rows: &[Row], bench: &Bench) -> Result<()> {
     let promised = rows.iter().filter_map(Row::met);
     println!("\n{}", row::table(rows));
     println!(

@@ -118,8 +118,8 @@ impl Running {
             .spawn()
             .with_context(|| format!("`{what}` could not be started"))?;
         let pid = Pid::from_child(&child);
-        let (tell, ending) = mpsc::channel();
-        thread::spawn(move || tell.send(child.wait4()));
+        let (sender, ending) = mpsc::channel();
+        thread::spawn(move || sender.send(child.wait4()));
         Ok(Running {
             pid,
             what,

@@ -39,7 +39,7 @@ pub fn interleave<const N: usize>(
         for index in order(round, N) {
             let outcome = clients[index].run(seconds)?;
             let believed = if outcome.believed { "" } else { ", INVALID" };
-            tell(round, &clients[index].name, &outcome, believed);
+            print_round(round, &clients[index].name, &outcome, believed);
             if round > 0 {
                 series[index].push(outcome);
             }
@@ -64,7 +64,7 @@ pub fn take_turns<const N: usize>(
         let finished = by_turns(commands, TURN, Duration::from_secs(together.into()))?;
         for (index, (finished, before)) in finished.into_iter().zip(before).enumerate() {
             let outcome = clients[index].outcome(before, finished)?;
-            tell(round, &clients[index].name, &outcome, "");
+            print_round(round, &clients[index].name, &outcome, "");
             if round > 0 {
                 series[index].push(outcome);
             }
@@ -77,7 +77,7 @@ fn order(round: u32, count: usize) -> Vec<usize> {
     if round % 2 == 1 { (0..count).collect() } else { (0..count).rev().collect() }
 }
 
-fn tell(round: u32, name: &str, outcome: &Outcome, remark: &str) {
+fn print_round(round: u32, name: &str, outcome: &Outcome, remark: &str) {
     let round = if round == 0 { "warm-up".into() } else { format!("round {round}") };
     println!(
         "  {round:8}  {name:57} {:7.2} us CPU a request, {:6.2} in user space, {:8.0} requests/s{remark}",

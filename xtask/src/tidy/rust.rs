@@ -68,13 +68,13 @@ impl<'a> File<'a> {
         if !product || may || self.path == Path::new(SCREEN) {
             return Vec::new();
         }
-        let ours = self.path.starts_with("crates/plimsoll");
+        let in_binary = self.path.starts_with("crates/plimsoll");
         let judge = |(at, word): (usize, &str)| {
             let (before, after) = (self.code[..at].trim_end(), &self.code[at + word.len()..]);
             let printed = match word {
                 "println" | "print" => after.starts_with('!'),
                 "eprintln" | "eprint" => {
-                    after.starts_with('!') && (!ours || before.ends_with("::"))
+                    after.starts_with('!') && (!in_binary || before.ends_with("::"))
                 }
                 "stdout" | "stderr" => after.starts_with("()") && before.ends_with("::"),
                 _ => false,
@@ -188,9 +188,9 @@ mod tests {
             "{complaints:?}"
         );
         assert!(rules(SCREEN, text).is_empty() && rules("xtask/src/a.rs", text).is_empty());
-        let ours = "//! Doc.\nfn f() { eprintln!(\"a\"); }\n";
-        assert!(rules("crates/plimsoll/src/a.rs", ours).is_empty());
-        assert_eq!(rules("crates/engine/src/a.rs", ours).len(), 1);
+        let source = "//! Doc.\nfn f() { eprintln!(\"a\"); }\n";
+        assert!(rules("crates/plimsoll/src/a.rs", source).is_empty());
+        assert_eq!(rules("crates/engine/src/a.rs", source).len(), 1);
     }
 
     #[test]

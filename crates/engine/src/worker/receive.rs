@@ -224,7 +224,7 @@ impl Worker {
         self.recorder.kinds.over(j);
         self.incoming.body_hasher.end(j, status, body_bytes, &mut self.recorder.tally.responses);
         if let Some(class) = failure {
-            self.tell_failure(j, flight.endpoint, class, status);
+            self.describe_failure(j, flight.endpoint, class, status);
             self.recorder.watch.failing(flight.sent, now);
             if status >= SERVER_ERROR {
                 self.recorder.watch.failed(now);
@@ -233,7 +233,7 @@ impl Worker {
     }
 
     /// Describes the first failed responses.
-    fn tell_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
+    fn describe_failure(&mut self, j: u32, endpoint: u32, class: ErrorClass, status: u16) {
         let source = &self.job.source;
         let conn = &self.conns[j];
         let words = || match class {

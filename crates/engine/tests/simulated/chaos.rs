@@ -124,7 +124,7 @@ fn nothing_is_lost_or_counted_twice() {
         let everything: u64 = outcome.intervals.iter().map(|i| i.tally.attempts()).sum();
         if plan.rate_per_s.is_none() {
             let unopened: u64 = outcome.intervals.iter().map(|i| i.tally.errors.connect).sum();
-            // What warmed up and ended in the window is counted nowhere.
+            // Requests due in the warm-up that ended in the window are counted nowhere.
             let warmed = everything < outcome.sent() + unopened && plan.warmup_ns > 0;
             assert!(warmed || everything == outcome.sent() + unopened, "{context}");
         } else if totals.duration_ns > 0 {

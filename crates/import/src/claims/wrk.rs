@@ -54,7 +54,7 @@ impl Block for Wrk {
                 self.duration = Some(duration(number, "duration", time.trim_end_matches(','))?);
             }
             ["Socket", "errors:", ..] => self.socket_errors(number, line)?,
-            // Plimsoll's own text goes on with what drove the load.
+            // Plimsoll's own text continues with what drove the load.
             ["Load", "open", "loop,", ..] => self.open = true,
             _ => self.totals(number, line)?,
         }

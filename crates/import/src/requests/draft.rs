@@ -291,7 +291,7 @@ pub(super) struct Target {
 /// Reads the URL of a server.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not an origin.
 pub(super) fn origin_of(url: &str) -> Result<Target, BadFile> {
     let wrong = |what: String| BadFile::whole(format!("--target {}: {what}", quote(url)));
     if !url.contains("://") {

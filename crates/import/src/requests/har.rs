@@ -60,7 +60,7 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile>
     let mut exchanges: Vec<Exchange> =
         kept.into_iter().map(|(entry, draft)| exchange(entry, draft, &mut sieve)).collect();
     let groups = correlate(&mut exchanges, assembly);
-    sieve.tell(assembly);
+    sieve.add_notes(assembly);
     let titles: BTreeMap<&str, &str> =
         har.log.pages.iter().map(|page| (page.id.as_str(), page.title.as_str())).collect();
     add_flows(exchanges, &groups, &titles, assembly);

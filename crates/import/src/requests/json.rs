@@ -59,7 +59,7 @@ pub(super) fn parse_document(text: &str) -> Result<Literal, BadFile> {
 /// The structure of a JSON text, if writing that structure down loses nothing: every number keeps its
 /// digits, no member stands twice, no name holds a placeholder.
 pub(super) fn structure(text: &str) -> Option<Literal> {
-    // An escaped dollar could make a placeholder of what is none.
+    // An escaped dollar could turn plain text into a placeholder.
     if text.contains("\\u0024") || parts(text) > MOST_PARTS {
         return None;
     }

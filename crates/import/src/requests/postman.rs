@@ -30,7 +30,7 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile>
     assembly.name = name.filter(|name| !name.is_empty());
     let mut variables = Variables::default();
     variables.define(&root["variable"], "the collection", assembly);
-    tell_scripts(root, "the collection", assembly);
+    note_scripts(root, "the collection", assembly);
     let folder = Folder { path: Vec::new(), auth: root.get("auth") };
     read_items(&root["item"], &folder, &mut variables, assembly);
     variables.write(assembly);
@@ -67,7 +67,7 @@ fn read_items(items: &Value, folder: &Folder, variables: &mut Variables, assembl
             assembly.note(Kind::NotCarriedOver, place, "it is disabled");
             continue;
         }
-        tell_scripts(item, &place, assembly);
+        note_scripts(item, &place, assembly);
         let own = item.get("auth").or_else(|| item["request"].get("auth"));
         let auth = own.filter(|auth| !auth.is_null()).or(folder.auth);
         if item["item"].is_array() {
@@ -121,7 +121,7 @@ fn read_request(
     assembly.add(draft);
 }
 
-fn tell_scripts(holder: &Value, place: &str, assembly: &mut Assembly) {
+fn note_scripts(holder: &Value, place: &str, assembly: &mut Assembly) {
     for event in holder["event"].as_array().into_iter().flatten() {
         let when = match event["listen"].as_str() {
             Some("prerequest") => "the script before a request",

@@ -70,12 +70,12 @@ fn check(plain: &[u8]) -> Result<(), &'static str> {
     if plain.len() < HEADER || plain.len() - HEADER < length as usize {
         return Err("its counts are shorter than its header says");
     }
-    let mut ours = [0; HEADER - 8];
-    ours[4..8].copy_from_slice(&u32::from(SIGNIFICANT_DIGITS).to_be_bytes());
-    ours[8..16].copy_from_slice(&LOWEST.to_be_bytes());
-    ours[16..24].copy_from_slice(&HIGHEST.to_be_bytes());
-    ours[24..].copy_from_slice(&1f64.to_be_bytes());
-    if plain[8..HEADER] != ours {
+    let mut expected = [0; HEADER - 8];
+    expected[4..8].copy_from_slice(&u32::from(SIGNIFICANT_DIGITS).to_be_bytes());
+    expected[8..16].copy_from_slice(&LOWEST.to_be_bytes());
+    expected[16..24].copy_from_slice(&HIGHEST.to_be_bytes());
+    expected[24..].copy_from_slice(&1f64.to_be_bytes());
+    if plain[8..HEADER] != expected {
         return Err(
             "its bounds are not those of this program's histograms (100 ns, 1 h, 3 digits)",
         );

@@ -30,8 +30,8 @@ impl StatusCounts {
 
     /// Adds another set of counts.
     pub fn merge(&mut self, other: &Self) {
-        for (ours, theirs) in self.0.iter_mut().zip(other.0.iter()) {
-            *ours = ours.saturating_add(*theirs);
+        for (count, more) in self.0.iter_mut().zip(other.0.iter()) {
+            *count = count.saturating_add(*more);
         }
     }
 

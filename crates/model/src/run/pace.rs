@@ -45,7 +45,7 @@ impl SessionPace {
 impl Run {
     /// How the server kept up, where sessions arrive; absent in a closed loop and for single requests.
     pub fn session_pace(&self) -> Option<SessionPace> {
-        // What is late is counted for arrivals alone: later steps are due when they are sent.
+        // Lateness is counted for arrivals alone: later steps are due when they are sent.
         let arrivals = self.late_ns.count as f64;
         if self.flows.is_empty() || self.plan.rate_per_s.is_none() || arrivals == 0.0 {
             return None;

@@ -19,7 +19,7 @@ pub(super) enum Op {
     Cancel,
 }
 
-/// Sends bytes; the kernel itself goes on with a send that found the socket full.
+/// Sends bytes; the kernel itself completes a send that found the socket full.
 pub(super) fn send_entry(handle: Handle, bytes: &[u8]) -> Entry {
     send(handle, bytes, libc::MSG_WAITALL)
 }

@@ -1,6 +1,6 @@
 //! Command lines as users of other tools type them: what is wrong with one, and what to type here.
 //!
-//! Flags that mean the same here are aliases of ours (`-X`, `-k`, `--data`, `-z` ...). Here are those that do
+//! Flags that mean the same here are aliases of Plimsoll's (`-X`, `-k`, `--data`, `-z` ...). Here are those that do
 //! not, with what takes their place.
 
 use clap::Error;

@@ -50,7 +50,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     }
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, rounds.kept());
-    let printed = tell(args, &comparison, &files);
+    let printed = print_result(args, &comparison, &files);
     if let Some(lost) = rounds.lost() {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
@@ -169,7 +169,7 @@ fn names(args: &CompareArgs) -> [String; 2] {
     }
 }
 
-fn tell(args: &CompareArgs, comparison: &Comparison, files: &Files) -> bool {
+fn print_result(args: &CompareArgs, comparison: &Comparison, files: &Files) -> bool {
     match args.format {
         CompareFormat::Json => output::print(&files.document(comparison)),
         CompareFormat::Text => {

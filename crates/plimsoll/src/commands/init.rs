@@ -13,7 +13,7 @@ const TEMPLATE: &str = include_str!("init.yaml");
 /// Runs the command; the exit code.
 ///
 /// # Errors
-/// When the URL is none, and when the file is there already or cannot be written.
+/// When the URL is invalid, and when the file is there already or cannot be written.
 pub fn init(args: &InitArgs) -> Result<u8, Failure> {
     let text = commented(&args.url)?;
     workload_file::write(&args.out, &text, args.force, output::Readers::Usual)?;

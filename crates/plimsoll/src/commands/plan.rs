@@ -93,66 +93,66 @@ fn samples(input: &LoadInput, mix: &Mix, count: u64) -> Vec<Request> {
 fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Line> {
     let settings = &input.settings;
     let mut lines = Vec::new();
-    let mut tell = |name: &str, value: String, origin: Origin| {
+    let mut add = |name: &str, value: String, origin: Origin| {
         lines.push(Line { name: name.to_owned(), value, origin: name_of(origin) });
     };
     if let Some((file, _)) = input.workload() {
-        tell("workload", file.path().display().to_string(), Origin::Flag);
+        add("workload", file.path().display().to_string(), Origin::Flag);
     }
     let url = secrets::mask_url(input.destination.url.as_str());
-    tell("target", url, input.named_by);
+    add("target", url, input.named_by);
     if let Some(factor) = args.load.scale {
         let before = input.workload().map(|(file, _)| before_scale(&file.workload().load));
         let before = before.flatten().map(|load| format!(", {load} before")).unwrap_or_default();
-        tell("scale", format!("{factor}{before}"), Origin::Flag);
+        add("scale", format!("{factor}{before}"), Origin::Flag);
     }
     if let Some(like) = &args.load.expect_body_like {
-        tell("expected body", like.clone(), Origin::Flag);
+        add("expected body", like.clone(), Origin::Flag);
     }
     if let Some(LoadProfile { stages, recorded }) = input.profile() {
         let what = recorded.map_or_else(
             || format!("{} stages", stages.len()),
             |dues| format!("a trace of {} arrivals", dues.len()),
         );
-        tell("load profile", what, Origin::File);
+        add("load profile", what, Origin::File);
     }
     match &shape.rate_per_s {
         Setting { value: Some(rate), origin } => {
-            tell(
+            add(
                 "loop",
                 format!("open, {} arrivals a second", verdict::figures::level(*rate)),
                 *origin,
             );
-            tell("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
+            add("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
             let cap = format!("{} at most", shape.connections.value);
-            tell("connections", cap, shape.connections.origin);
+            add("connections", cap, shape.connections.origin);
         }
         Setting { value: None, .. } => {
             let users = format!("closed, {} users", shape.connections.value);
-            tell("loop", users, shape.connections.origin);
+            add("loop", users, shape.connections.origin);
             for (name, setting) in [("pace", &settings.pace_ns), ("think time", &settings.think_ns)]
             {
                 if let Some(ns) = setting.value {
-                    tell(name, exact_duration(ns), setting.origin);
+                    add(name, exact_duration(ns), setting.origin);
                 }
             }
         }
     }
     match shape.duration_ns.value {
-        Some(ns) => tell("window", show_duration(ns), shape.duration_ns.origin),
-        None => tell("window", "until the requests are sent".to_owned(), shape.duration_ns.origin),
+        Some(ns) => add("window", show_duration(ns), shape.duration_ns.origin),
+        None => add("window", "until the requests are sent".to_owned(), shape.duration_ns.origin),
     }
     if let Some(count) = shape.requests.value {
-        tell("requests at most", count.to_string(), shape.requests.origin);
+        add("requests at most", count.to_string(), shape.requests.origin);
     }
     for (name, setting) in [("warm-up", &settings.warmup_ns), ("ramp", &settings.ramp_ns)] {
-        tell(name, exact_duration(setting.value), setting.origin);
+        add(name, exact_duration(setting.value), setting.origin);
     }
-    tell("time-out", exact_duration(settings.timeout_ns.value), settings.timeout_ns.origin);
-    tell("success", settings.success.value.to_string(), settings.success.origin);
-    tell("seed", settings.seed.value.to_string(), settings.seed.origin);
+    add("time-out", exact_duration(settings.timeout_ns.value), settings.timeout_ns.origin);
+    add("success", settings.success.value.to_string(), settings.success.origin);
+    add("seed", settings.seed.value.to_string(), settings.seed.origin);
     for (name, value) in &input.headers {
-        tell("header", format!("{name}: {value}"), origin_of_header(args, input, name));
+        add("header", format!("{name}: {value}"), origin_of_header(args, input, name));
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! `plimsoll report DIR`: the results of a folder, made anew from what it holds, and judged by
+//! `plimsoll report DIR`: the results of a folder, rebuilt from what it holds, and judged by
 //! other objectives where some are given.
 
 use std::path::Path;

@@ -3,7 +3,7 @@
 //!
 //! Owns that judgement and the bound on what is read. A workload comes from elsewhere more often than a
 //! command line does, and what it reads it sends. Links are followed before a file's place is judged.
-//! Files that flags name are the user's own word and do not come here.
+//! Files that flags name were chosen by the user and are not checked here.
 
 use std::cell::Cell;
 use std::fs;
@@ -28,7 +28,7 @@ impl AllowedFiles {
     /// For the workload in a file; `more` are the folders that the command line allows.
     ///
     /// # Errors
-    /// When one of the folders is none.
+    /// When one of them is not a folder.
     pub fn of(workload: &Path, more: &[PathBuf]) -> Result<Self, Failure> {
         let parent = workload.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new(".")).to_owned();
@@ -47,8 +47,8 @@ impl AllowedFiles {
     /// Where the file lies that the workload calls so, without links.
     ///
     /// # Errors
-    /// A sentence without the file's name, when there is none, it may not be read, or it is no regular file: a pipe
-    /// that nobody writes to would hold the command up for ever.
+    /// A sentence without the file's name, when the file does not exist, it may not be read, or it is no regular
+    /// file: a pipe that nobody writes to would hold the command up for ever.
     pub fn place(&self, name: &str) -> Result<PathBuf, String> {
         let place = fs::canonicalize(self.folder.join(name)).map_err(|error| error.to_string())?;
         if self.roots.iter().any(|root| place.starts_with(root)) {

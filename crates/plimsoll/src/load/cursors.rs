@@ -66,8 +66,8 @@ struct FileHead {
     modified_ns: i64,
 }
 
-/// From now on, keeps in `dir` how far the pools of order `unique` are used up; where there is none, does
-/// nothing. Whether there is one: then `dir` is gone on with, whatever became of the first load.
+/// From now on, keeps in `dir` how far the pools of order `unique` are used up; where there is no such pool,
+/// does nothing. Returns whether there is one: then `dir` can only be resumed, whatever became of the first load.
 ///
 /// # Errors
 /// When the folder knows of pools that are in use, or the file cannot be written.
@@ -87,7 +87,7 @@ pub fn begin(dir: &Path, input: &LoadInput) -> Result<bool, Failure> {
     Ok(!head.pools.is_empty())
 }
 
-/// Goes on with the pools of `dir`: rows that were used or may have been are not used again, and a
+/// Resumes the pools of `dir`: rows that were used or may have been are not used again, and a
 /// line prints how many they are. Does nothing where the workload has no pool of order `unique`.
 ///
 /// # Errors
@@ -110,7 +110,7 @@ pub fn go_on(dir: &Path, input: &LoadInput) -> Result<(), Failure> {
         now.pools.iter().zip(&ranges).map(|(pool, ranges)| Doubt::of(&pool.name, ranges)).collect();
     doubt::note(dir, &doubts)?;
     keep(&path, &now, &ranges, ready)?;
-    doubts.iter().for_each(|doubt| eprintln!("plimsoll: {}", doubt.tell(dir)));
+    doubts.iter().for_each(|doubt| eprintln!("plimsoll: {}", doubt.sentence(dir)));
     Ok(())
 }
 

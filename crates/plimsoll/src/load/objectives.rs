@@ -31,7 +31,7 @@ impl Objectives {
         Ok(Self { list, junit: args.junit.clone(), annotations: args.annotations })
     }
 
-    /// These, or where there are none those that the workload file holds.
+    /// These, or if there are none, those that the workload file holds.
     ///
     /// # Errors
     /// When one of the file's is no objective.
@@ -57,8 +57,8 @@ impl Objectives {
         names
     }
 
-    /// These, or where there are none those that were asked for when the run was made. Names that
-    /// this version does not know are passed over: nobody can mend them now.
+    /// These, or if there are none, those that were asked for when the run was made. Names that
+    /// this version does not know are ignored: they can no longer be corrected.
     pub fn or_kept(mut self, kept: &[String]) -> Self {
         if self.list.is_empty() {
             let known = kept.iter().filter_map(|text| objective::parse(text).ok());

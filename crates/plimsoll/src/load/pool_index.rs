@@ -101,7 +101,7 @@ fn make(kept: &Path, mut head: Head, wanted: &Indexing<'_>) -> Result<RowIndex, 
     let stop = stop_on_signal().map_err(|failure| failure.to_string())?;
     let mut progress = Progress::new(&head.path, wanted.size(), &stop);
     let made = wanted.build(&mut |entries| out.write_all(entries).map_err(wrong), &mut |bytes| {
-        progress.tell(bytes, &partial)
+        progress.update(bytes, &partial)
     });
     progress.live.end();
     head.index = Some(made?);
@@ -145,7 +145,7 @@ impl<'a> Progress<'a> {
         Self { path, size, stop, begun, last: begun, live: Live::new(false, false) }
     }
 
-    fn tell(&mut self, bytes: u64, partial: &Partial) -> Result<(), String> {
+    fn update(&mut self, bytes: u64, partial: &Partial) -> Result<(), String> {
         if stopped(self.stop) {
             self.live.end();
             let _ = fs::remove_file(&partial.0);
@@ -156,8 +156,10 @@ impl<'a> Progress<'a> {
             self.last = Instant::now();
             let share = 100.0 * bytes as f64 / self.size.max(1) as f64;
             let rate = bytes as f64 / 1e6 / self.begun.elapsed().as_secs_f64();
-            self.live
-                .tell(&format!("indexing {}: {share:.0} %, {rate:.0} MB/s", self.path.display()));
+            self.live.show_line(&format!(
+                "indexing {}: {share:.0} %, {rate:.0} MB/s",
+                self.path.display()
+            ));
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ pub struct Begun {
     pub destinations: Arc<[Option<SocketAddr>]>,
     /// Requests that leave together at most.
     pub burst: u16,
-    /// Told when a hook does not return.
+    /// Set when a hook does not return.
     pub stuck: Arc<OnceLock<Halt>>,
 }
 

@@ -61,7 +61,7 @@ fn begins_a_handshake(address: SocketAddr) -> io::Result<bool> {
 /// Reads what flags, or else the workload file, name.
 ///
 /// # Errors
-/// When a file cannot be read or holds no certificate, and when the name is none.
+/// When a file cannot be read or holds no certificate, and when the server name is invalid.
 pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
     let spec = input.workload().and_then(|(file, _)| file.workload().tls.clone());
     let spec = spec.unwrap_or_default();

@@ -189,7 +189,7 @@ impl WorkloadFile {
     }
 }
 
-/// The objectives that are none, each with its place.
+/// The invalid objectives, each with its place.
 fn faulty_objectives(document: &Document) -> Vec<String> {
     let Workload { objectives, endpoints, flows, .. } = document.workload();
     let endpoints = endpoints.iter().map(|endpoint| &endpoint.objectives).enumerate();

@@ -1,4 +1,4 @@
-//! What may be gone on with by a folder's name alone.
+//! What may be resumed by a folder's name alone.
 //!
 //! A result folder says by which command it was made. It may come from elsewhere, and a command names scripts that
 //! are run, files that are sent and servers that are loaded: so what a folder says is never carried out. When a

@@ -108,9 +108,9 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 fn is_still_there(path: &Path, file: &File) -> bool {
-    let ours = file.metadata().map(|about| (about.dev(), about.ino()));
+    let held = file.metadata().map(|about| (about.dev(), about.ino()));
     let there = fs::symlink_metadata(path).map(|about| (about.dev(), about.ino()));
-    matches!((ours, there), (Ok(ours), Ok(there)) if ours == there)
+    matches!((held, there), (Ok(held), Ok(there)) if held == there)
 }
 
 fn sign(file: &mut File) -> io::Result<()> {

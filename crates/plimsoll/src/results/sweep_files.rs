@@ -67,7 +67,7 @@ impl SweepFiles {
         self.dir.join(format!("{}{rest}", self.name))
     }
 
-    /// Writes a sweep that has no level yet, so that it can be gone on with if it is killed in its
+    /// Writes a sweep that has no level yet, so that it can be resumed if it is killed in its
     /// first.
     pub fn write_json(&self, sweep: &Sweep) {
         write_files(&self.dir, [(self.json.as_str(), (json(sweep) + "\n").into_bytes())]);

@@ -37,16 +37,16 @@ impl Live {
 
     /// Shows an interval.
     pub fn show(&mut self, interval: &Interval) {
-        self.tell(&report::live::line(interval, interval.end_ns, self.open_loop));
+        self.show_line(&report::live::line(interval, interval.end_ns, self.open_loop));
     }
 
     /// Shows how many connections stand before the run starts.
     pub fn opening(&mut self, open: u32, planned: u32) {
-        self.tell(&report::live::opening(open, planned));
+        self.show_line(&report::live::opening(open, planned));
     }
 
     /// Shows a line of how far something is.
-    pub fn tell(&self, line: &str) {
+    pub fn show_line(&self, line: &str) {
         match self.mode {
             Mode::Quiet => {}
             Mode::Plain => eprintln!("{}{line}", self.prefix),

@@ -290,7 +290,7 @@ fn an_index_is_made_once_and_anew_when_it_will_not_do() {
     users(&folder, 20_000, 3_600);
     run("users.csv belongs to another version of the file: it is rebuilt");
     assert_eq!(kept(), std::slice::from_ref(index));
-    // A row that is none is found before anything is sent.
+    // An invalid row is found before anything is sent.
     folder.put("users.csv", folder.text("users.csv") + "1,2,3\n");
     let mut command = folder.command(Path::new(PLIMSOLL), "run w.yaml -n 2000");
     let output = command.env("XDG_CACHE_HOME", folder.path()).output().expect("it starts");

@@ -64,7 +64,7 @@ fn an_interrupted_level_has_no_row() {
         command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
     let mut lines =
         BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
-    // Told once a second of the level is over: there are attempts to be kept.
+    // Printed once a second of the level is over: there are attempts to be kept.
     lines.find(|line| line.contains("[c=1] ") && line.contains("QPS")).expect("progress");
     folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
     lines.for_each(drop);

@@ -1,4 +1,4 @@
-//! Healthy twins: loads and servers that look like trouble and are none. Each is VALID, and its only
+//! Healthy twins: loads and servers that look like trouble and are sound. Each is VALID, and its only
 //! reasons are that cores are shared and windows short.
 
 use std::time::Duration;

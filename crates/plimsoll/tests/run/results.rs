@@ -174,7 +174,7 @@ fn a_kill_leaves_a_journal_that_makes_the_results() {
     signal(&child, "-KILL");
     finish(child);
     assert!(!dir.path().join("run.json").exists());
-    // What was being written when the end came is left out.
+    // A line that was being written at the kill is left out.
     let journal = dir.path().join("run.journal");
     let mut text = fs::read_to_string(&journal).expect("a journal");
     text.push_str("{\"index\":99,\"pha");
@@ -188,7 +188,7 @@ fn a_kill_leaves_a_journal_that_makes_the_results() {
     assert_eq!(judged, ["max<1us", "mean<=500ms", "success>=99%", "qps>=1000", "stable"]);
     assert_eq!(run.objectives[1].priority, Some(1));
     assert_ne!(run.objectives[0].ruling, model::Ruling::Pass, "{:?}", run.objectives[0]);
-    // A run.json that is cut short, as by a full disk, is made anew in the same way.
+    // A run.json that is cut short, as by a full disk, is rebuilt in the same way.
     let json = dir.path().join("run.json");
     let whole = fs::read(&json).expect("it was made");
     fs::write(&json, &whole[..whole.len() / 2]).expect("a file");

@@ -73,7 +73,7 @@ fn tls_peer(identity: &Identity, how: End) -> SocketAddr {
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let config = config.clone();
-            // A client that leaves early is none of its business.
+            // A client that leaves early is no failure of the server's.
             thread::spawn(move || drop(answer_over_tls(stream, config, how)));
         }
     });
@@ -217,12 +217,12 @@ fn a_server_that_responds_400_need_not_speak_tls() {
 
 #[test]
 fn a_key_of_another_certificate_is_reported() {
-    let (ours, other) = (Identity::new(), Identity::new());
-    let server = ours.server();
-    let pair = format!("--cert {} --key {}", ours.cert.display(), other.key.display());
+    let (own, other) = (Identity::new(), Identity::new());
+    let server = own.server();
+    let pair = format!("--cert {} --key {}", own.cert.display(), other.key.display());
     plimsoll(&format!("run {} -k {pair}", https(&server, "/healthz")))
         .refuses(2, "--key is not the key of the first certificate in --cert");
-    let pair = format!("--cert {} --key {}", ours.cert.display(), ours.key.display());
+    let pair = format!("--cert {} --key {}", own.cert.display(), own.key.display());
     load(&https(&server, "/healthz"), &format!("-k -n 10 -c 1 {pair}")).done();
 }
 

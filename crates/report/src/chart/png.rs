@@ -60,7 +60,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
 /// a page. Reads no file, whatever the SVG refers to.
 ///
 /// # Errors
-/// [`ChartError`] where `svg` is none, or the image would be empty or larger than [`MOST_PIXELS`].
+/// [`ChartError`] where `svg` is not an SVG, or the image would be empty or larger than [`MOST_PIXELS`].
 pub(super) fn to_png(svg: &str, scale: f32, fonts: &[OtherFont]) -> Result<Vec<u8>, ChartError> {
     let tree = parse(svg, fonts)?;
     let scale = f64::from(scale);

@@ -156,7 +156,7 @@ impl Search {
         if self.measure == Unit::Ratio { value * 100.0 } else { value }
     }
 
-    /// The points of one look, not joined: a search is no course.
+    /// The points of one look, not joined: successive steps of a search have no trend.
     fn line(&self, tried: Tried, style: Style) -> Line {
         let alike = self.levels.iter().filter(|l| l.tried == tried);
         let point = |l: &SearchLevel| {

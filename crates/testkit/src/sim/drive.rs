@@ -111,7 +111,7 @@ fn deliver(world: &World, actors: &mut [Actor<'_>], finished: &[bool]) {
         if net.taken.at != world.now() {
             take_in(net, 0);
         }
-        tell(actor, upcall);
+        deliver_one(actor, upcall);
     }
 }
 
@@ -140,12 +140,12 @@ fn catch_up(actor: &mut Actor<'_>) {
     for upcall in deferred {
         let gone = actor.net.kernel.borrow().end_of(host, upcall.conn).is_none();
         if !gone || matches!(upcall.news, News::Failed(_)) {
-            tell(actor, upcall);
+            deliver_one(actor, upcall);
         }
     }
 }
 
-fn tell(actor: &mut Actor<'_>, upcall: Upcall) {
+fn deliver_one(actor: &mut Actor<'_>, upcall: Upcall) {
     let Upcall { host, conn, token, news } = upcall;
     let event = match &news {
         News::Accepted => {

@@ -103,7 +103,7 @@ pub(super) fn regex_at(pattern: &str, path: &str, findings: &Findings) -> Option
     regex.map_err(|why| findings.add(path, format!("is not a regular expression: {why}"))).ok()
 }
 
-/// A regular expression of bounded size, or why it is none.
+/// A regular expression of bounded size, or why `pattern` is not one.
 pub(crate) fn regex(pattern: &str) -> Result<Box<Regex>, String> {
     let built = RegexBuilder::new(pattern).size_limit(LARGEST_REGEX).build();
     built.map(Box::new).map_err(|why| why.to_string().lines().last().unwrap_or_default().to_owned())

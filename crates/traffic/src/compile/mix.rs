@@ -42,7 +42,7 @@ pub(super) fn mix(workload: &Workload, wanted: &Wanted) -> Mix {
             }
         }
     }
-    tell_apart(&mut mix);
+    number_equal_names(&mut mix);
     mix
 }
 
@@ -78,8 +78,8 @@ fn step(workload: &Workload, index: usize, number: usize) -> EndpointPlan {
     }
 }
 
-/// Two paths may differ only in their queries, which names leave out.
-fn tell_apart(mix: &mut Mix) {
+/// Numbers equal names: two paths may differ only in their queries, which names leave out.
+fn number_equal_names(mix: &mut Mix) {
     let mut times = HashMap::new();
     for endpoint in &mut mix.endpoints {
         let times = times.entry(endpoint.name.clone()).or_insert(0);

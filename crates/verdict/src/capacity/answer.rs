@@ -81,7 +81,7 @@ fn lowest_broke(search: &Search, above: f64) -> Option<&Fed> {
     broke.filter(|fed| fed.step.level > above).min_by(|a, b| a.step.level.total_cmp(&b.step.level))
 }
 
-/// Levels above the answer that broke, and that the interval reaches above all the same.
+/// Levels above the answer that broke although the interval reaches beyond them.
 fn broke_inside(search: &Search, level: f64, high: f64) -> Vec<f64> {
     let broke = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Broke);
     let inside = broke.map(|fed| fed.step.level).filter(|&at| at > level && at < high);
@@ -161,7 +161,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
 /// Requests that an arrival of the run made, mean: one, or those of a session that came to its end. Which cuts off
 /// none of them, unlike counting what was sent in the window, where sessions stand over at either end.
 fn requests_per_arrival(run: &Run) -> f64 {
-    // What is late is counted for arrivals alone: later steps are due when they are sent.
+    // Lateness is counted for arrivals alone: later steps are due when they are sent.
     let arrivals = run.late_ns.count.max(1) as f64;
     let of_flows = run.flows.iter().filter(|flow| flow.started > 0);
     let further: Option<f64> =

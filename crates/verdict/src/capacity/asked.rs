@@ -286,7 +286,7 @@ mod tests {
             let figures = Figures::of(&run).unwrap();
             vec![Endpoint { name: "GET /users/{id}".to_owned(), figures }]
         };
-        // A step that sent it nothing says nothing, and does not confirm.
+        // A step that sent nothing to it decides nothing, and does not confirm.
         for (texts, purpose, wanted) in [
             ("GET /users/{id}: p95<80ms", Purpose::Search, &[][..]),
             ("GET /users/{id}: p95<80ms", Purpose::Hold, &[Outcome::Unclear]),

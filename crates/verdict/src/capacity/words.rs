@@ -1,4 +1,4 @@
-//! The answer in sentences.
+//! The answer of a search in sentences.
 
 use model::capacity::{Judged, Margin, Outcome, Settings, Unit};
 use model::units::show_duration;
@@ -269,7 +269,7 @@ pub fn value(unit: Unit, value: f64) -> String {
     }
 }
 
-/// A level with its unit, rates without digits that say nothing: `12,400/s`.
+/// A level with its unit, rates without insignificant digits: `12,400/s`.
 pub fn level_of(kind: LevelKind, value: f64) -> String {
     crate::figures::level_of(kind, three_digits(kind, value))
 }

@@ -20,13 +20,13 @@ pub type Runs = [(f64, Run)];
 /// Judges B against A at every level that both have, within the runs. Each level is judged by itself:
 /// of twenty, one may well be called different though nothing is.
 pub fn judge(names: [&str; 2], a: &Runs, b: &Runs, margin: f64, anyway: bool) -> Vec<AtLevel> {
-    let pairs = b.iter().filter_map(|(level, ours)| {
-        let (_, theirs) = a.iter().find(|(other, _)| other == level)?;
-        Some((*level, theirs, ours))
+    let pairs = b.iter().filter_map(|(level, run_b)| {
+        let (_, run_a) = a.iter().find(|(other, _)| other == level)?;
+        Some((*level, run_a, run_b))
     });
     pairs
-        .map(|(level, theirs, ours)| {
-            let runs = [theirs, ours];
+        .map(|(level, run_a, run_b)| {
+            let runs = [run_a, run_b];
             let mut comparison = blocks::judge(names.map(str::to_owned), runs, margin);
             comparison.withhold(likeness::differences(runs, names), anyway);
             AtLevel { level, comparison }

@@ -102,7 +102,7 @@ fn compared(shift: f64, seed: u64) -> [(f64, f64); 2] {
     found.map(|(seen, held)| (f64::from(seen) / PAIRS as f64, f64::from(held) / PAIRS as f64))
 }
 
-fn tell(claim: &str, reach: &str, got: f64, met: &str) {
+fn row(claim: &str, reach: &str, got: f64, met: &str) {
     println!("truth | {claim} | {reach} | {:.1} % | {met}", 100.0 * got);
 }
 
@@ -112,13 +112,13 @@ fn a_against_a_in_simulation_cries_wolf_no_more_than_it_says() {
         let quiet = alarms <= 0.065;
         let covers = (0.93..=0.97).contains(&held);
         let yes = |met: bool| if met { "yes" } else { "no" };
-        tell(
+        row(
             &format!("A/A, 1,000 pairs, 10 rounds: false alarms, {figure}"),
             "<= 6.5 %",
             alarms,
             yes(quiet),
         );
-        tell(
+        row(
             &format!("A/A: intervals that contain the truth, {figure}"),
             "93-97 %",
             held,
@@ -136,7 +136,7 @@ fn shifts_in_simulation_are_seen_the_more_the_larger() {
         for (of, figure) in ["mean", "p95"].into_iter().enumerate() {
             let (seen, held) = found[of];
             let claim = format!("a shift of {:.0} % is detected, {figure}", 100.0 * shift);
-            tell(&claim, "for information", seen, "-");
+            row(&claim, "for information", seen, "-");
             assert!(seen > before[of], "{figure} at {shift}: {seen}");
             assert!((0.93..=0.97).contains(&held), "{figure} at {shift}: {held}");
             before[of] = seen;
@@ -157,7 +157,7 @@ fn blocks_in_simulation_decide_no_more_than_they_can() {
     }
     let share = f64::from(alarms) / f64::from(runs as u32);
     let met = share <= 0.065;
-    tell(
+    row(
         "A/A inside runs (blocks), 100 pairs: false alarms over all figures",
         "<= 6.5 %",
         share,
@@ -184,10 +184,10 @@ fn few_blocks_in_simulation_find_what_is_far_beyond_their_spread() {
     let share = f64::from(alarms) / 100.0;
     let yes = |met: bool| if met { "yes" } else { "no" };
     let claim = "A/A inside runs of 1 to 5 blocks, 100 pairs: false alarms over all figures";
-    tell(claim, "<= 6.5 %", share, yes(share <= 0.065));
+    row(claim, "<= 6.5 %", share, yes(share <= 0.065));
     let claim = "1 to 5 blocks, a server 45 times as slow: seen";
-    tell(claim, ">= 90 %", f64::from(far) / 100.0, yes(far >= 90));
-    tell(
+    row(claim, ">= 90 %", f64::from(far) / 100.0, yes(far >= 90));
+    row(
         "few blocks, a server three times as slow: detected",
         "for \
         information",

@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// Where the generator was the limit, QPS is "at least": it says nothing of a fall.
+/// Where the generator was the limit, QPS is "at least": it does not show a fall.
 #[test]
 fn no_fall_is_read_from_levels_that_are_lower_bounds() {
     let server = |at_least: &'static [f64]| {

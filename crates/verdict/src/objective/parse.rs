@@ -55,7 +55,7 @@ const FIGURES: &str = "mean, p50 to p99.99, max, success, available, served, err
 /// Reads what one `--slo` says: an objective, or a preset's.
 ///
 /// # Errors
-/// When it is none; the error points at the place.
+/// When it is not an objective; the error points at the place.
 pub fn parse(text: &str) -> Result<Vec<Objective>, ObjectiveError> {
     let whole = Part::of(text).trimmed();
     if let Some(preset) = Preset::ALL.into_iter().find(|preset| preset.name() == whole.text) {

@@ -27,7 +27,7 @@ fn share(value: f64) -> String {
     format!("{} %", grouped(percent, decimals as usize))
 }
 
-/// A judgement's interval: `3.10ms to 3.35ms`; none where there is none.
+/// A judgement's interval: `3.10ms to 3.35ms`; `None` where it has none.
 pub fn interval(judgement: &Judgement) -> Option<String> {
     let (unit, low) = (judgement.unit?, figure(judgement.unit?, judgement.low?));
     Some(match judgement.high {

@@ -7,7 +7,7 @@ use super::Finding;
 use crate::figures::{grouped, percent, share};
 use crate::gone::gone;
 
-/// Waiting for less says nothing.
+/// Shorter waits are ignored.
 pub(super) const LONG_NS: Nanos = SECOND;
 /// How many times the median service time of the others a user must have waited.
 pub(super) const TIMES_MEDIAN: u64 = 10;

@@ -21,7 +21,7 @@ struct Columns {
 /// Sums up a JTL in CSV.
 ///
 /// # Errors
-/// On a header without the times, and on a line whose figures are none.
+/// On a header without the times, and on a line whose figures are invalid.
 pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter(bytes)).flexible(true).from_reader(bytes);
@@ -40,7 +40,7 @@ pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
         let sample = Sample {
             began_ms: whole(line, "timeStamp", field(Some(columns.began)))?,
             elapsed_ms: whole(line, "elapsed", field(Some(columns.elapsed)))?,
-            // Without the column nothing says that any failed.
+            // Without the column all count as succeeded.
             succeeded: columns.success.is_none() || field(columns.success) == "true",
             thread: field(columns.thread),
             threads: match columns.threads {

@@ -16,7 +16,7 @@ const DEEPEST: usize = 1_000;
 /// Sums up a JTL in XML.
 ///
 /// # Errors
-/// On text that is no XML, and on a sample whose figures are none.
+/// On text that is not XML, and on a sample whose figures are invalid.
 pub(in crate::claims) fn from_xml(bytes: &[u8]) -> Result<Claims, BadFile> {
     let text = super::super::utf8(bytes)?;
     let mut reader = Reader::from_str(text);

@@ -86,8 +86,8 @@ impl Sieve {
         !dropped
     }
 
-    /// Says what was sieved out.
-    pub(super) fn tell(&self, assembly: &mut Assembly) {
+    /// Adds notes on what was left out.
+    pub(super) fn add_notes(&self, assembly: &mut Assembly) {
         for (what, count) in &self.entries {
             assembly.note(Kind::NotCarriedOver, "", format!("{count} {what}"));
         }
@@ -108,7 +108,7 @@ impl Sieve {
     }
 }
 
-/// Why an entry is no load, if it is none.
+/// Why an entry is left out; `None` if it is kept.
 fn why_not(entry: &Entry) -> Option<&'static str> {
     let kind = entry.resource_type.as_deref().unwrap_or_default().to_ascii_lowercase();
     let url = &entry.request.url;

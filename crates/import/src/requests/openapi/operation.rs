@@ -137,11 +137,11 @@ fn value(document: &Document, parameter: &Literal, draft: &mut Draft) -> Literal
         draft.note(Kind::Assumed, format!("{} has no schema; it is set to 1", quote(&name)));
         return Literal::Int(1);
     };
-    tell(&made, &format!("the parameter {}", quote(&name)), draft);
+    add_notes(&made, &format!("the parameter {}", quote(&name)), draft);
     made.value
 }
 
-fn tell(made: &Sample, of: &str, draft: &mut Draft) {
+fn add_notes(made: &Sample, of: &str, draft: &mut Draft) {
     if made.made_up {
         draft
             .note(Kind::Assumed, format!("{of} has no example; its value is made from the schema"));
@@ -273,7 +273,7 @@ fn put_body(document: &Document, body: &Literal, draft: &mut Draft) {
     let value = copied.unwrap_or_else(|| {
         let made = of.member("schema").map(|schema| sample(document, schema));
         made.map_or(Literal::Object(Vec::new()), |made| {
-            tell(&made, "the body", draft);
+            add_notes(&made, "the body", draft);
             made.value
         })
     });

@@ -15,7 +15,7 @@ use model::quote::quote;
 /// Sets server, path and query.
 ///
 /// # Errors
-/// In words, when the URL is none.
+/// In words, when the URL is invalid.
 pub(super) fn put_url(
     url: &Value,
     variables: &mut Variables,

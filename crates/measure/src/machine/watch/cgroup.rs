@@ -115,11 +115,11 @@ impl<'a> Mount<'a> {
     fn group<'b>(&self, line: &'b str) -> Option<&'b str> {
         let mut fields = line.splitn(3, ':');
         let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        let ours = match self.version {
+        let matches = match self.version {
             1 => controllers.split(',').any(|controller| controller == "cpu"),
             _ => number == "0" && controllers.is_empty(),
         };
-        ours.then_some(path)
+        matches.then_some(path)
     }
 
     /// The folders of the group and those above it, up to the mount point. A group that lies outside

@@ -1,4 +1,4 @@
-//! Another run that goes on with the pools of an earlier one, which was interrupted, killed, or is over.
+//! Another run that continues with the pools of an earlier one, which was interrupted, killed, or is over.
 
 use std::path::Path;
 

@@ -20,7 +20,7 @@ pub fn kind(args: &SweepArgs) -> LevelKind {
 /// The ladder asked for.
 ///
 /// # Errors
-/// When a level is none, or levels make no ladder.
+/// When a level is invalid, or levels make no ladder.
 pub fn ladder(args: &SweepArgs) -> Result<Ladder, Failure> {
     let load = &args.load;
     if kind(args) == LevelKind::Rate {

@@ -153,7 +153,7 @@ fn end(sweep: &mut Sweep, files: &SweepFiles, reason: String) -> End {
     End::Complete { written: files.write(sweep) }
 }
 
-/// An interrupted sweep stays open: `--resume` goes on with it.
+/// An interrupted sweep stays open: `--resume` continues it.
 fn interrupted(sweep: &Sweep, files: &SweepFiles) -> End {
     if !sweep.levels.is_empty() {
         files.write(sweep);

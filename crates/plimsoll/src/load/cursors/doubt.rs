@@ -36,7 +36,7 @@ impl<'a> Doubt<'a> {
     }
 
     /// In a sentence.
-    pub fn tell(&self, dir: &Path) -> String {
+    pub fn sentence(&self, dir: &Path) -> String {
         let Self { pool, used, ranges } = self;
         let doubtful = rows(ranges);
         if doubtful == 0 {

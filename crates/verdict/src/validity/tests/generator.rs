@@ -175,7 +175,7 @@ fn a_worker_behind_for_its_neighbours_is_not_behind_for_the_server() {
         [(Some(0.5), 0.2, 10 * SECOND), (None, 0.5, 10 * SECOND), (Some(0.0), 0.5, SECOND / 2)]
     {
         let behind = behind(server, neighbours, duration_ns);
-        assert!(!behind, "it waited for the server, or that cannot be told: {server:?}");
+        assert!(!behind, "it waited for the server, or that is unknown: {server:?}");
     }
 }
 

@@ -95,7 +95,7 @@ fn folded(figures: impl Fn(usize) -> (f64, f64)) -> Run {
 #[test]
 fn folded_timelines_are_read_as_those_of_seconds_are() {
     let steady = |at: usize| (1000.0 + (at % 3) as f64, 2.0);
-    // The stub at the end brings fewer responses and says nothing of the server.
+    // The stub at the end brings fewer responses and shows nothing about the server.
     let stub = |at: usize| if at == 29 { (100.0, 900.0) } else { steady(at) };
     assert_eq!(
         (judge(&folded(stub)).reasons, stability(&folded(stub))),
