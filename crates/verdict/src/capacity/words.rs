@@ -1,6 +1,6 @@
 //! The answer of a search in sentences.
 
-use model::capacity::{Judged, Margin, Outcome, Settings, Unit};
+use model::capacity::{Judged, Margin, Outcome, Purpose, Settings, Unit};
 use model::units::show_duration;
 use model::{Arrivals, LevelKind, LoadLine, Ruling};
 
@@ -39,18 +39,22 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
     }
 }
 
-/// `6 of 8 steps were INVALID (throttled, ...): ` and the last of those reasons in words.
+/// `6 of 8 steps were INVALID (throttled, late_sends)`, with all that was held against those steps, and the last of the
+/// reasons in words.
 fn invalid(search: &Search) -> Option<String> {
-    let reasons = || search.fed.iter().filter_map(|fed| fed.judged.invalid());
-    let last = reasons().next_back()?;
-    let mut codes: Vec<&str> = reasons().map(|reason| reason.code.name()).collect();
-    let (invalid, all) = (codes.len(), search.fed.len());
+    let steps = || search.fed.iter().filter(|fed| fed.step.purpose != Purpose::Idle);
+    let invalid = || steps().map(|fed| &fed.judged).filter(|judged| judged.invalid().is_some());
+    let last = invalid().next_back()?.invalid()?;
+    let mut codes: Vec<&str> =
+        invalid().flat_map(|judged| &judged.reasons).map(|reason| reason.code.name()).collect();
     codes.sort_unstable();
     codes.dedup();
-    let text = last.text.trim_end_matches('.');
     Some(format!(
-        "{invalid} of {all} steps were INVALID ({}). At the last, {text}",
-        codes.join(", ")
+        "{} of {} steps were INVALID ({}). At the last, {}",
+        invalid().count(),
+        steps().count(),
+        codes.join(", "),
+        last.text.trim_end_matches('.')
     ))
 }
 
