@@ -306,18 +306,17 @@ fn interrupt_at(ending: &str) -> (Option<i32>, String, Vec<String>) {
     let (folder, server) = (Folder::new(), Recorder::start());
     users(&folder, 20_000, 3_500);
     // Nobody writes into it, so that the command waits when the index is made.
-    assert!(Command::new("mkfifo").arg(folder.path().join("wait.csv")).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(folder.path().join("wait.pem")).status().unwrap().success());
     folder.put(
         "w.yaml",
         format!(
             "target: {}\nload: {{concurrency: 1, duration: 60s}}\npools:\n\
              \x20 a: {{file: users.csv, order: random}}\n\
-             \x20 b: {{file: wait.csv, order: sequential}}\n\
-             endpoints: [{{path: '/u/${{a.id}}${{b.id}}'}}]\n",
-            server.url("")
+             endpoints: [{{path: '/u/${{a.id}}'}}]\n",
+            server.url("").replace("http:", "https:")
         ),
     );
-    let mut command = folder.command(Path::new(PLIMSOLL), "run w.yaml");
+    let mut command = folder.command(Path::new(PLIMSOLL), "run w.yaml --cacert wait.pem");
     command.env("XDG_CACHE_HOME", folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let kept = || -> Vec<String> {
