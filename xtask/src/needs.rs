@@ -24,6 +24,7 @@ pub enum Need {
 pub const AB: Need = debian("ab", &["apache2-utils"]);
 /// Charts and reports are looked at in a browser; without a font it would draw no text.
 pub const CHROMIUM: Need = debian("chromium", &["chromium", "fonts-liberation"]);
+pub const DEBOOTSTRAP: Need = debian("debootstrap", &["debootstrap"]);
 pub const GO: Need = debian("go", &["golang-go"]);
 pub const NGINX: Need = debian("nginx", &["nginx"]);
 pub const OPENSSL: Need = debian("openssl", &["openssl"]);
