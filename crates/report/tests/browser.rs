@@ -22,10 +22,16 @@ struct Loaded {
 }
 
 fn load(html: &str) -> Loaded {
+    load_with(html, &[])
+}
+
+/// As [`load`], in a browser with these flags.
+fn load_with(html: &str, flags: &[&str]) -> Loaded {
     let folder = tempfile::tempdir().expect("a folder for the page");
     let file = folder.path().join("page.html");
     std::fs::write(&file, html).expect("the page is written");
     let output = chromium(&folder.path().join("profile"))
+        .args(flags)
         .arg(format!("file://{}", file.display()))
         .output()
         .expect("Chromium runs");
@@ -169,6 +175,84 @@ addEventListener('load', () => {
   const pre = document.createElement('pre');
   pre.id = 'measured';
   pre.textContent = told.join('\\n');
+  document.body.replaceChildren(pre);
+});";
+
+/// Each page in a frame of its own, by name.
+fn framed(pages: &[(&str, String)], script: &str) -> String {
+    let frame = |(name, page): &(&str, String)| {
+        let inside = page.replace('&', "&amp;").replace('"', "&quot;");
+        format!("<iframe data-of='{name}' style='width:1200px' srcdoc=\"{inside}\"></iframe>")
+    };
+    let frames: String = pages.iter().map(frame).collect();
+    format!("<body>{frames}<script>{script}</script></body>")
+}
+
+#[test]
+fn all_words_stand_out_from_what_is_behind_them() {
+    if !needs::has("chromium") {
+        return;
+    }
+    let pages = pages();
+    for (scheme, setting) in [("dark", 0), ("light", 1)] {
+        let flag = format!("--blink-settings=preferredColorScheme={setting}");
+        let loaded = load_with(&framed(&pages, CONTRAST), &[&flag]);
+        let (_, measured) =
+            loaded.page.split_once("<pre id=\"measured\">").expect("it was measured");
+        let (measured, _) = measured.split_once("</pre>").expect("the element ends");
+        let wanted = pages.iter().map(|(name, _)| format!("{name}, {scheme}: legible"));
+        assert_eq!(measured.lines().collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+    }
+}
+
+/// Says of each frame which words have a contrast below 4.5:1 (WCAG 2.2, 1.4.3) with what is behind them.
+const CONTRAST: &str = "
+addEventListener('load', () => {
+  const parts = colour => {
+    const numbers = colour.match(/[\\d.]+/g).map(Number);
+    const scale = colour.startsWith('color(') ? 255 : 1;
+    return { rgb: numbers.slice(0, 3).map(n => n * scale), alpha: numbers[3] ?? 1 };
+  };
+  const over = (top, below) => top.rgb.map((n, i) => n * top.alpha + below[i] * (1 - top.alpha));
+  const luminance = rgb => rgb.map(n => n / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const contrast = (a, b) => {
+    const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const complaints = frame => {
+    const style = element => frame.contentWindow.getComputedStyle(element);
+    const behind = element => {
+      if (!element) return [255, 255, 255];
+      const colour = parts(style(element).backgroundColor);
+      return colour.alpha === 0 ? behind(element.parentElement)
+        : over(colour, behind(element.parentElement));
+    };
+    const opacity = element => element
+      ? Number(style(element).opacity) * opacity(element.parentElement) : 1;
+    const found = new Set();
+    const words = frame.contentDocument.createTreeWalker(frame.contentDocument.body, 4);
+    while (words.nextNode()) {
+      const element = words.currentNode.parentElement;
+      const text = words.currentNode.textContent.trim();
+      if (!text || ['STYLE', 'SCRIPT', 'title', 'style'].includes(element.tagName)) continue;
+      const of = style(element);
+      const drawn = element.closest('svg') !== null;
+      const colour = parts(drawn ? of.fill : of.color);
+      colour.alpha *= opacity(element) * (drawn ? Number(of.fillOpacity) : 1);
+      const ground = behind(element);
+      const ratio = contrast(over(colour, ground), ground);
+      if (ratio < 4.5) found.add(element.getAttribute('class') + ' ' + ratio.toFixed(2) + ' ' + text);
+    }
+    return [...found].slice(0, 5);
+  };
+  const scheme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  const lines = [...document.querySelectorAll('iframe')].map(frame =>
+    frame.dataset.of + ', ' + scheme + ': ' + (complaints(frame).join(', ') || 'legible'));
+  const pre = document.createElement('pre');
+  pre.id = 'measured';
+  pre.textContent = lines.join('\\n');
   document.body.replaceChildren(pre);
 });";
 

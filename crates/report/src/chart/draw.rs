@@ -108,7 +108,7 @@ fn header(svg: &mut Svg, chart: &Chart, frame: &Frame) {
         room,
     });
     for (y, line) in &frame.subtitle {
-        svg.text(&plain(PAD, *y, SUBTITLE_SIZE, "soft", line, room));
+        svg.text(&plain(PAD, *y, SUBTITLE_SIZE, "muted", line, room));
     }
     for key in &frame.keys {
         draw_key(svg, key);
@@ -123,13 +123,13 @@ fn footer(svg: &mut Svg, chart: &Chart, frame: &Frame) {
             (plot.left + plot.right) / 2.0,
             frame.x_title_y,
             LABEL_SIZE,
-            "soft",
+            "muted",
             &chart.x_title,
             plot.width(),
         )
     });
     for (y, line) in &frame.notes {
-        svg.text(&plain(PAD, *y, NOTE_SIZE, "soft", line, WIDTH - 2.0 * PAD));
+        svg.text(&plain(PAD, *y, NOTE_SIZE, "muted", line, WIDTH - 2.0 * PAD));
     }
 }
 
@@ -141,7 +141,7 @@ fn lane_labels(svg: &mut Svg, chart: &Chart, frame: &Frame) {
         if lane.row > 0 && band.from == band.to {
             svg.line((lane.line, plot.top), (lane.line, y + 3.0), "lead");
         }
-        svg.text(&plain(lane.left, y, NOTE_SIZE, "soft", &band.label, lane.right - lane.left));
+        svg.text(&plain(lane.left, y, NOTE_SIZE, "muted", &band.label, lane.right - lane.left));
     }
 }
 

@@ -126,7 +126,7 @@ const ON_DARK: Colours = Colours {
 const SHAPE_RULES: &str = "\
 % text{font-family:Inter,'Helvetica Neue',Arial,'Liberation Sans',sans-serif;fill:$ink}\
 % .b{font-weight:600}\
-% .soft{fill-opacity:.7}\
+% .muted{fill-opacity:.7}\
 % .halo{paint-order:stroke;stroke:$paper;stroke-width:4;stroke-linejoin:round}\
 % .paper{fill:$paper}\
 % .grid{stroke:$ink;stroke-opacity:.13;fill:none}\

@@ -123,9 +123,9 @@ fn y_ticks(svg: &mut Svg, view: &View, panel: &Panel, side: Side) {
     }
 }
 
-/// The class of words in a palette colour, or in soft ink.
+/// The class of words in a palette colour, or in muted ink.
 fn tone_class(tone: Option<usize>) -> String {
-    tone.map_or_else(|| "soft".to_string(), |t| format!("t{}", t % COLOURS + 1))
+    tone.map_or_else(|| "muted".to_string(), |t| format!("t{}", t % COLOURS + 1))
 }
 
 /// Least room between a tick label and the edge of the page.
@@ -158,7 +158,7 @@ fn x_ticks(svg: &mut Svg, view: &View, labelled: bool) {
         }
         if keep && labelled {
             let middle = (band.0 + band.1) / 2.0;
-            let text = plain(middle, r.bottom + 17.0, TICK_SIZE, "soft", &tick.label, WIDTH);
+            let text = plain(middle, r.bottom + 17.0, TICK_SIZE, "muted", &tick.label, WIDTH);
             svg.text(&Run { anchor: Anchor::Middle, ..text });
         }
     }

@@ -58,7 +58,7 @@ pub(super) struct Run<'a> {
     pub anchor: Anchor,
     pub size: f64,
     pub face: Face,
-    /// Further classes, such as `soft` or `t2`.
+    /// Further classes, such as `muted` or `t2`.
     pub class: &'a str,
     pub text: &'a str,
     /// Pixels it may take; cut with an ellipsis beyond that.
