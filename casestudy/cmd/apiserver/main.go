@@ -1,4 +1,4 @@
-// Command apiserver is the API server of the founding story: Gin with the middlewares that its configuration lists.
+// Command apiserver is an API server as such services are written: Gin with the middlewares that its configuration lists.
 //
 // This file owns the command line, signals and exit codes (0 stopped, 1 could not run, 2 usage); what the
 // configuration means is config's to say, and router's to build.

@@ -14,7 +14,7 @@ import (
 var errNoToken = errors.New("no Bearer token in the header Authorization")
 
 // auth lets through whoever brings a token signed with our secret (JWT, HS256) that has not expired. The secret is
-// read from the configuration anew for every request, as the services of the founding story did.
+// read from the configuration anew for every request, as such services often do.
 func auth(deps Deps) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		user, err := verify(c.GetHeader("Authorization"), deps.Secret)

@@ -83,12 +83,12 @@ impl Journal {
     }
 }
 
-/// The command that a journal's run was started with, secrets masked.
+/// What is known of a journal's run when it starts; secrets in its command are masked.
 ///
 /// # Errors
 /// As [`replay`].
-pub fn command(path: &Path) -> Result<Vec<String>, JournalError> {
-    Ok(open(path)?.0.run.command)
+pub fn head(path: &Path) -> Result<RunHead, JournalError> {
+    Ok(open(path)?.0.run)
 }
 
 /// The run that a journal holds: every whole line of it. It ends at the first damaged line; if

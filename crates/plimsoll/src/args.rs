@@ -101,9 +101,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub load: LoadArgs,
     /// What to print on standard output
-    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
-    pub format: Format,
-    /// Folder for run.json, latency.hgrm, timeline.csv and report.html
+    #[command(flatten)]
+    pub print: PrintArgs,
+    /// Folder for run.json, latency.hgrm, timeline.csv and report.html [default: plimsoll-out/last; the run that was
+    /// there moves to plimsoll-out/previous. With --format json, none]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Start another run that continues the `unique` pools of the run in this folder, so that no row
@@ -113,9 +114,6 @@ pub struct RunArgs {
     /// Print nothing while running
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
-    /// Print wrk's latency distribution in wrk's block (the default text has more)
-    #[arg(short = 'L', long, help_heading = "Output")]
-    pub latency: bool,
     /// What it is judged by
     #[command(flatten)]
     pub objectives: ObjectiveArgs,
@@ -124,10 +122,24 @@ pub struct RunArgs {
     pub abort: AbortArgs,
 }
 
+/// How a run is printed.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct PrintArgs {
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    pub format: Format,
+    /// Print everything that was measured: wrk's block, all distributions, the spectrum, the generator
+    #[arg(long, help_heading = "Output")]
+    pub details: bool,
+    /// Print wrk's latency distribution in wrk's block; with text, implies --details
+    #[arg(short = 'L', long, help_heading = "Output")]
+    pub latency: bool,
+}
+
 /// What to print on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// wrk's block, then everything else
+    /// The verdict and the main figures; with --details everything
     Text,
     /// wrk's block alone, for programs that parse it
     Wrk,
@@ -135,7 +147,7 @@ pub enum Format {
     Json,
 }
 
-/// Default name of a sweep's files, as in wrktest.sh.
+/// Default name of a job, as in wrktest.sh.
 pub const DEFAULT_NAME: &str = "apiserver";
 
 /// `plimsoll sweep`.
@@ -178,8 +190,9 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub load: LoadArgs,
     /// Name of the result files
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Output")]
-    pub name: String,
+    /// [default: host, port and path of the URL, or the workload file's name]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub name: Option<String>,
     /// Folder for the results [default: plimsoll-out/NAME/DATE-TIME]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -200,13 +213,13 @@ pub struct SweepArgs {
 /// `plimsoll diff`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 99 a result is SLOWER than the last one at some level; 98 none is, \
+    after_help = "Exit codes: 99 a result is SLOWER than the first one at some level; 98 none is, \
 but some judged level is CANNOT_TELL; 0 otherwise. A .dat is never judged. 1 and 2: see `plimsoll \
 --help`."
 )]
 pub struct DiffArgs {
-    /// .dat files, sweep.json, run.json or result folders; ratios are relative to the last one.
-    /// Without any: the latest two sweeps of the same target
+    /// .dat files, sweep.json, run.json or result folders, the old one first: the others are measured against it.
+    /// Without any: the latest two sweeps of the same target, or the last two runs without --out
     pub files: Vec<PathBuf>,
     /// Changes up to this share count as no change when runs are judged
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
@@ -214,7 +227,7 @@ pub struct DiffArgs {
     /// Judge even where environments, responses or loads differ, or a run is not VALID
     #[arg(long)]
     pub anyway: bool,
-    /// Folder for charts and report [default: the first file's folder]
+    /// Folder for charts and report [default: the second file's folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// What to print on standard output
@@ -284,11 +297,12 @@ pub enum WrktestCommand {
 /// `plimsoll report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A folder that `run --out` or `sweep` wrote to
+    /// A folder that `run` or `sweep` wrote to
+    #[arg(default_value = crate::results::folder::LAST_RUN)]
     pub dir: PathBuf,
-    /// What to print on standard output
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    /// How to print it
+    #[command(flatten)]
+    pub print: PrintArgs,
     /// Objectives to judge it by, instead of those of the run
     #[command(flatten)]
     pub objectives: ObjectiveArgs,

@@ -18,7 +18,7 @@ use report::chart::{
     Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
-/// Levels, QPS, mean in ms and success in per cent of the founding write-ups' net/http server.
+/// Levels, QPS, mean in ms and success in per cent of a published table of a net/http server.
 const NATIVE: [(f64, f64, f64, f64); 14] = [
     (200.0, 107_975.55, 2.18, 100.0),
     (500.0, 387_894.92, 2.52, 100.0),

@@ -13,7 +13,7 @@ use report::text::{self, Style};
 use report::{capacity, table};
 use verdict::Diff;
 
-const COLOUR: Style = Style { colour: true };
+const COLOUR: Style = Style { colour: true, columns: 100 };
 const LEVELS: [u32; 10] = [1, 10, 50, 200, 500, 1_000, 3_000, 10_000, 20_000, 50_000];
 
 fn main() -> std::io::Result<()> {
@@ -29,7 +29,7 @@ fn main() -> std::io::Result<()> {
         ("hostile", sample::hostile()),
     ] {
         save(folder, &format!("{name}.html"), &html::run(&run))?;
-        save(folder, &format!("{name}.txt"), &text::run(&run, COLOUR))?;
+        save(folder, &format!("{name}.txt"), &text::details(&run, false, COLOUR))?;
     }
     let swept = sample::sweep("apiserver", 550_000.0, &LEVELS);
     let curve = Curve::from_sweep(&swept).expect("levels differ");

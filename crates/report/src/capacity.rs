@@ -107,7 +107,9 @@ mod tests {
     #[test]
     fn colour_only_where_asked_for() {
         let (record, reading) = sample::search();
-        assert!(text(&record, &reading, Style { colour: true }).contains('\u{1b}'));
+        assert!(
+            text(&record, &reading, Style { colour: true, ..Style::default() }).contains('\u{1b}')
+        );
         assert!(!text(&record, &reading, Style::default()).contains('\u{1b}'));
     }
 }

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_text_says_effect_interval_and_word() {
-        let text = text(&comparison(), Style { colour: false });
+        let text = text(&comparison(), Style::default());
         for needle in [
             "QPS",
             "-10.0 %",

@@ -1,8 +1,12 @@
-//! One line on the run as it goes: what the last interval brought. Widths are fixed, so that the
-//! line does not jump; it fits 100 columns.
+//! The run as it goes: a line on what the last interval brought, whose widths are fixed, so that it does not jump, and
+//! which fits 100 columns; and for terminals [`Progress`].
+
+mod block;
 
 use model::interval::{Interval, Phase};
 use model::units::{Nanos, SECOND, show_duration};
+
+pub use block::Progress;
 
 use crate::figure;
 
@@ -15,6 +19,12 @@ use crate::figure;
 pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool) -> String {
     let tally = &interval.tally;
     let span_ns = interval.end_ns.saturating_sub(interval.start_ns);
+    if interval.phase == Phase::Drain {
+        let waiting = tally.in_flight.mean(span_ns).ceil() as u64;
+        let count =
+            if waiting == 0 { String::new() } else { format!("{} ", figure::count(waiting)) };
+        return format!("{:>4}  waiting for the last {count}responses", elapsed(elapsed_ns));
+    }
     let rate = |n: u64| match span_ns {
         0 => six(0.0),
         _ => six(n as f64 * SECOND as f64 / span_ns as f64),
@@ -37,8 +47,7 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool) -> String {
         four(tally.errors.total() + tally.unsent),
         match interval.phase {
             Phase::Warmup => "warm-up".to_owned(),
-            Phase::Window => format!("in flight {}", six(tally.in_flight.mean(span_ns))),
-            Phase::Drain => "draining".to_owned(),
+            _ => format!("in flight {}", six(tally.in_flight.mean(span_ns))),
         }
     )
 }
@@ -115,11 +124,17 @@ mod tests {
 
     #[test]
     fn a_second_without_responses_shows_no_latency() {
-        let mut quiet = interval(Phase::Drain, 5);
+        let mut quiet = interval(Phase::Window, 5);
         quiet.tally.response.clear();
         let line = line(&quiet, 1200 * SECOND, false);
-        assert!(line.starts_with(" 20m  sent") && line.ends_with("draining"), "{line}");
+        assert!(line.starts_with(" 20m  sent"), "{line}");
         assert!(line.contains("p50      -  p99      -"), "{line}");
+    }
+
+    #[test]
+    fn the_end_of_a_run_does_not_read_like_an_outage() {
+        let line = line(&interval(Phase::Drain, 0), 3 * SECOND, false);
+        assert_eq!(line, "  3s  waiting for the last 17 responses");
     }
 
     #[test]

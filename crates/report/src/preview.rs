@@ -216,7 +216,7 @@ mod tests {
                 text: shown(b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n\xff\x1b"),
             }],
         };
-        insta::assert_snapshot!(text(&preview, Style { colour: false }), @r"
+        insta::assert_snapshot!(text(&preview, Style::default()), @r"
         target   http://h  file
         timeout  30s       default
 

@@ -160,7 +160,7 @@ mod tests {
     fn no_level_within_the_objective_says_so() {
         let mut slow = swept();
         slow.rows.iter_mut().for_each(|row| row.mean_ns *= 1_000);
-        let text = closing(&slow, Style { colour: true });
+        let text = closing(&slow, Style { colour: true, ..Style::default() });
         assert!(text.contains("no level") && text.contains('\u{1b}'), "{text}");
         assert!(!closing(&slow, Style::default()).contains('\u{1b}'));
     }

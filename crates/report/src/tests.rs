@@ -24,7 +24,7 @@ fn every_percentile_of_a_run_is_in_its_text_json_page_and_audit() {
     for percentile in PERCENTILES {
         let name = percentile.name;
         let nanos = (percentile.of)(&run.response_ns);
-        assert!(says(&text::detail(&run, Style::default()), name), "{name} in the text");
+        assert!(says(&text::details(&run, false, Style::default()), name), "{name} in the text");
         assert!(says(&html::run(&run), name), "{name} on the page");
         assert_eq!(json["response_ns"][percentile.key], nanos, "{name} in JSON");
         let found = audited.iter().any(|row| row["share"] == percentile.share);

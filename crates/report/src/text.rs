@@ -1,12 +1,14 @@
-//! The default output of a run: wrk's block, then what wrk leaves out, and last whether to believe it.
+//! A run in a terminal: its [`summary`], and its [`details`]: wrk's block, then what wrk leaves out, and last whether
+//! to believe it.
 //!
-//! Owns words and layout, at most 100 columns wide but for wrk's own lines. Does not own the figures
+//! Owns words and layout; details are at most 100 columns wide but for wrk's own lines. Does not own the figures
 //! (`model::Run`) nor the verdict, which is printed as found.
 
 mod detail;
 pub(crate) mod mix;
 pub mod objectives;
 mod spectrum;
+mod summary;
 mod validity;
 
 use model::run::Run;
@@ -17,16 +19,25 @@ pub(crate) use detail::{
     attempts, available, ceiling, concurrency, dip_cells, load, processor_time, success, users,
     workers,
 };
+pub use summary::summary;
 pub(crate) use validity::meaning;
 
 use crate::figure::wrap;
 use crate::wrk;
 
 /// How text may look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Whether ANSI colours may be used.
     pub colour: bool,
+    /// How wide a line of a summary may be.
+    pub columns: usize,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { colour: false, columns: COLUMNS }
+    }
 }
 
 /// Ways to set words apart.
@@ -78,23 +89,24 @@ pub(crate) const COLUMNS: usize = 100;
 
 /// A text in lines that fit, the first after `mark` and the others below its text.
 pub(crate) fn paragraph(text: &str, mark: &str) -> String {
+    paragraph_in(text, mark, COLUMNS)
+}
+
+/// As [`paragraph`], in lines of at most `columns`.
+fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
     let width = mark.width();
-    let lines = wrap(text, COLUMNS - width);
+    let lines = wrap(text, columns - width);
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
 }
 
-/// Everything there is to say of a run: wrk's block, then [`detail`].
-pub fn run(run: &Run, style: Style) -> String {
-    format!("{}\n{}", wrk::block(run, false), detail(run, style))
-}
-
-/// What follows wrk's block, the validity last. With `--latency` the caller prints the block with
-/// its distribution before it.
-pub fn detail(run: &Run, style: Style) -> String {
+/// Everything there is to say of a run: wrk's block, with its distribution if `latency`, then what wrk leaves out, the
+/// validity last.
+pub fn details(run: &Run, latency: bool, style: Style) -> String {
+    let block = wrk::block(run, latency);
     let objectives = objectives::section(run, style).map_or_else(String::new, |text| text + "\n");
     let sections = detail::sections(run, style);
-    format!("{sections}\n{objectives}{}", validity::banner(run, style))
+    format!("{block}\n{sections}\n{objectives}{}", validity::banner(run, style))
 }
 
 /// The verdict with its reasons, as it closes the text of a run: one line when `VALID`, between
@@ -120,30 +132,31 @@ mod tests {
 
     #[test]
     fn the_text_of_a_closed_loop() {
-        insta::assert_snapshot!(run(&sample::closed_loop(), Style::default()));
+        insta::assert_snapshot!(details(&sample::closed_loop(), false, Style::default()));
     }
 
     #[test]
     fn the_text_of_an_open_loop() {
-        insta::assert_snapshot!(run(&sample::open_loop(), Style::default()));
+        insta::assert_snapshot!(details(&sample::open_loop(), false, Style::default()));
     }
 
     #[test]
     fn the_text_of_a_run_without_responses() {
-        insta::assert_snapshot!(run(&sample::hostile(), Style::default()));
+        insta::assert_snapshot!(details(&sample::hostile(), false, Style::default()));
     }
 
     #[test]
     fn colours_change_nothing_but_the_colours() {
-        let coloured = run(&sample::open_loop(), Style { colour: true });
-        assert_ne!(coloured, run(&sample::open_loop(), Style::default()));
-        assert_eq!(stripped(&coloured), run(&sample::open_loop(), Style::default()));
+        let coloured =
+            details(&sample::open_loop(), false, Style { colour: true, ..Style::default() });
+        assert_ne!(coloured, details(&sample::open_loop(), false, Style::default()));
+        assert_eq!(stripped(&coloured), details(&sample::open_loop(), false, Style::default()));
     }
 
     #[test]
     fn lines_fit_and_hostile_text_is_tame() {
         for run in [sample::closed_loop(), sample::open_loop(), sample::hostile()] {
-            let text = super::run(&run, Style::default());
+            let text = details(&run, false, Style::default());
             for line in text.lines() {
                 assert!(line.chars().count() <= COLUMNS, "{line}");
                 assert!(!line.contains('\u{1b}'), "{line}");

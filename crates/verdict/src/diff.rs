@@ -6,7 +6,7 @@ use std::fmt;
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning, Verdict};
 
 use crate::curve::{best_row, little_note};
-use crate::figures::{grouped, level, percent};
+use crate::figures::{grouped, level, times};
 
 /// Curves joined on the level.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +121,7 @@ impl Diff {
     /// 3,000 connections against 648,380.78 at 25,000`.
     pub fn best_sentence(&self, of: usize) -> Option<String> {
         let (one, last) = (self.best.get(of)?.as_ref()?, self.best.last()?.as_ref()?);
-        let share = percent(self.best_ratio(of)?);
+        let share = times(self.best_ratio(of)?);
         let unit = if self.kind == LevelKind::Concurrency { " connections" } else { "/s" };
         Some(format!(
             "{} is {}{share} of {}, best against best: {} at {}{unit} against {} at {}",

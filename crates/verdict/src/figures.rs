@@ -37,6 +37,11 @@ pub fn percent(ratio: f64) -> String {
     format!("{} %", grouped(ratio * 100.0, 2))
 }
 
+/// One figure over another: in per cent up to ten times, `22.80 %`, and then `45.2x`.
+pub fn times(ratio: f64) -> String {
+    if ratio < 10.0 { percent(ratio) } else { format!("{}x", grouped(ratio, 1)) }
+}
+
 /// A share that is not the whole in per cent, never rounded up to 100: `99.99 %`.
 pub fn share(ratio: f64) -> String {
     if ratio < 1.0 { percent(ratio.min(0.9999)) } else { percent(1.0) }
@@ -94,6 +99,7 @@ mod tests {
     #[test]
     fn shares_and_levels() {
         assert_eq!(percent(0.228_007), "22.80 %");
+        assert_eq!([times(0.9), times(9.5), times(45.232)], ["90.00 %", "950.00 %", "45.2x"]);
         assert_eq!(share(0.99999), "99.99 %");
         assert_eq!(share(1.0), "100.00 %");
         assert_eq!(level_of(LevelKind::Concurrency, 3000.0), "3,000 connections");

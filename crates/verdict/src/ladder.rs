@@ -127,6 +127,12 @@ impl Ladder {
         }
     }
 
+    /// How many levels are still to come; none where that depends on their outcomes.
+    pub fn left(&self) -> Option<usize> {
+        let Choice::List { levels, .. } = &self.choice else { return None };
+        Some(levels.iter().filter(|&&level| self.outcome(level).is_none()).count())
+    }
+
     fn outcome(&self, level: f64) -> Option<Outcome> {
         let at = self.held.binary_search_by(|(held, _)| held.total_cmp(&level)).ok()?;
         Some(self.held[at].1)

@@ -2,7 +2,7 @@
 //!
 //! - here: the types, and how they are written. Parsing what was written gives the same back.
 //! - `parse`: text to objectives; errors point at the column.
-//! - [`preset`]: the founding documents' own sets.
+//! - [`preset`]: named sets.
 //! - [`judge()`]: objectives against a run's [`figures`]; what its validity leaves open is `doubt`'s.
 //! - [`levels`]: the highest level of a sweep that holds its objectives.
 //! - [`words`]: rulings in words.

@@ -1,9 +1,9 @@
-//! The tables that the founding documents published, as curves.
+//! Result tables that others published, as curves.
 
 use model::percentile::LevelPercentiles;
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning};
 
-/// The founding documents' tables as they were published: concurrency, QPS, mean ms, success in %.
+/// The tables as they were published: concurrency, QPS, mean ms, success in %.
 type Table = [(f64, f64, f64, f64); 14];
 
 #[rustfmt::skip]

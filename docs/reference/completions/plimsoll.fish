@@ -80,12 +80,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-min -d 'Lo
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'What to print on standard output' -r -f -a "text\t'wrk\'s block, then everything else'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'What to print on standard output' -r -f -a "text\t'The verdict and the main figures; with --details everything'
 wrk\t'wrk\'s block alone, for programs that parse it'
 json\t'The run as JSON (plimsoll.run/1)'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html [default: plimsoll-out/last; the run that was there moves to plimsoll-out/previous. With --format json, none]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l resume -d 'Start another run that continues the `unique` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'End the run early when a limit is exceeded for some time, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, if the requested rate is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
@@ -94,8 +94,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l details -d 'Print everything that was measured: wrk\'s block, all distributions, the spectrum, the generator'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block; with text, implies --details'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s q -l quiet -d 'Print nothing while running'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block (the default text has more)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l levels -d 'Levels of concurrency: `auto` (doubling, finer around the best, stops by itself), `classic` (wrktest.sh\'s list), or a list such as 200,500,1000' -r
@@ -141,10 +142,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-min -d '
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l name -d 'Name of the result files' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l name -d 'Name of the result files [default: host, port and path of the URL, or the workload file\'s name]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l out -d 'Folder for the results [default: plimsoll-out/NAME/DATE-TIME]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'Continue the sweep in this folder, keeping its levels' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early when a limit is exceeded for some time, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, if the requested rate is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
@@ -272,7 +273,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -l keep-secret
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l margin -d 'Changes up to this share count as no change when runs are judged' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the first file\'s folder]' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the second file\'s folder]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 csv\t'Comma-separated values'
 json\t'JSON'"
@@ -353,12 +354,14 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_se
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Join two data files on concurrency and draw them together'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand wrktest; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What to print on standard output' -r -f -a "text\t'wrk\'s block, then everything else'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What to print on standard output' -r -f -a "text\t'The verdict and the main figures; with --details everything'
 wrk\t'wrk\'s block alone, for programs that parse it'
 json\t'The run as JSON (plimsoll.run/1)'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l details -d 'Print everything that was measured: wrk\'s block, all distributions, the spectrum, the generator'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block; with text, implies --details'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s d -l duration -d 'Length of each measurement; there are up to a dozen' -r

@@ -83,12 +83,12 @@ epoll\:"epoll"))' \
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
-'--format=[What to print on standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
+'--format=[What to print on standard output]:FORMAT:((text\:"The verdict and the main figures; with --details everything"
 wrk\:"wrk'\''s block alone, for programs that parse it"
 json\:"The run as JSON (plimsoll.run/1)"))' \
-'--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html]:DIR:_files' \
+'--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html \[default\: plimsoll-out/last; the run that was there moves to plimsoll-out/previous. With --format json, none\]]:DIR:_files' \
 '(--out)--resume=[Start another run that continues the \`unique\` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one]:DIR:_files' \
-'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
+'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
 '*--abort-on=[End the run early when a limit is exceeded for some time, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, if the requested rate is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
@@ -98,10 +98,11 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
+'--details[Print everything that was measured\: wrk'\''s block, all distributions, the spectrum, the generator]' \
+'-L[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
+'--latency[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
 '-q[Print nothing while running]' \
 '--quiet[Print nothing while running]' \
-'-L[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
-'--latency[Print wrk'\''s latency distribution in wrk'\''s block (the default text has more)]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -167,10 +168,10 @@ epoll\:"epoll"))' \
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
-'--name=[Name of the result files]:NAME:_default' \
+'--name=[Name of the result files \[default\: host, port and path of the URL, or the workload file'\''s name\]]:NAME:_default' \
 '--out=[Folder for the results \[default\: plimsoll-out/NAME/DATE-TIME\]]:DIR:_files' \
 '(--out)--resume=[Continue the sweep in this folder, keeping its levels]:DIR:_files' \
-'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
+'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
 '*--abort-on=[End the run early when a limit is exceeded for some time, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, if the requested rate is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
@@ -376,7 +377,7 @@ postman\:"A Postman collection 2.1"))' \
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--margin=[Changes up to this share count as no change when runs are judged]:PERCENT:_default' \
-'--out=[Folder for charts and report \[default\: the first file'\''s folder\]]:DIR:_files' \
+'--out=[Folder for charts and report \[default\: the second file'\''s folder\]]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 csv\:"Comma-separated values"
 json\:"JSON"))' \
@@ -386,7 +387,7 @@ json\:"JSON"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'*::files -- .dat files, sweep.json, run.json or result folders; ratios are relative to the last one. Without any\: the latest two sweeps of the same target:_files' \
+'*::files -- .dat files, sweep.json, run.json or result folders, the old one first\: the others are measured against it. Without any\: the latest two sweeps of the same target, or the last two runs without --out:_files' \
 && ret=0
 ;;
 (audit)
@@ -402,7 +403,7 @@ json\:"JSON"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'*::files -- Results of any tool; several of the same target and concurrency are set side by side:_files' \
+'*::files -- Results of any tool, - for standard input; several of the same target and concurrency are set side by side:_files' \
 && ret=0
 ;;
 (compare)
@@ -545,18 +546,21 @@ esac
 ;;
 (report)
 _arguments "${_arguments_options[@]}" : \
-'--format=[What to print on standard output]:FORMAT:((text\:"wrk'\''s block, then everything else"
+'--format=[What to print on standard output]:FORMAT:((text\:"The verdict and the main figures; with --details everything"
 wrk\:"wrk'\''s block alone, for programs that parse it"
 json\:"The run as JSON (plimsoll.run/1)"))' \
-'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
+'*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
+'--details[Print everything that was measured\: wrk'\''s block, all distributions, the spectrum, the generator]' \
+'-L[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
+'--latency[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-':dir -- A folder that `run --out` or `sweep` wrote to:_files' \
+'::dir -- A folder that `run` or `sweep` wrote to:_files' \
 && ret=0
 ;;
 (calibrate)

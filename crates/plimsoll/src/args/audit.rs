@@ -17,7 +17,7 @@ their content.\nExit codes: 0 nothing impossible; 1 a file could not be read; 2 
 impossible."
 )]
 pub struct AuditArgs {
-    /// Results of any tool; several of the same target and concurrency are set side by side
+    /// Results of any tool, - for standard input; several of the same target and concurrency are set side by side
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Connections, where the file of a closed loop does not state them (hey, oha)

@@ -31,6 +31,7 @@ const FLAGS: &[(&[&str], &str)] = &[
     (&["--rps", "--rate-limit", "--qps"], "use -R RATE"),
     (&["--stage", "--stages"], "write stages into a workload file: see plimsoll init"),
     (&["--http1.1", "--no-tui", "--silent"], "leave it out; -q prints nothing while running"),
+    (&["--port"], "use --listen 127.0.0.1:PORT"),
     (&["--u_latency", "-U"], "service time is printed beside response time"),
 ];
 

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 pub struct ObjectiveArgs {
     /// Objective to judge the result by, such as 'p99<500ms', 'mean<=100ms', 'service.p99.9<1s', 'max<2s',
     /// 'success>=99%', 'errors.timeout<0.1%', 'qps>=1000', 'GET /users/{id}: p95<80ms', stable,
-    /// valid, or a preset: founding, top10. May be repeated. Exit 99 if one is missed, 98 if one is
+    /// valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is
     /// undecided
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,

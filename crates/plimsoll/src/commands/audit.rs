@@ -12,6 +12,9 @@ use crate::args::{AuditArgs, TableFormat};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::{input, output};
 
+/// Names standard input.
+const STDIN: &str = "-";
+
 /// Runs the command; the exit code. A file that cannot be read is reported and passed over: the others
 /// are judged all the same.
 ///
@@ -25,8 +28,8 @@ pub fn audit(args: &AuditArgs) -> Result<u8, Failure> {
     let mut unreadable = Vec::new();
     for path in &args.files {
         match read(path) {
-            Ok(claims) => files.push((path.display().to_string(), claims)),
-            Err(why) => unreadable.push(format!("{}: {why}", path.display())),
+            Ok(claims) => files.push((name(path), claims)),
+            Err(why) => unreadable.push(format!("{}: {why}", name(path))),
         }
     }
     if files.is_empty() && unreadable.len() == 1 {
@@ -52,7 +55,15 @@ pub fn audit(args: &AuditArgs) -> Result<u8, Failure> {
     Ok(if code == DONE && !all { COULD_NOT_RUN } else { code })
 }
 
+fn name(path: &Path) -> String {
+    if path == Path::new(STDIN) { "standard input".into() } else { path.display().to_string() }
+}
+
 fn read(path: &Path) -> Result<Claims, String> {
+    if path == Path::new(STDIN) {
+        let bytes = input::read_all(std::io::stdin().lock())?;
+        return import::claims(&bytes).map_err(|error| error.to_string());
+    }
     let file: PathBuf = input::in_folder(path)
         .ok_or_else(|| "a folder without sweep.json or run.json: name the file".to_owned())?;
     import::claims(&input::read(&file)?).map_err(|error| error.to_string())

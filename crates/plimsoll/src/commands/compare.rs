@@ -42,6 +42,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.input)?;
     let files = Files::new(folder(args)?)?;
     let mut rounds = Rounds::new(contestants, shape, args, stop_on_signal()?);
+    rounds.announce();
     for round in 0..args.rounds {
         if !rounds.run(round, &files)? {
             break;

@@ -39,7 +39,10 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
         eprintln!("plimsoll: comparing {newer} with {older}");
         latest.to_vec()
     } else {
-        args.files.clone()
+        // Named as a history reads, the old one first; the others are measured against it.
+        let mut files = args.files.clone();
+        files.rotate_left(1);
+        files
     };
     let compared = Compared::read(&files, args.margin, args.anyway)?;
     output::print(&match args.format {
@@ -112,7 +115,7 @@ impl Compared {
         text
     }
 
-    /// What the judgements come to: 99 when any level is slower than the last result there, 98 when
+    /// What the judgements come to: 99 when any level is slower than the first result named there, 98 when
     /// that is undecided for one; tables and what is not judged are no failure.
     fn exit_code(&self) -> u8 {
         let words: Vec<Word> =

@@ -27,7 +27,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
     let dir = &args.dir;
     if dir.join(SWEEP_JSON).exists() {
-        return report_sweep(dir, args.format, &objectives);
+        return report_sweep(dir, args.print.format, &objectives);
     }
     let Replayed { mut run, objectives: kept, .. } = of_folder(dir)?;
     let objectives = objectives.or_kept(&kept);
@@ -35,7 +35,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     objectives.judge(&mut run);
     let lock = locked(dir);
     let out = lock.as_ref().map(|_| dir.as_path());
-    let code = deliver(&run, args.format, false, out, |_| false)?;
+    let code = deliver(&run, &args.print, out, |_| false)?;
     let reported = objectives.tell(&run);
     Ok(if (lock.is_some() && reported) || code != 0 { code } else { 1 })
 }
@@ -66,6 +66,11 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     if finished.exists() {
         let bytes = input::read_result(&finished).map_err(|why| unreadable(&finished, &why))?;
         match import::load_run(&bytes) {
+            Ok(run) if is_of_another_run(&journal, &run) => {
+                let (name, from) = (finished.display(), journal::NAME);
+                eprintln!("plimsoll: {name} is of an earlier run than {from}, whose run is shown");
+                replayed(&journal)
+            }
             Ok(run) => Ok(Replayed { run, objectives: Vec::new(), damage: None }),
             Err(error @ ResultError::CutShort { .. }) => {
                 let made = replayed(&journal);
@@ -81,12 +86,17 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
         replayed(&journal)
     } else {
         cannot_run(format!(
-            "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run --out` or \
-             `sweep` wrote to?",
+            "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run` or `sweep` \
+             wrote to?",
             dir.display(),
             journal::NAME
         ))
     }
+}
+
+/// Whether the folder was used again by a run that was killed: its journal is of a later run then.
+fn is_of_another_run(journal: &Path, run: &Run) -> bool {
+    journal::head(journal).is_ok_and(|head| head.started_at > run.started_at)
 }
 
 /// The run that a journal holds; damage is reported.

@@ -17,6 +17,7 @@ use crate::load::shape::threads;
 use crate::load::tls;
 use crate::results::consent;
 use crate::results::deliver::deliver;
+use crate::results::folder;
 use crate::results::lock::Lock;
 use crate::results::output;
 use crate::runs::execute::{JournalIn, execute_sampled};
@@ -34,30 +35,44 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
         Some(dir) => resume::resume(dir, args),
         None => {
             let input = LoadInput::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
-            carry_out(args, input, |input| {
-                let made = args.out.as_deref().filter(|dir| writable(dir));
-                let lock = made.map(Lock::of_folder).transpose()?;
-                if let Some(dir) = made
-                    && cursors::begin(dir, input)?
-                {
-                    consent::keep(dir, input.files(&args.load));
-                }
-                Ok(Folder {
-                    asked: args.out.is_some(),
-                    made: made.map(Path::to_owned),
-                    _lock: lock,
-                })
+            carry_out(args, input, |input| match &args.out {
+                Some(dir) => named_folder(dir, input, args),
+                // What is printed has everything.
+                None if args.print.format == Format::Json => Ok(Folder::default()),
+                None => Ok(folder_of_last_run()),
             })
         }
     }
 }
 
 /// Where a run's files go.
+#[derive(Default)]
 struct Folder {
     asked: bool,
     /// None where it cannot be written to.
     made: Option<PathBuf>,
     _lock: Option<Lock>,
+}
+
+/// The folder that `--out` names.
+fn named_folder(dir: &Path, input: &LoadInput, args: &RunArgs) -> Result<Folder, Failure> {
+    let made = writable(dir).then(|| dir.to_owned());
+    let lock = made.as_deref().map(Lock::of_folder).transpose()?;
+    if made.is_some() && cursors::begin(dir, input)? {
+        consent::keep(dir, input.files(&args.load));
+    }
+    Ok(Folder { asked: true, made, _lock: lock })
+}
+
+/// The folder in which a run is kept until the next but one.
+fn folder_of_last_run() -> Folder {
+    match folder::of_last_run() {
+        Ok((dir, lock)) => Folder { asked: false, made: Some(dir), _lock: Some(lock) },
+        Err(why) => {
+            eprintln!("plimsoll: {why}; the result is printed only");
+            Folder::default()
+        }
+    }
 }
 
 /// Makes the run; `folder` is asked for once the load is known to be one.
@@ -74,7 +89,7 @@ fn carry_out(
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
     let mut prepared = prepare(input, &args.load)?;
     prepared.follows_profile = true;
-    prepared.print_for_people(args.format != Format::Json);
+    prepared.print_for_people(args.print.format != Format::Json);
     let stop = stop_on_signal()?;
     let (launch, notices) = prepared.level(shape, false, &stop)?;
     for notice in prepared.notices.iter().chain(&notices) {
@@ -90,7 +105,7 @@ fn carry_out(
     let mut run = run?;
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
-    let code = deliver(&run, args.format, args.latency, made, tls::spoken_at)?;
+    let code = deliver(&run, &args.print, made, tls::spoken_at)?;
     let reported = objectives.tell(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;

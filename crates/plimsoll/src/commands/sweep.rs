@@ -23,7 +23,7 @@ use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::settings::DEFAULT_DURATION;
 use crate::results::consent;
-use crate::results::folder::{folder_name, unused};
+use crate::results::folder::{folder_name, name_of_target, unused};
 use crate::results::input::SWEEP_JSON;
 use crate::results::output;
 use crate::results::sweep_files::SweepFiles;
@@ -38,6 +38,8 @@ use runner::SweepRunner;
 const BUILT_IN_DURATION: u64 = 2 * SECOND;
 /// Rest between levels, by default.
 const REST: u64 = SECOND;
+/// Name of a sweep of the built-in API.
+const BUILT_IN_NAME: &str = "built-in-api";
 
 /// Runs the command; the exit code.
 ///
@@ -58,9 +60,15 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let input = LoadInput::of(url, &args.load)?;
     let objectives = objectives.or_written(&input)?;
     let runner = runner(input, args, objectives, built_in.is_some())?;
-    let sweep = empty(&args.name, url, levels::kind(args), args.objective);
-    let folder = folder(args)?;
-    let files = SweepFiles::of_sweep(&folder, &args.name)?;
+    let is_file = runner.prepared.input.workload().is_some();
+    let name = match (&args.name, &args.url) {
+        (Some(name), _) => name.clone(),
+        (None, Some(url)) => name_of_target(url, is_file),
+        (None, None) => BUILT_IN_NAME.to_owned(),
+    };
+    let sweep = empty(&name, url, levels::kind(args), args.objective);
+    let folder = folder(args, &name)?;
+    let files = SweepFiles::of_sweep(&folder, &name)?;
     consent::keep(&folder, runner.prepared.input.files(&args.load));
     if cursors::begin(&folder, &runner.prepared.input)? {
         files.write_json(&sweep);
@@ -145,14 +153,14 @@ pub fn conclude(sweep: &Sweep) {
 }
 
 /// The folder asked for, or a new one under `plimsoll-out`.
-fn folder(args: &SweepArgs) -> Result<PathBuf, Failure> {
+fn folder(args: &SweepArgs, name: &str) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) if dir.join(SWEEP_JSON).exists() => usage(format!(
             "{} holds a sweep already: continue it with --resume {0}, or name another folder",
             dir.display()
         )),
         Some(dir) => Ok(dir.clone()),
-        None => Ok(unused(&Path::new("plimsoll-out").join(&args.name), &folder_name())),
+        None => Ok(unused(&Path::new("plimsoll-out").join(name), &folder_name())),
     }
 }
 

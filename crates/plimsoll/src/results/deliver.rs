@@ -4,8 +4,9 @@ use std::path::Path;
 
 use model::Run;
 
-use crate::args::Format;
+use crate::args::{Format, PrintArgs};
 use crate::failure::{Failure, cannot_run};
+use crate::results::folder::LAST_RUN;
 use crate::results::output;
 
 /// Prints a run, writes its files, and returns the exit code. `speaks_tls` finds out whether TLS is spoken at an
@@ -16,13 +17,16 @@ use crate::results::output;
 /// a file that cannot be written: the result is printed all the same.
 pub fn deliver(
     run: &Run,
-    format: Format,
-    latency: bool,
+    print_as: &PrintArgs,
     out: Option<&Path>,
     speaks_tls: fn(&str) -> bool,
 ) -> Result<u8, Failure> {
-    let printed = output::print_run(run, format, latency);
+    let mut printed = output::print_run(run, print_as);
     let written = out.is_none_or(|dir| output::write_run(dir, run));
+    // The other formats are for programs.
+    if let Some(dir) = out.filter(|_| printed && written && print_as.format == Format::Text) {
+        printed = name_report(dir, print_as.details || print_as.latency);
+    }
     if let Some(advice) = other_scheme(run) {
         return cannot_run(advice);
     }
@@ -40,6 +44,18 @@ pub fn deliver(
     }
     let code = verdict::exit_code(run);
     Ok(if printed && written || code != 0 { code } else { 1 })
+}
+
+/// Names the page, and the command that prints what the summary leaves out.
+fn name_report(dir: &Path, has_details: bool) -> bool {
+    let page = dir.join("report.html");
+    let of = if dir == Path::new(LAST_RUN) { "".into() } else { format!(" {}", dir.display()) };
+    let more = if has_details {
+        "".into()
+    } else {
+        format!("all figures: plimsoll report{of} --details\n")
+    };
+    output::print(&format!("\nreport: {}\n{more}", page.display()))
 }
 
 /// What to do when no response came because one side spoke TLS and the other did not.

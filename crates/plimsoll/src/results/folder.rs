@@ -1,6 +1,23 @@
-//! Names of result folders.
+//! Names of result folders, and the folder of the last run that was given none.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::results::lock::Lock;
+use crate::results::output::make_folder;
+use measure::journal;
+
+/// Where results go that were given no folder.
+const PARENT: &str = "plimsoll-out";
+/// The last run that was given no folder.
+pub const LAST_RUN: &str = "plimsoll-out/last";
+/// The one before it.
+const PREVIOUS_RUN: &str = "plimsoll-out/previous";
+/// Characters of a name made of a URL at most.
+const LONGEST_NAME: usize = 80;
+/// What a run writes.
+const RUN_FILES: [&str; 5] =
+    ["run.json", journal::NAME, "latency.hgrm", "timeline.csv", "report.html"];
 
 /// `20261121-074500`, in UTC.
 pub fn folder_name() -> String {
@@ -14,6 +31,74 @@ pub fn unused(parent: &Path, name: &str) -> PathBuf {
     candidates.find(|dir| !dir.exists()).expect("some number is free")
 }
 
+/// What a sweep is called that nobody named, by the URL or the workload file: `127.0.0.1-8080-healthz`, `checkout`.
+pub fn name_of_target(target: &str, is_file: bool) -> String {
+    let target = match (is_file, target.split_once("://")) {
+        (true, _) => Path::new(target).file_stem().unwrap_or_default().to_string_lossy(),
+        (false, Some((_, rest))) => rest.into(),
+        (false, None) => target.into(),
+    };
+    let target = target.split(['?', '#']).next().unwrap_or_default();
+    // What stands before the host may be a password.
+    let (authority, path) = target.split_at(target.find('/').unwrap_or(target.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = host.chars().chain(path.chars()).map(plain).take(LONGEST_NAME).collect();
+    match name.trim_matches(['-', '.']) {
+        "" => "sweep".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// An empty folder for a run that was given none, locked: `last`, whose run becomes `previous`. Where another run is
+/// writing to `last`, one named by the date.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn of_last_run() -> Result<(PathBuf, Lock), String> {
+    let words = |failure: crate::failure::Failure| failure.to_string();
+    make_folder(Path::new(PARENT)).map_err(words)?;
+    let dir = match put_last_aside() {
+        true => PathBuf::from(LAST_RUN),
+        false => unused(Path::new(PARENT), &folder_name()),
+    };
+    make_folder(&dir).map_err(words)?;
+    let lock = Lock::of_folder(&dir).map_err(words)?;
+    Ok((dir, lock))
+}
+
+/// Makes way for another run; whether there is none in [`LAST_RUN`] now.
+fn put_last_aside() -> bool {
+    let (last, previous) = (Path::new(LAST_RUN), Path::new(PREVIOUS_RUN));
+    // Two runs that begin at once must not both put it aside.
+    let Ok(_turn) = Lock::of_folder(Path::new(PARENT)) else { return false };
+    if !last.exists() {
+        return true;
+    }
+    match Lock::of_folder(last) {
+        Ok(lock) => drop(lock),
+        Err(_) => return false,
+    }
+    let away = match () {
+        () if !previous.exists() => true,
+        () if holds_only_a_run(previous) => fs::remove_dir_all(previous).is_ok(),
+        // Charts of a comparison, or a user's own files: they are kept.
+        () => fs::rename(previous, unused(Path::new(PARENT), &folder_name())).is_ok(),
+    };
+    away && fs::rename(last, previous).is_ok()
+}
+
+/// Whether there is nothing in a folder but what a run writes.
+fn holds_only_a_run(dir: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(dir) else { return false };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            entry.file_type().is_ok_and(|kind| kind.is_file())
+                && RUN_FILES.iter().any(|name| entry.file_name() == *name)
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,8 +109,23 @@ mod tests {
         for wanted in ["now", "now-2", "now-3"] {
             let found = unused(dir.path(), "now");
             assert_eq!(found, dir.path().join(wanted));
-            std::fs::create_dir(found).unwrap();
+            fs::create_dir(found).unwrap();
         }
+    }
+
+    #[test]
+    fn sweeps_are_named_by_what_they_measure() {
+        for (target, is_file, name) in [
+            ("http://127.0.0.1:8080/healthz", false, "127.0.0.1-8080-healthz"),
+            ("localhost:8080", false, "localhost-8080"),
+            ("https://me:secret@api.example.com/a/b?token=x#y", false, "api.example.com-a-b"),
+            ("http://[::1]:80/", false, "1--80"),
+            ("deep/checkout.yaml", true, "checkout"),
+            ("http:///", false, "sweep"),
+        ] {
+            assert_eq!(name_of_target(target, is_file), name, "{target}");
+        }
+        assert!(name_of_target(&"a".repeat(500), false).len() <= LONGEST_NAME);
     }
 
     #[test]

@@ -21,6 +21,14 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     read_at_most(path, LARGEST)
 }
 
+/// Reads a stream to its end.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_all(from: impl Read) -> Result<Vec<u8>, String> {
+    read_stream(from, LARGEST)
+}
+
 /// Reads a file of a result folder, or of Plimsoll's own folders, of `most` bytes at most. It may come from
 /// elsewhere: what is no regular file (a pipe that nobody writes to, a device) is not read.
 ///
@@ -50,14 +58,17 @@ pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
 pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let length = file.metadata().map_err(|error| error.to_string())?.len();
+    if length > most { Err(too_large(most)) } else { read_stream(file, most) }
+}
+
+fn read_stream(from: impl Read, most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    if length <= most {
-        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    }
-    if length > most || bytes.len() as u64 > most {
-        return Err(format!("more than {most} bytes, the limit for files read into memory"));
-    }
-    Ok(bytes)
+    from.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> String {
+    format!("more than {most} bytes, the limit for files read into memory")
 }
 
 /// The result file in a folder; a path that is no folder is returned as it is.

@@ -9,7 +9,7 @@ use std::process;
 use model::Run;
 use model::quote::is_obeyed;
 
-use crate::args::Format;
+use crate::args::{Format, PrintArgs};
 use crate::failure::{Failure, cannot_run};
 use crate::terminal::screen;
 
@@ -49,13 +49,13 @@ pub fn write_files<'a>(dir: &Path, files: impl IntoIterator<Item = (&'a str, Vec
 }
 
 /// Prints a run in the form asked for; whether it could be.
-pub fn print_run(run: &Run, format: Format, latency: bool) -> bool {
-    match format {
-        Format::Text if latency => {
-            let block = report::wrk::block(run, true);
-            print(&format!("{block}\n{}", report::text::detail(run, style())))
+pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
+    let latency = print_as.latency;
+    match print_as.format {
+        Format::Text if print_as.details || latency => {
+            print(&report::text::details(run, latency, style()))
         }
-        Format::Text => print(&report::text::run(run, style())),
+        Format::Text => print(&report::text::summary(run, style())),
         Format::Wrk => {
             let printed = print(&report::wrk::block(run, latency));
             let style = screen::style_of_stderr();

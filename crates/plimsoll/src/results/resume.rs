@@ -71,7 +71,7 @@ impl Resumable for RunArgs {
     const COMMAND: &'static str = "run";
     const MAKES: &'static str = "run";
     const TARGET: &'static str = "the workload file";
-    const FREE: &'static str = "--format, -L and --quiet";
+    const FREE: &'static str = "--format, --details, -L and --quiet";
 
     fn of(command: Command) -> Option<Self> {
         if let Command::Run(args) = command { Some(*args) } else { None }
@@ -83,7 +83,7 @@ impl Resumable for RunArgs {
 
     fn with_free(self, given: &Self) -> Self {
         let quiet = self.quiet || given.quiet;
-        Self { quiet, format: given.format, latency: given.latency, ..self }
+        Self { quiet, print: given.print.clone(), ..self }
     }
 }
 

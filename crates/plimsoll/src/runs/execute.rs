@@ -6,7 +6,7 @@ use std::path::Path;
 use engine::Launch;
 use measure::journal::{self, Journal};
 use measure::{Observer, clock};
-use model::{Abort, Environment, Interval, Run, RunHead};
+use model::{Abort, Environment, Interval, Nanos, Plan, Run, RunHead};
 use verdict::objective::AbortWatch;
 
 use crate::failure::Failure;
@@ -80,9 +80,15 @@ fn carry_out<'a>(
         command.journal =
             made.map_err(|error| without_journal(dir, &error)).ok().map(|made| (made, dir));
     }
+    command.live.begin(total_ns(&launch.plan));
     let run = measure::run(launch, head, &mut command);
     command.live.end();
     run.map_err(|error| Failure::CannotRun(error.to_string()))
+}
+
+/// Warm-up and window together, where they have an end by time.
+fn total_ns(plan: &Plan) -> Option<Nanos> {
+    Some(plan.warmup_ns.saturating_add(plan.duration_ns?))
 }
 
 fn without_journal(dir: &Path, error: &std::io::Error) {

@@ -1,10 +1,14 @@
-//! The live line on standard error: rewritten in place on a terminal, a line a second elsewhere.
+//! How a run goes, on standard error: a few lines that are drawn again in place on a terminal, a line a second
+//! elsewhere.
 
-use model::Interval;
+use model::interval::{Interval, Phase};
+use model::units::{Nanos, SECOND};
 
-use crate::terminal::screen;
+use report::live::Progress;
 
-/// Prints the live line.
+use crate::terminal::screen::{self, Block};
+
+/// Shows how a run goes.
 #[derive(Debug)]
 pub struct Live {
     mode: Mode,
@@ -12,11 +16,20 @@ pub struct Live {
     prefix: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Mode {
     Quiet,
     Plain,
-    Terminal,
+    Terminal(Box<(Block, Progress)>),
+}
+
+/// A time as people count it: `45s`, `3m20s`, `2h05m`.
+pub fn rough(nanos: Nanos) -> String {
+    match nanos.div_ceil(SECOND) {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        seconds => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
 }
 
 impl Live {
@@ -24,7 +37,7 @@ impl Live {
     pub fn new(quiet: bool, open_loop: bool) -> Self {
         let mode = match (quiet, screen::is_watched()) {
             (true, _) => Mode::Quiet,
-            (false, true) => Mode::Terminal,
+            (false, true) => Mode::Terminal(Box::default()),
             (false, false) => Mode::Plain,
         };
         Self { mode, open_loop, prefix: String::new() }
@@ -35,9 +48,31 @@ impl Live {
         self.prefix = prefix;
     }
 
-    /// Shows an interval.
+    /// Begins another run, which is to last so long.
+    pub fn begin(&mut self, total_ns: Option<Nanos>) {
+        if let Mode::Terminal(drawn) = &mut self.mode {
+            drawn.1 = Progress::new(self.prefix.clone(), total_ns);
+        }
+    }
+
+    /// Shows an interval; the last responses are worth a line only where they are waited for.
     pub fn show(&mut self, interval: &Interval) {
-        self.show_line(&report::live::line(interval, interval.end_ns, self.open_loop));
+        let brief = interval.end_ns.saturating_sub(interval.start_ns) < SECOND / 4;
+        if interval.phase == Phase::Drain && brief {
+            return;
+        }
+        match &mut self.mode {
+            Mode::Quiet => {}
+            Mode::Plain => {
+                let line = report::live::line(interval, interval.end_ns, self.open_loop);
+                eprintln!("{}{line}", self.prefix);
+            }
+            Mode::Terminal(drawn) => {
+                let (block, progress) = &mut **drawn;
+                progress.add(interval);
+                block.draw(&progress.lines(block.columns()));
+            }
+        }
     }
 
     /// Shows how many connections stand before the run starts.
@@ -47,23 +82,32 @@ impl Live {
 
     /// Shows a line of how far something is.
     pub fn show_line(&self, line: &str) {
-        match self.mode {
+        match &self.mode {
             Mode::Quiet => {}
             Mode::Plain => eprintln!("{}{line}", self.prefix),
-            Mode::Terminal => screen::tell_anew(&format!("{}{line}", self.prefix)),
+            Mode::Terminal(drawn) => drawn.0.draw(&format!("{}{line}", self.prefix)),
         }
     }
 
-    /// Clears the line for what comes next.
+    /// Clears the lines for what comes next.
     pub fn end(&mut self) {
-        if self.mode == Mode::Terminal {
-            screen::tell_anew("");
+        if let Mode::Terminal(drawn) = &self.mode {
+            drawn.0.clear();
         }
+    }
+
+    /// Says how long `what` will take.
+    pub fn announce(&self, what: &str, total_ns: Nanos) {
+        let time = i64::try_from(total_ns).unwrap_or(i64::MAX);
+        let end = jiff::Zoned::now().checked_add(jiff::SignedDuration::from_nanos(time));
+        let until = end
+            .map_or_else(|_| String::new(), |end| format!(", until {}", end.strftime("%H:%M:%S")));
+        self.say(&format!("{what}: {}{until}", rough(total_ns)));
     }
 
     /// Says something that is no interval.
     pub fn say(&self, text: &str) {
-        if self.mode != Mode::Quiet {
+        if !matches!(self.mode, Mode::Quiet) {
             eprintln!("{text}");
         }
     }

@@ -6,12 +6,11 @@
 //! module from writing to the two streams. What a script prints by itself is the script's, and goes out as it is.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::quote::visible;
 use report::text::{SEQUENCES, Style};
-
-/// Returns to the first column and clears the line.
-const ANEW: &str = "\r\x1b[2K";
 
 /// The standard library's macro with the same name, by way of [`tell`].
 macro_rules! eprintln {
@@ -33,12 +32,35 @@ pub fn tell_styled(text: &str, style: Style) {
     let _ = io::stderr().lock().write_all(visible(text, own(style)).as_bytes());
 }
 
-/// Writes over the line that the cursor of the terminal is in.
-pub fn tell_anew(line: &str) {
-    let mut err = io::stderr().lock();
-    // See `tell`.
-    let _ = err.write_all(format!("{ANEW}{}", visible(line, &[])).as_bytes());
-    let _ = err.flush();
+/// The last lines on the terminal at standard error, which are drawn again and again.
+#[derive(Debug)]
+pub struct Block(ProgressBar);
+
+impl Default for Block {
+    fn default() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{msg}").expect("a template");
+        Self(bar.with_style(style))
+    }
+}
+
+impl Block {
+    /// Draws lines over those drawn before.
+    pub fn draw(&self, lines: &str) {
+        self.0.reset();
+        self.0.set_message(visible(lines, &[]).into_owned());
+        self.0.tick();
+    }
+
+    /// How wide a line may be.
+    pub fn columns(&self) -> usize {
+        columns_of(io::stderr())
+    }
+
+    /// Takes the lines away.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// Writes to standard output what is text, or JSON of [`crate::results::output::json`].
@@ -61,13 +83,28 @@ pub fn style_of_stderr() -> Style {
     style_of(is_watched())
 }
 
-/// Whether standard error is a terminal.
+/// Whether standard error is a terminal that can draw over what it has.
 pub fn is_watched() -> bool {
-    io::stderr().is_terminal()
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|name| name == "dumb")
 }
 
 fn style_of(terminal: bool) -> Style {
-    Style { colour: terminal && std::env::var_os("NO_COLOR").is_none() }
+    let terminal = terminal && !is_dumb();
+    Style { colour: terminal && std::env::var_os("NO_COLOR").is_none(), columns: columns() }
+}
+
+/// How wide standard output is, where text is still easy to read; 80 where it is no terminal.
+fn columns() -> usize {
+    columns_of(io::stdout())
+}
+
+fn columns_of(stream: impl AsFd) -> usize {
+    let window = rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
+    window.filter(|&columns| columns > 0).unwrap_or(80_usize).clamp(40, 100)
 }
 
 fn own(style: Style) -> &'static [&'static str] {

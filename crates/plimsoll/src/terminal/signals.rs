@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use verdict::exit::INTERRUPTED;
 
 use crate::failure::Failure;
@@ -22,7 +23,7 @@ static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// Whether nobody looks at the flag.
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 
-/// The flag that Ctrl-C raises, for who looks at it from now on; a second Ctrl-C ends the process at
+/// The flag that Ctrl-C raises, for those who look at it from now on; a third Ctrl-C ends the process at
 /// once. One that came while nobody looked ends it here.
 ///
 /// # Errors
@@ -35,7 +36,7 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Says that those who had the flag looks at it no more: until the next [`stop_on_signal`], Ctrl-C ends the
+/// Says that those who had the flag look at it no more: until the next [`stop_on_signal`], Ctrl-C ends the
 /// process, as it would if it had never been caught.
 pub fn stop_at_once() {
     // Nothing was caught: the kernel's own way.
@@ -62,15 +63,21 @@ fn caught() -> Result<Arc<AtomicBool>, Failure> {
     if let Some(stop) = STOP.get() {
         return Ok(stop.clone());
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let second = signal_hook::flag::register_conditional_shutdown(signal, 130, stop.clone());
-        let first = signal_hook::flag::register(signal, stop.clone());
-        if let Err(error) = second.and(first) {
-            return Err(Failure::CannotRun(format!("cannot catch signals: {error}")));
+    let wrong = |error| Failure::CannotRun(format!("cannot catch signals: {error}"));
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(wrong)?;
+    let stop = STOP.get_or_init(Arc::default).clone();
+    let raised = stop.clone();
+    thread::spawn(move || {
+        for (before, _) in signals.forever().enumerate() {
+            match before {
+                0 => raised.store(true, Ordering::SeqCst),
+                // Impatience must not cost what was measured: the last responses are awaited for a second at most.
+                1 => eprintln!("plimsoll: ending; once more, and the result is not printed"),
+                _ => process::exit(INTERRUPTED.into()),
+            }
         }
-    }
-    Ok(STOP.get_or_init(|| stop).clone())
+    });
+    Ok(stop)
 }
 
 fn end_before_the_load() -> ! {

@@ -36,12 +36,12 @@ fn json(folder: &Folder, files: &[&str], flags: &[&str]) -> (i32, Value) {
 }
 
 #[test]
-fn the_founding_tables_are_flagged_where_they_must_be() {
+fn published_tables_are_flagged_where_they_must_be() {
     let folder = Folder::new();
     for (name, impossible, idle) in
         [("native.dat", 10, 3), ("apiserver_before.dat", 9, 3), ("apiserver_after.dat", 10, 3)]
     {
-        folder.put_founding(&[name]);
+        folder.put_published(&[name]);
         let ended = audit(&folder, &[name], &[]).ends(98);
         assert!(ended.stdout.contains("most connections idle: "), "{ended:#?}");
         let (_, document) = json(&folder, &[name], &[]);
@@ -106,8 +106,8 @@ fn plimsolls_results_are_judged_too_by_file_and_by_folder() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/delay/5ms");
     folder.plimsoll(&format!("run {url} -c 4 -d 500ms -q --out one"));
-    folder.plimsoll(&format!("sweep {url} --levels 2,4 -d 300ms --rest 0 -q --out two"));
-    let (code, document) = json(&folder, &["one", "two/sweep.json", "two/apiserver.dat"], &[]);
+    folder.plimsoll(&format!("sweep {url} --name api --levels 2,4 -d 300ms --rest 0 -q --out two"));
+    let (code, document) = json(&folder, &["one", "two/sweep.json", "two/api.dat"], &[]);
     // What a table of levels of 300 ms says may be impossible: the last responses come after so short a window.
     assert!([0, 98].contains(&code), "{document:#}");
     let tools: Vec<&Value> =

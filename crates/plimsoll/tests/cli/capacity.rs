@@ -268,7 +268,7 @@ fn contradictions_are_refused_in_one_line() {
     ] {
         folder.plimsoll(&line).refuses(2, needle);
     }
-    let course = format!("capacity {url} --slo founding {SHORT}");
+    let course = format!("capacity {url} --slo baseline {SHORT}");
     folder.plimsoll(&course).refuses(2, "give --hold 11s");
     let typo = format!("capacity {url} --slo p99<500");
     let wanted = "--slo: column 8: ";

@@ -81,7 +81,7 @@ fn ctrl_c_keeps_the_rounds_that_were_run() {
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let folder = Folder::new();
-    folder.put_founding(&["native.dat"]);
+    folder.put_published(&["native.dat"]);
     for (line, code, needle) in [
         ("compare http://127.0.0.1:1/", 2, "two URLs, or one and an earlier run"),
         ("compare --baseline x http://127.0.0.1:1/ http://127.0.0.1:2/", 2, "one URL only"),
@@ -121,12 +121,12 @@ fn diff_judges_runs_by_their_blocks_and_tables_never() {
         as_undisturbed(&folder, name, &format!("{name}/run.json"));
     }
     folder
-        .plimsoll("diff slow fast --anyway --out d")
+        .plimsoll("diff fast slow --anyway --out d")
         .ends(99)
         .prints("SLOWER: slow against fast")
         .prints("judged within single runs");
-    folder.plimsoll("diff fast slow --anyway --out d").ok().prints("FASTER: fast against slow");
-    folder.put_founding(&["native.dat", "apiserver_after.dat"]);
+    folder.plimsoll("diff slow fast --anyway --out d").ok().prints("FASTER: fast against slow");
+    folder.put_published(&["native.dat", "apiserver_after.dat"]);
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["judgements"], serde_json::json!([[]]));

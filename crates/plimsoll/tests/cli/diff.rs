@@ -3,11 +3,11 @@
 use crate::harness::{Folder, Target};
 
 #[test]
-fn the_founding_tables_give_the_founding_ratios() {
+fn published_tables_give_the_published_ratios() {
     let folder = Folder::new();
-    folder.put_founding(&["apiserver_before.dat", "apiserver_after.dat", "native.dat"]);
+    folder.put_published(&["apiserver_before.dat", "apiserver_after.dat", "native.dat"]);
     folder
-        .plimsoll("diff apiserver_before.dat native.dat")
+        .plimsoll("diff native.dat apiserver_before.dat")
         .ok()
         .prints("22.80 %")
         .prints("147,833.70 at 3,000")
@@ -20,7 +20,7 @@ fn the_founding_tables_give_the_founding_ratios() {
         "report.html",
     ]);
     folder
-        .plimsoll("diff apiserver_before.dat apiserver_after.dat native.dat --out three")
+        .plimsoll("diff native.dat apiserver_before.dat apiserver_after.dat --out three")
         .ok()
         .prints("22.80 %")
         .prints("85.34 %");
@@ -45,10 +45,10 @@ fn levels_of_one_side_are_listed() {
 #[test]
 fn other_formats_hold_the_same_figures() {
     let folder = Folder::new();
-    folder.put_founding(&["apiserver_after.dat", "native.dat"]);
-    let csv = folder.plimsoll("diff apiserver_after.dat native.dat --format csv").ok();
+    folder.put_published(&["apiserver_after.dat", "native.dat"]);
+    let csv = folder.plimsoll("diff native.dat apiserver_after.dat --format csv").ok();
     assert_eq!(csv.stdout.lines().count(), 15, "{}", csv.stdout);
-    let json = folder.plimsoll("diff apiserver_after.dat native.dat --format json").ok();
+    let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     let ratio = json["curves"][0]["best_qps_ratio"].as_f64().unwrap();
     assert_eq!(format!("{ratio:.4}"), "0.8534");
@@ -74,7 +74,7 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
     assert!([0, 98, 99].contains(&same.code), "{same:?}");
     folder.has(&["last/report.html"]);
     let own = folder.text(&format!("{}/report.html", report(&second)));
-    let line = format!("diff {} {}", report(&second), report(&third));
+    let line = format!("diff {} {}", report(&third), report(&second));
     let ended = folder.plimsoll(&line).ok();
     assert!(unwrapped(&ended.stdout).contains("responded differently"), "{}", ended.stdout);
     assert_eq!(folder.text(&format!("{}/report.html", report(&second))), own);
@@ -82,7 +82,7 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
     folder.plimsoll(&format!("run {url} -c 2 -d 200ms -q --out single"));
     folder.put("old.dat", "2 100 1 100\n");
     folder
-        .plimsoll(&format!("diff single {}/sweep.json old.dat --out mixed", report(&second)))
+        .plimsoll(&format!("diff old.dat single {}/sweep.json --out mixed", report(&second)))
         .ok()
         .prints("best against best");
 }

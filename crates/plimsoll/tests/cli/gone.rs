@@ -63,7 +63,10 @@ fn a_run_says_since_when_and_in_whose_words() {
         let line = format!("run {load} -d 8s --slo success>=99% --out out {url}");
         let (code, text) = killed(&folder, target, &line, SECONDS);
         assert_eq!(code, 98, "{text}");
-        assert!(text.contains("INVALID, server_gone the server stopped answering"), "{text}");
+        assert!(
+            text.contains("(do not quote) server_gone: the server stopped answering"),
+            "{text}"
+        );
         assert!(text.contains("had not come back at its end: Connection refused"), "{text}");
         let run = json(&folder, "out/run.json");
         folder.follows_schema("run", &run);

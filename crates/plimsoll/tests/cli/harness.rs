@@ -67,11 +67,11 @@ impl Folder {
         fs::write(self.path().join(name), text).expect("a file");
     }
 
-    /// Puts a founding table there.
-    pub fn put_founding(&self, names: &[&str]) {
+    /// Puts a published table there.
+    pub fn put_published(&self, names: &[&str]) {
         for name in names {
             let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-            fs::copy(from, self.path().join(name)).expect("a founding table");
+            fs::copy(from, self.path().join(name)).expect("a published table");
         }
     }
 

@@ -256,7 +256,7 @@ fn an_error_names_its_place_and_the_partial_result_stands() {
     let script = "local n = 0\nfunction response()\n  n = n + 1\n  \
                   if n == 50 then error('enough') end\nend";
     let (folder, ended) = ours(script, "-t1 -c2 -d30s --out out");
-    let ended = ended.ends(1).prints("requests in");
+    let ended = ended.ends(1).prints("of status 200");
     assert!(ended.stderr.contains("x.lua:4: enough (in response())"), "{ended:#?}");
     let run: serde_json::Value = serde_json::from_str(&folder.text("out/run.json")).unwrap();
     let halted = run["halted"].as_str().unwrap_or_default();
@@ -271,7 +271,7 @@ fn a_hook_that_never_returns_ends_the_run_with_what_there_is() {
     let script = "local n = 0\nfunction response()\n  n = n + 1\n  \
                   if n == 50 then while true do n = n + 1 end end\nend";
     let (folder, ended) = ours(script, "-t2 -c2 -d30s --out out");
-    let ended = ended.ends(1).prints("requests in");
+    let ended = ended.ends(1).prints("of status 200");
     let wanted = "x.lua: response() had not returned after 1 s";
     assert!(ended.stderr.contains(wanted), "{ended:#?}");
     folder.has(&["out/run.json", "out/report.html"]);

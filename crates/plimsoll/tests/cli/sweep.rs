@@ -156,7 +156,7 @@ fn without_a_url_the_capacity_found_stands_beside_the_true_one() {
     let ended = folder.plimsoll("sweep --levels 16 -d 500ms -q").measured();
     assert!(ended.stdout.contains("true capacity 8,000/s"), "{ended:#?}");
     let report = ended.stdout.lines().find_map(|line| line.strip_prefix("report: ")).unwrap();
-    assert!(report.starts_with("plimsoll-out/apiserver/20"), "{report}");
+    assert!(report.starts_with("plimsoll-out/built-in-api/20"), "{report}");
     folder.has(&[report]);
     let json = report.replace("report.html", "sweep.json");
     // The kernel may close an io_uring's listener a little after its process is gone.

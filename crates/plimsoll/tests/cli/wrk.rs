@@ -61,7 +61,7 @@ fn a_script_that_parses_wrks_output_reads_plimsolls() {
     let folder = Folder::new();
     let nginx = Nginx::start(&NginxOptions::default()).expect("nginx runs");
     let url = format!("http://{}/healthz", nginx.addr());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/founding.sh");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/read_wrk.sh");
     let line = |wrk: &Path| {
         let ended = folder.run(&script, &format!("{} 8 {url}", wrk.display())).measured();
         let numbers = ended.stdout.split_whitespace().map(|n| n.parse().expect("a number"));

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use crate::harness::{Folder, PLIMSOLL, Target};
 
 #[test]
-fn the_founding_command_leaves_the_founding_files() {
+fn the_scripts_command_leaves_the_scripts_files() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
     let ended = folder.plimsoll(&format!("wrktest -n api --levels 1,4,8 --duration 200ms {url}"));
@@ -41,7 +41,7 @@ fn the_link_takes_the_scripts_arguments_and_the_environment() {
 #[test]
 fn the_link_compares() {
     let folder = Folder::new();
-    folder.put_founding(&["apiserver_after.dat", "native.dat"]);
+    folder.put_published(&["apiserver_after.dat", "native.dat"]);
     let link = folder.link("wrktest.sh");
     folder
         .run(Path::new(&link), "diff apiserver_after.dat native.dat")
@@ -65,7 +65,7 @@ fn an_interrupted_level_has_no_row() {
     let mut lines =
         BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
     // Printed once a second of the level is over: there are attempts to be kept.
-    lines.find(|line| line.contains("[c=1] ") && line.contains("QPS")).expect("progress");
+    lines.find(|line| line.contains("[c=1, then ") && line.contains("QPS")).expect("progress");
     folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
     lines.for_each(drop);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));

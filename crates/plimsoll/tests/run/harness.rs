@@ -32,6 +32,8 @@ pub fn command(line: &str) -> Command {
 pub fn command_of<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = Command::new("timeout");
     command.args(["-k", "5", PATIENCE_S, PLIMSOLL]).args(args).stdin(Stdio::null());
+    // Where the last run is kept.
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command
 }
 

@@ -17,6 +17,7 @@ struct Target {
 impl Target {
     fn start() -> Self {
         let mut child = Command::new(PLIMSOLL)
+            .current_dir(env!("CARGO_TARGET_TMPDIR"))
             .args(["target", "--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -3,7 +3,7 @@
 use model::units::show_duration;
 use verdict::audit::Audit;
 use verdict::audit::side::Group;
-use verdict::figures::percent;
+use verdict::figures::times;
 
 use super::{NAME, indented, missing};
 use crate::figure::{clean, level, rate, share, wrap};
@@ -25,7 +25,7 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
             clean(&file.name, SHORT),
             file.claims.tool.name().to_owned(),
             rate(row.qps),
-            percent(standing.qps_ratio),
+            times(standing.qps_ratio),
             row.mean_ns.map_or_else(missing, show_duration),
             row.in_flight().map_or_else(missing, |n| level(n.round())),
             row.success.map_or_else(missing, share),

@@ -74,7 +74,7 @@ fn long_and_hostile_text_breaks_no_line() {
     assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{printed}");
     let plain = text(&audit, Style::default());
     assert!(plain.lines().all(|line| line.chars().count() <= COLUMNS), "{plain}");
-    assert!(text(&audit, Style { colour: true }).contains('\u{1b}'));
+    assert!(text(&audit, Style { colour: true, ..Style::default() }).contains('\u{1b}'));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use model::curve::Curve;
 use model::units::show_duration;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
-use verdict::figures::{level_of, percent};
+use verdict::figures::{level_of, times};
 
 use super::{Section, Title, page, parts};
 use crate::charts;
@@ -35,7 +35,7 @@ pub fn diff(comparison: &Comparison) -> String {
     let names: Vec<String> = diff.names.iter().map(|name| clean(name, NAME)).collect();
     let name = names.join(" against ");
     let lines = vec![format!(
-        "{} curves over {}; ratios are to the last, {}",
+        "{} curves over {}; ratios are to {}",
         names.len(),
         diff.kind.name(),
         names.last().map_or("", String::as_str)
@@ -115,7 +115,7 @@ fn summary(diff: &Diff) -> Markup {
         };
         let place =
             format!("at {}, mean {}", level_of(diff.kind, row.level), show_duration(row.mean_ns));
-        let ratio = diff.best_ratio(of).filter(|_| of != last).map(percent);
+        let ratio = diff.best_ratio(of).filter(|_| of != last).map(times);
         let ratio = ratio.map_or_else(String::new, |r| format!("{r} of {}, ", names[last]));
         (names[of].as_str(), rate(row.qps), ratio + &place)
     };
@@ -160,7 +160,7 @@ fn levels(diff: &Diff) -> Markup {
                                 @let [qps, mean, success] = figures(row, of);
                                 td.first { (qps) }
                                 @if of != last {
-                                    td { (row.qps_ratio(of).map_or_else(|| "-".to_owned(), percent)) }
+                                    td { (row.qps_ratio(of).map_or_else(|| "-".to_owned(), times)) }
                                 }
                                 td { (mean) }
                                 td { (success) }

@@ -4,7 +4,7 @@ use model::units::show_duration;
 use unicode_width::UnicodeWidthStr;
 use verdict::Diff;
 use verdict::diff::DiffRow;
-use verdict::figures::percent;
+use verdict::figures::times;
 
 use super::{column, field_names, fields, notes, paragraph};
 use crate::csv::{cell, csv};
@@ -37,7 +37,7 @@ fn pair(diff: &Diff, ours: usize, last: usize, style: Style) -> String {
     for row in diff.rows.iter().filter(|row| row.cells[ours].is_some() || row.cells[last].is_some())
     {
         let [qps, mean, success] = figures(row, ours);
-        let ratio = row.qps_ratio(ours).map_or_else(|| "-".to_owned(), percent);
+        let ratio = row.qps_ratio(ours).map_or_else(|| "-".to_owned(), times);
         let ours = [level(row.level), qps, ratio, mean, success];
         grid.row(ours.into_iter().chain(figures(row, last)));
     }
@@ -111,7 +111,7 @@ mod tests {
             ("native", 48e3, &[1, 200]),
         ]);
         insta::assert_snapshot!("abreast", diff(&three, Style::default()));
-        assert!(diff(&three, Style { colour: true }).contains('\u{1b}'));
+        assert!(diff(&three, Style { colour: true, ..Style::default() }).contains('\u{1b}'));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::latencies::{
 };
 
 /// Width of the names on the left.
-const NAME: usize = 13;
+pub(super) const NAME: usize = 13;
 
 /// Every section, each with an empty line before the next.
 pub(super) fn sections(run: &Run, style: Style) -> String {
@@ -33,7 +33,7 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
 }
 
 /// A line that starts with a name; further lines stand below its text.
-fn named(style: Style, name: &str, lines: &[String]) -> String {
+pub(super) fn named(style: Style, name: &str, lines: &[String]) -> String {
     let mut out = String::new();
     for (i, line) in lines.iter().enumerate() {
         let name = if i == 0 { name } else { "" };

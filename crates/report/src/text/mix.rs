@@ -115,6 +115,26 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
     Some(out)
 }
 
+/// The endpoints that were sent most, `most` of them, with the figures that tell how each fared.
+pub(super) fn most_used(run: &Run, style: Style, most: usize) -> Option<String> {
+    if run.endpoints.is_empty() {
+        return None;
+    }
+    let mut endpoints: Vec<&EndpointRun> = run.endpoints.iter().collect();
+    endpoints.sort_by_key(|endpoint| std::cmp::Reverse(endpoint.attempts));
+    let mut grid = Grid::named(4);
+    grid.row(["Endpoint", "QPS", "success", "p50", "p99"]);
+    for endpoint in endpoints.iter().take(most) {
+        let [_, _, _, rate, _, success, p50, p99, _] = endpoint_cells(endpoint);
+        grid.row([clean(&endpoint.name, NAME), rate, success, p50, p99]);
+    }
+    let mut out = grid.print_headed(style);
+    if let Some(more) = endpoints.len().checked_sub(most).filter(|&more| more > 0) {
+        out += &format!("and {more} more endpoints\n");
+    }
+    Some(out)
+}
+
 fn table<'a, const N: usize>(
     first: &str,
     headers: &[&str; N],
@@ -143,7 +163,7 @@ mod tests {
     #[test]
     fn a_mix_is_a_table_in_text_and_on_the_page() {
         let run = sample::mixed();
-        let printed = text::run(&run, text::Style::default());
+        let printed = text::details(&run, false, text::Style::default());
         assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
         let row = |name: &str| printed.lines().find(|line| line.starts_with(name)).unwrap_or("");
         let cells = |name: &str| row(name).split("  ").filter(|c| !c.is_empty()).count();

@@ -5,7 +5,7 @@ use model::{Abort, Judgement, Ruling, Sweep};
 use verdict::objective::levels::{Holding, holds};
 use verdict::objective::words::{conclusion, figure, interval};
 
-use super::{Style, Tone, paragraph};
+use super::{COLUMNS, Style, Tone, paragraph, paragraph_in};
 use crate::figure::{clean, level};
 use crate::grid::{Grid, Lean};
 
@@ -14,7 +14,7 @@ const LONGEST: usize = 1000;
 
 /// The objectives of a run and the rule that ended it; nothing when it has neither.
 pub fn section(run: &Run, style: Style) -> Option<String> {
-    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style));
+    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style, COLUMNS));
     if run.objectives.is_empty() {
         return aborted;
     }
@@ -34,6 +34,24 @@ pub fn section(run: &Run, style: Style) -> Option<String> {
     }
     out += &conclusion(&run.objectives).map_or_else(String::new, |words| words + "\n");
     Some(out)
+}
+
+/// A line an objective, with the reason of one that is not met; nothing without any.
+pub(super) fn brief(run: &Run, style: Style) -> Option<String> {
+    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style, style.columns));
+    let line = |held: &Judgement| {
+        let name = held.ruling.name();
+        let value = value(held).map_or_else(String::new, |value| format!(": {value}"));
+        let reason = match held.ruling {
+            Ruling::Pass => String::new(),
+            _ => format!(" ({})", held.reason),
+        };
+        let words = format!("{name} {}{value}{reason}", held.objective);
+        let lines = paragraph_in(&clean(&words, LONGEST), "", style.columns);
+        lines.replacen(name, &style.paint(tone(held.ruling), name), 1)
+    };
+    let lines: String = aborted.into_iter().chain(run.objectives.iter().map(line)).collect();
+    (!lines.is_empty()).then_some(lines)
 }
 
 /// The objectives of a sweep: a line a level, and the highest level that holds them.
@@ -58,9 +76,9 @@ pub fn sweep(sweep: &Sweep, holding: &Holding, style: Style) -> String {
     grid.print_headed(style) + "\n" + &paragraph(&clean(&holding.sentence, LONGEST), "")
 }
 
-fn aborted(abort: &Abort, style: Style) -> String {
+fn aborted(abort: &Abort, style: Style, columns: usize) -> String {
     let words = format!("by --abort-on '{}': {}.", abort.rule, abort.text);
-    let text = paragraph(&clean(&words, LONGEST), "ABORTED ");
+    let text = paragraph_in(&clean(&words, LONGEST), "ABORTED ", columns);
     text.replacen("ABORTED", &style.paint(Tone::Bad, "ABORTED"), 1)
 }
 
@@ -95,7 +113,6 @@ const fn tone(ruling: Ruling) -> Tone {
 
 #[cfg(test)]
 mod tests {
-    use super::super::COLUMNS;
     use super::*;
     use crate::sample;
 
@@ -109,10 +126,10 @@ mod tests {
     fn a_preset_is_shown_in_its_order() {
         let mut run = sample::judged_run();
         for (held, priority) in run.objectives.iter_mut().zip([1, 2, 3, 3]) {
-            (held.preset, held.priority) = (Some("founding".into()), Some(priority));
+            (held.preset, held.priority) = (Some("baseline".into()), Some(priority));
         }
         let text = section(&run, Style::default()).unwrap();
-        assert!(text.contains("Objectives (founding, in order of priority)"), "{text}");
+        assert!(text.contains("Objectives (baseline, in order of priority)"), "{text}");
         assert!(text.contains("\n 1.  PASS") && text.contains("\n 3.  INCONCLUSIVE"), "{text}");
     }
 
@@ -145,6 +162,8 @@ mod tests {
         let text = section(&run, Style::default()).unwrap();
         assert!(!text.contains('\u{1b}'), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
-        assert!(section(&run, Style { colour: true }).unwrap().contains('\u{1b}'));
+        assert!(
+            section(&run, Style { colour: true, ..Style::default() }).unwrap().contains('\u{1b}')
+        );
     }
 }

@@ -21,12 +21,16 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
 }
 
 pub(super) fn banner(run: &Run, style: Style) -> String {
-    let early = match &run.halted {
+    ended_early(run) + &verdict(&run.validity, style)
+}
+
+/// Whether the run was interrupted and by what, a line; nothing if it was not.
+pub(super) fn ended_early(run: &Run) -> String {
+    match &run.halted {
         _ if !run.interrupted => String::new(),
         Some(why) => format!("Ended early: {why}. These are the figures up to then.\n"),
         None => "Ended early: these are the figures up to then.\n".to_owned(),
-    };
-    early + &verdict(&run.validity, style)
+    }
 }
 
 pub(super) fn verdict(validity: &Validity, style: Style) -> String {

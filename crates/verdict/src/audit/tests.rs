@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Rows of the founding documents' tables: connections, QPS, mean in ms, the ratio by hand.
+/// Rows of published tables: connections, QPS, mean in ms, the ratio by hand.
 const NATIVE: [(f64, f64, f64); 14] = [
     (200.0, 107_975.55, 2.18),
     (500.0, 387_894.92, 2.52),
@@ -38,7 +38,7 @@ fn evidence(tool: Tool, claim: &Claim, code: &str) -> String {
 }
 
 #[test]
-fn the_founding_table_is_flagged_row_by_row() {
+fn a_published_table_is_flagged_row_by_row() {
     use Severity::{Doubtful, Impossible};
     for (at, (connections, qps, mean_ms)) in NATIVE.into_iter().enumerate() {
         let row = closed(connections, qps, mean_ms);

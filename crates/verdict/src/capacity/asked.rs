@@ -13,7 +13,7 @@ use model::{Judgement, LoadLine, Ruling, Run};
 use super::weighed::{Of, Weighed};
 use crate::objective::{self, Bound, Endpoint, Goal, Metric, Objective, Subject};
 
-/// The default objectives: the founding documents' response time and success.
+/// The default objectives: response time and success of `baseline`.
 const DEFAULT: [&str; 2] = ["mean<=500ms", "success>=99%"];
 
 /// The objectives that a level must hold.
@@ -198,8 +198,8 @@ mod tests {
     fn nothing_asked_is_the_default() {
         assert_eq!(Asked::of(Vec::new()).names(), DEFAULT);
         assert_eq!(asked(&["p99<80ms"]).names(), ["p99<80ms"]);
-        let founding = ["mean<=500ms", "success>=99%", "qps>=1000", "stable"];
-        assert_eq!(asked(&["founding"]).names(), founding);
+        let baseline = ["mean<=500ms", "success>=99%", "qps>=1000", "stable"];
+        assert_eq!(asked(&["baseline"]).names(), baseline);
     }
 
     #[test]
@@ -207,10 +207,10 @@ mod tests {
         use Outcome::{Broke, Held};
         let mut run = open();
         let held = named(&[("mean<=500ms", Held), ("success>=99%", Held)]);
-        assert_eq!(outcomes(&asked(&["founding"]), &run, Purpose::Search), held);
+        assert_eq!(outcomes(&asked(&["baseline"]), &run, Purpose::Search), held);
         run.response_ns = around(600_000_000, 10_000);
         let broke = named(&[("mean<=500ms", Broke), ("success>=99%", Held)]);
-        assert_eq!(outcomes(&asked(&["founding"]), &run, Purpose::Search), broke);
+        assert_eq!(outcomes(&asked(&["baseline"]), &run, Purpose::Search), broke);
         assert_eq!(outcomes(&asked(&["mean<1s"]), &run, Purpose::Search)[0].1, Held);
     }
 

@@ -163,7 +163,7 @@ fn doubts_are_reported() {
 }
 
 #[test]
-fn the_founding_tables() {
+fn published_tables() {
     let reading = read(&published("before"), OBJECTIVE);
     assert_eq!(
         reading.sentence,

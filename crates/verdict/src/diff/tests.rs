@@ -6,7 +6,7 @@ use fixture::sound::{closed, open};
 
 type Spoil = fn(&mut Curve);
 
-fn founding() -> [Curve; 3] {
+fn three() -> [Curve; 3] {
     [published("before"), published("after"), published("native")]
 }
 
@@ -23,18 +23,18 @@ fn ours(name: &str) -> Curve {
 }
 
 #[test]
-fn the_founding_comparison() {
-    let diff = Diff::of(&founding()).unwrap();
+fn the_published_comparison() {
+    let diff = Diff::of(&three()).unwrap();
     assert_eq!(
         diff.best_sentence(0).unwrap(),
         "before is 22.80 % of native, best against best: 147,833.70 at 3,000 connections against \
          648,380.78 at 25,000"
     );
     assert!(diff.best_sentence(1).unwrap().contains("after is 85.34 % of native"));
-    assert_eq!(percent(diff.best_ratio(2).unwrap()), "100.00 %");
+    assert_eq!(times(diff.best_ratio(2).unwrap()), "100.00 %");
     assert_eq!(diff.rows.len(), 14);
-    assert_eq!(percent(diff.rows[0].qps_ratio(0).unwrap()), "134.89 %");
-    assert_eq!(percent(diff.rows[0].mean_ratio(0).unwrap()), "58.72 %");
+    assert_eq!(times(diff.rows[0].qps_ratio(0).unwrap()), "134.89 %");
+    assert_eq!(times(diff.rows[0].mean_ratio(0).unwrap()), "58.72 %");
     assert_eq!(diff.partial_levels().count(), 0);
     let notes = diff.notes.join("\n");
     assert!(notes.contains("the environment of before, after, native is not known"), "{notes}");
@@ -43,7 +43,7 @@ fn the_founding_comparison() {
 
 #[test]
 fn levels_of_one_side_are_kept() {
-    let [mut before, _, native] = founding();
+    let [mut before, _, native] = three();
     before.rows.truncate(2);
     before.rows[1].level = 300.0;
     let diff = Diff::of(&[before, native]).unwrap();
@@ -56,7 +56,7 @@ fn levels_of_one_side_are_kept() {
 
 #[test]
 fn what_cannot_be_compared_is_refused() {
-    let [before, ..] = founding();
+    let [before, ..] = three();
     assert_eq!(Diff::of(&[]), Err(DiffError::TooFew));
     assert_eq!(Diff::of(std::slice::from_ref(&before)), Err(DiffError::TooFew));
     let rates = Curve::from_run("rates", &open());

@@ -158,7 +158,7 @@ fn flat_qps_without_a_slower_mean_climbs_on() {
 }
 
 #[test]
-fn the_founding_tables_end_by_themselves() {
+fn published_tables_end_by_themselves() {
     for (name, rows, highest) in
         [("native", NATIVE, 50_000.0), ("before", BEFORE, 2_048.0), ("after", AFTER, 2_048.0)]
     {

@@ -1,7 +1,7 @@
 //! The grammar of objectives and abort rules:
 //!
 //! ```text
-//! objective = "founding" | "top10" | "stable" | "valid" | [ subject ":" ] bound
+//! objective = "baseline" | "top10" | "stable" | "valid" | [ subject ":" ] bound
 //! abort     = bound "for" time
 //! subject   = METHOD path | "top" number
 //! bound     = figure ( "<" | "<=" | ">" | ">=" ) limit
@@ -238,7 +238,7 @@ fn unknown_figure(name: Part<'_>) -> ObjectiveError {
         "qps",
         "stable",
         "valid",
-        "founding",
+        "baseline",
         "top10",
     ];
     let message = match nearest(name.text, known.into_iter()) {

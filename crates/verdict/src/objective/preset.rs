@@ -1,4 +1,4 @@
-//! The founding documents' own objectives.
+//! Named sets of objectives.
 
 use super::{Bound, Goal, Limit, Metric, Objective, Relation, Statistic, Subject};
 use crate::blocks::Time;
@@ -8,7 +8,7 @@ use crate::blocks::Time;
 pub enum Preset {
     /// The requirement table of the API server: response time first, then success rate, then QPS on
     /// a server that stays stable.
-    Founding,
+    Baseline,
     /// The rule of thumb for sizing a backend: the ten busiest endpoints respond in 100 ms on average
     /// with at most 0.1 % errors.
     Top10,
@@ -16,12 +16,12 @@ pub enum Preset {
 
 impl Preset {
     /// Every preset.
-    pub const ALL: [Self; 2] = [Self::Founding, Self::Top10];
+    pub const ALL: [Self; 2] = [Self::Baseline, Self::Top10];
 
     /// As `--slo` takes it.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Founding => "founding",
+            Self::Baseline => "baseline",
             Self::Top10 => "top10",
         }
     }
@@ -35,7 +35,7 @@ impl Preset {
         let at_least = |metric, limit| bound(metric, Relation::AtLeast, limit);
         let errors = bound(Metric::Errors(None), Relation::AtMost, Limit::Percent(0.1));
         let (subject, goals) = match self {
-            Self::Founding => (
+            Self::Baseline => (
                 Subject::Load,
                 vec![
                     (1, mean(500_000_000)),
@@ -67,7 +67,7 @@ mod tests {
     fn presets_in_their_order_of_priority() {
         for (preset, wanted) in [
             (
-                Preset::Founding,
+                Preset::Baseline,
                 vec![(1, "mean<=500ms"), (2, "success>=99%"), (3, "qps>=1000"), (3, "stable")],
             ),
             (Preset::Top10, vec![(1, "top10: mean<=100ms"), (2, "top10: errors<=0.1%")]),

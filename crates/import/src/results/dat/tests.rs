@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The founding documents' tables as they were published.
+/// The tables as they were published.
 const NATIVE: &str = "\
 200 107975.55 2.18 100.00
 500 387894.92 2.52 100.00

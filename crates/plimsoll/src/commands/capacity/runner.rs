@@ -59,6 +59,7 @@ impl SearchRunner {
         let mut search = Search::of_record(record);
         let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
+        series.live.announce("a search of at most", self.settings.budget_ns);
         let mut seen = Seen::default();
         for mut run in record.steps.iter().filter_map(|step| files.read_run(step)) {
             seen.changed(&mut run);

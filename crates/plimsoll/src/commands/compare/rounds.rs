@@ -65,6 +65,15 @@ impl Rounds {
         }
     }
 
+    /// Says how long all rounds will take.
+    pub fn announce(&self) {
+        let warmup_ns = self.contestants[0].prepared.input.settings.warmup_ns.value;
+        let runs = self.of.saturating_mul(self.contestants.len() as u64);
+        let each_ns = warmup_ns + self.shape.duration_ns.unwrap_or_default() + self.rest_ns;
+        let total_ns = each_ns.saturating_mul(runs).saturating_sub(self.rest_ns);
+        self.series.live.announce(&format!("{} rounds, {runs} runs", self.of), total_ns);
+    }
+
     /// Runs one round, odd ones in the opposite order; whether it came to its end.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The last two sweeps of one target, for a comparison that names no files.
+//! The last two sweeps of one target, or the last two runs, for a comparison that names no files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 
 use crate::failure::{Failure, usage};
 use crate::results::input;
-use crate::results::input::SWEEP_JSON;
+use crate::results::input::{RUN_JSON, SWEEP_JSON};
 
 /// What of a stored sweep says which it is.
 #[derive(Debug, Clone, Deserialize)]
@@ -27,10 +27,11 @@ impl Head {
     }
 }
 
-/// The newest sweep under `root` that has another of the same target before it, and that one.
+/// The newest sweep under `root` that has another of the same target before it, and that one; or the last two runs
+/// that were given no folder, where they are newer.
 ///
 /// # Errors
-/// When there are no two such sweeps.
+/// When there are neither two such sweeps nor two runs.
 pub fn two(root: &Path) -> Result<[PathBuf; 2], Failure> {
     let mut held: Vec<(PathBuf, Head)> = folders(root)
         .iter()
@@ -38,20 +39,38 @@ pub fn two(root: &Path) -> Result<[PathBuf; 2], Failure> {
         .filter_map(|dir| Some((dir.clone(), head(&dir)?)))
         .collect();
     held.sort_by(|(a, a_head), (b, b_head)| (&b_head.started_at, b).cmp(&(&a_head.started_at, a)));
-    match pair(&held) {
-        Some(pair) => Ok(pair),
+    let sweeps = pair(&held).map(|(started_at, pair)| (started_at.to_owned(), pair));
+    match sweeps.max(last_runs(root)) {
+        Some((_, pair)) => Ok(pair),
         None => usage(format!(
-            "no files were named, and {} does not hold two sweeps of the same target: name two \
-             or more results, or sweep again",
+            "no files were named, and {} holds neither two sweeps of the same target nor two \
+             runs: name two or more results, or measure again",
             root.display()
         )),
     }
 }
 
-fn pair(newest_first: &[(PathBuf, Head)]) -> Option<[PathBuf; 2]> {
+/// When the last run was started that was given no folder, where it is, and where the one before it is.
+fn last_runs(root: &Path) -> Option<(String, [PathBuf; 2])> {
+    #[derive(Deserialize)]
+    struct Run {
+        started_at: String,
+    }
+    let pair = ["last", "previous"].map(|name| root.join(name));
+    let started_at = pair.each_ref().map(|dir| {
+        let run: Run =
+            serde_json::from_slice(&input::read_result(&dir.join(RUN_JSON)).ok()?).ok()?;
+        Some(run.started_at)
+    });
+    let [Some(last), Some(_)] = started_at else { return None };
+    Some((last, pair))
+}
+
+/// When the newer of the two was started, and both.
+fn pair(newest_first: &[(PathBuf, Head)]) -> Option<(&str, [PathBuf; 2])> {
     newest_first.iter().enumerate().find_map(|(at, (newer, head))| {
         let before = newest_first[at + 1..].iter().find(|(_, h)| h.target() == head.target())?;
-        Some([newer.clone(), before.0.clone()])
+        Some((head.started_at.as_str(), [newer.clone(), before.0.clone()]))
     })
 }
 
@@ -89,13 +108,13 @@ mod tests {
             named("old", "http://a/"),
             named("older", "http://a/"),
         ];
-        assert_eq!(pair(&sweeps), Some(["new".into(), "old".into()]));
+        assert_eq!(pair(&sweeps), Some(("", ["new".into(), "old".into()])));
         assert_eq!(pair(&sweeps[..3]), None);
         let built_in = [
             held("second", "http://127.0.0.1:2/queue", "plimsoll sweep"),
             held("first", "http://127.0.0.1:1/queue", "plimsoll sweep -q"),
         ];
-        assert_eq!(pair(&built_in), Some(["second".into(), "first".into()]));
+        assert_eq!(pair(&built_in), Some(("", ["second".into(), "first".into()])));
         let others = [
             held("built in", "http://127.0.0.1:2/queue", "plimsoll sweep -H Referer:http://a/"),
             named("orders", "orders.toml"),
@@ -104,9 +123,32 @@ mod tests {
             named("local, too", "localhost:8080"),
             named("orders, too", "orders.toml"),
         ];
-        assert_eq!(pair(&others), Some(["built in".into(), "built in, too".into()]));
-        assert_eq!(pair(&others[1..]), Some(["orders".into(), "orders, too".into()]));
+        assert_eq!(pair(&others), Some(("", ["built in".into(), "built in, too".into()])));
+        assert_eq!(pair(&others[1..]), Some(("", ["orders".into(), "orders, too".into()])));
         assert_eq!(pair(&others[1..4]), None);
+    }
+
+    #[test]
+    fn two_runs_newer_than_the_sweeps_are_compared() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |name: &str, file: &str, text: &str| {
+            fs::create_dir_all(root.path().join(name)).unwrap();
+            fs::write(root.path().join(name).join(file), text).unwrap();
+        };
+        put("last", RUN_JSON, r#"{"started_at":"2026-02-02"}"#);
+        assert!(two(root.path()).is_err());
+        put("previous", RUN_JSON, r#"{"started_at":"2026-02-01"}"#);
+        let runs = ["last", "previous"].map(|name| root.path().join(name));
+        assert_eq!(two(root.path()).unwrap(), runs);
+        for (name, date) in [("api/1", "2026-01-01"), ("api/2", "2026-03-01")] {
+            let text =
+                format!(r#"{{"url":"a","started_at":"{date}","command":[],"levels":[{{}}]}}"#);
+            put(name, SWEEP_JSON, &text);
+        }
+        assert_eq!(
+            two(root.path()).unwrap(),
+            ["api/2", "api/1"].map(|name| root.path().join(name))
+        );
     }
 
     #[test]

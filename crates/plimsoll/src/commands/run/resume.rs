@@ -45,12 +45,12 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
 
 /// The flags that the run was started with.
 fn own_args(dir: &Path, given: &RunArgs) -> Result<RunArgs, Failure> {
-    let command = journal::command(&dir.join(journal::NAME)).map_err(|failure| {
+    let head = journal::head(&dir.join(journal::NAME)).map_err(|failure| {
         Failure::Usage(format!(
             "--resume {}: {failure}; give the workload file and all flags again",
             dir.display()
         ))
     })?;
-    let args = results::resume::own_args(dir, &command, given)?;
+    let args = results::resume::own_args(dir, &head.command, given)?;
     Ok(RunArgs { out: None, resume: Some(dir.to_owned()), ..args })
 }

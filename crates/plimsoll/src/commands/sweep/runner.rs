@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use model::sweep::Level;
+use model::units::exact_duration;
 use model::{LevelKind, Nanos, Sweep};
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
@@ -15,7 +16,7 @@ use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
 use crate::results::sweep_files::SweepFiles;
 use crate::runs::series::Series;
-use crate::terminal::live::Live;
+use crate::terminal::live::{Live, rough};
 
 /// What all levels have in common.
 #[derive(Debug)]
@@ -82,6 +83,10 @@ impl SweepRunner {
         let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
         series.abort_on = self.abort_on.clone();
+        if let Some(levels @ 2..) = ladder.left() {
+            let each = exact_duration(self.duration_ns);
+            series.live.announce(&format!("{levels} levels of {each}"), self.takes(levels));
+        }
         let mut rested = true;
         let mut seen = Seen::default();
         for held in &mut sweep.levels {
@@ -95,10 +100,7 @@ impl SweepRunner {
             if series.stopped() || !(rested || series.rest(self.rest_ns)) {
                 return Ok(interrupted(sweep, files));
             }
-            let prefix = match self.kind {
-                LevelKind::Concurrency => format!("[c={level}] "),
-                LevelKind::Rate => format!("[{level}/s] "),
-            };
+            let prefix = self.prefix(level, ladder.left());
             let made = series.run(prefix, &self.prepared, self.shape(level), |launch| launch);
             let mut run = match made {
                 Ok(run) => run,
@@ -134,6 +136,24 @@ impl SweepRunner {
                 return Ok(end(sweep, files, format!("at {at} {lost}")));
             }
             files.write(sweep);
+        }
+    }
+
+    /// How long so many levels take.
+    fn takes(&self, levels: usize) -> Nanos {
+        let each = self.prepared.input.settings.warmup_ns.value + self.duration_ns + self.rest_ns;
+        each.saturating_mul(levels as u64).saturating_sub(self.rest_ns)
+    }
+
+    /// What the live line begins with at a level: which it is, and for how long there are others to come.
+    fn prefix(&self, level: f64, left: Option<usize>) -> String {
+        let left = match left.and_then(|levels| levels.checked_sub(1)) {
+            Some(others @ 1..) => format!(", then {} more", rough(self.takes(others))),
+            _ => String::new(),
+        };
+        match self.kind {
+            LevelKind::Concurrency => format!("[c={level}{left}] "),
+            LevelKind::Rate => format!("[{level}/s{left}] "),
         }
     }
 

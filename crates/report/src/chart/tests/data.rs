@@ -1,4 +1,4 @@
-//! Figures to draw: the founding write-ups' own, and some that nobody should ever hand in.
+//! Figures to draw: those of published result tables, and some that nobody should ever hand in.
 
 use model::sweep::LevelKind;
 

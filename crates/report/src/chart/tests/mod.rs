@@ -146,7 +146,7 @@ fn a_png_reads_no_file() {
 }
 
 #[test]
-fn the_founding_figures_read_as_their_author_meant() {
+fn published_figures_read_as_their_author_meant() {
     let native = curve(&NATIVE).chart();
     assert_eq!(
         native.subtitle(),

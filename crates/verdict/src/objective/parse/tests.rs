@@ -38,7 +38,7 @@ fn objectives_as_written() {
 
 #[test]
 fn presets_stand_for_their_objectives() {
-    assert_eq!(parse(" founding ").unwrap(), Preset::Founding.objectives());
+    assert_eq!(parse(" baseline ").unwrap(), Preset::Baseline.objectives());
     assert_eq!(parse("top10").unwrap(), Preset::Top10.objectives());
 }
 
@@ -67,7 +67,7 @@ fn errors_point_at_the_place() {
         ("p9x<1s", 2, 2, "not a percentile"),
         ("sucess>=99%", 1, 6, "did you mean `success`"),
         ("latency<5ms", 1, 7, "use one of mean"),
-        ("foundng", 1, 7, "did you mean `founding`"),
+        ("baselne", 1, 7, "did you mean `baseline`"),
         ("success>=99", 12, 1, "99%"),
         ("success>=101%", 10, 4, "from 0% to 100%"),
         ("success>=99ms", 12, 2, "percentage"),

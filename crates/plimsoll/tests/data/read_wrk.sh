@@ -1,6 +1,6 @@
 #!/bin/sh
-# Reads wrk's block the way the founding script does: prints a line of its data file.
-# usage: founding.sh WRK CONNECTIONS URL; $DURATION (1s), $TIMEOUT (30s)
+# Reads wrk's block the way wrktest.sh does: prints a line of its data file.
+# usage: read_wrk.sh WRK CONNECTIONS URL; $DURATION (1s), $TIMEOUT (30s)
 set -eu
 wrk=$1
 connections=$2

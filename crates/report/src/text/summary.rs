@@ -1,0 +1,226 @@
+//! What a run comes to, on one screen: the verdict with its three figures first, then what made them.
+//!
+//! Owns what is worth a line and what is left to [`super::details`]: what is zero, as planned or said already is left
+//! out. Lines are at most as wide as the terminal. Does not own the figures nor the verdict.
+
+use model::Run;
+use model::percentile::Summary;
+use model::units::show_duration;
+use model::validity::{Reason, Verdict};
+
+use super::detail::{self, named};
+use super::validity::ended_early;
+use super::{Style, Tone, mix, objectives, paragraph_in};
+use crate::figure::{clean, count, rate, share};
+use crate::grid::{Grid, Lean};
+use crate::latencies::{handshakes, response_is_service};
+
+/// Longest a reason may be.
+const LONGEST: usize = 1000;
+/// Classes of errors, and endpoints, that have a line of their own.
+const MOST: usize = 4;
+/// Percentiles shown, by name.
+const SHOWN: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
+
+/// The run in some ten lines.
+pub fn summary(run: &Run, style: Style) -> String {
+    let parts = [
+        Some(verdict(run, style)),
+        Some(load(run, style)),
+        mix::most_used(run, style, MOST),
+        errors(run, style),
+        objectives::brief(run, style),
+        notes(run, style),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// The verdict with QPS, success and mean, and below it why it is not `VALID`.
+fn verdict(run: &Run, style: Style) -> String {
+    let verdict = run.validity.verdict;
+    let name = verdict.name();
+    let headline = paragraph_in(&format!("{name}: {}", figures(run)), "", style.columns);
+    let tone = match verdict {
+        Verdict::Valid => Tone::Good,
+        Verdict::LowerBound => Tone::Doubtful,
+        Verdict::Invalid => Tone::Bad,
+    };
+    let mut out = headline.replacen(name, &style.paint(tone, name), 1);
+    let early = ended_early(run);
+    if !early.is_empty() {
+        out += &paragraph_in(&clean(early.trim_end(), LONGEST), "", style.columns);
+    }
+    for reason in run.validity.reasons.iter().filter(|reason| !is_note(reason)) {
+        let words = format!("{}: {}", reason.code.name(), clean(&reason.text, LONGEST));
+        out += &paragraph_in(&words, "  ", style.columns);
+    }
+    out
+}
+
+/// QPS, success and mean: bounds of a lower bound, and nothing to quote of an invalid run.
+fn figures(run: &Run) -> String {
+    let rates = &run.rates;
+    let (least, most, quote) = match run.validity.verdict {
+        Verdict::Valid => ("", "", ""),
+        Verdict::LowerBound => ("at least ", "at most ", ""),
+        Verdict::Invalid => ("", "", " (do not quote)"),
+    };
+    let success = rates.success_ratio.map_or_else(|| "-".to_owned(), share);
+    let mean = match run.response_ns.count {
+        0 => "no response".to_owned(),
+        _ => format!("mean {most}{}", show_duration(run.response_ns.mean)),
+    };
+    format!("QPS {least}{}, success {success}, {mean}{quote}", rate(rates.requests_per_s))
+}
+
+fn is_note(reason: &Reason) -> bool {
+    reason.consequence == Verdict::Valid
+}
+
+/// What was sent and how long it took.
+fn load(run: &Run, style: Style) -> String {
+    let plan = &run.plan;
+    let connections = count(plan.connections.into());
+    let mut out = line(style, "Load", &format!("{}, c={connections}", detail::load(plan)));
+    if plan.rate_per_s.is_some() {
+        let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
+        out += &line(style, "Rates", &format!("offered {offered}/s, achieved {achieved}/s"));
+    }
+    out += &latencies(run, style);
+    if run.totals.requests > 0 {
+        out += &line(style, "Responses", &responses(run));
+    }
+    for (name, words) in
+        [("TLS", handshakes(run)), ("Users", detail::users(run)), ("Dips", dips(run))]
+    {
+        out += &words.map_or_else(String::new, |words| line(style, name, &words));
+    }
+    out
+}
+
+/// Response time, and service time where it is another.
+fn latencies(run: &Run, style: Style) -> String {
+    let rows: &[(&str, &Summary)] = match response_is_service(run) {
+        true => &[("Service time", &run.service_ns)],
+        false => &[("Response time", &run.response_ns), ("Service time", &run.service_ns)],
+    };
+    let mut rows = rows.iter().filter(|(_, summary)| summary.count > 0).peekable();
+    if rows.peek().is_none() {
+        return String::new();
+    }
+    let shown = || model::PERCENTILES.iter().filter(|percentile| SHOWN.contains(&percentile.name));
+    let mut grid = Grid::named(SHOWN.len() + 1);
+    grid.row([""].into_iter().chain(shown().map(|percentile| percentile.name)).chain(["max"]));
+    for (name, summary) in rows {
+        let figures = shown().map(|percentile| (percentile.of)(summary)).chain([summary.max]);
+        grid.row([(*name).to_owned()].into_iter().chain(figures.map(show_duration)));
+    }
+    grid.print_headed(style)
+}
+
+/// How many responses there were, by status.
+fn responses(run: &Run) -> String {
+    let statuses = &run.totals.statuses;
+    let each = statuses.iter().map(|(status, &n)| format!("{} of status {status}", count(n)));
+    let more = statuses.len().saturating_sub(MOST);
+    let mut words = each.take(MOST).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        words += &format!(", and {more} more statuses");
+    }
+    words
+}
+
+/// The deepest of the periods in which the server departed from its trend.
+fn dips(run: &Run) -> Option<String> {
+    let longest = run.dips.iter().max_by_key(|dip| dip.duration_ns)?;
+    let [at, length, depth, end] = detail::dip_cells(longest);
+    let longest = format!("at {at} for {length}: {depth}, {end}");
+    Some(match run.dips.len() {
+        1 => longest,
+        several => format!("{several}, the longest {longest}"),
+    })
+}
+
+/// The classes of failures, with a sample each.
+fn errors(run: &Run, style: Style) -> Option<String> {
+    let mut classes: Vec<_> = run.totals.errors.occurred().collect();
+    classes.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Left]);
+    for (class, n) in classes.iter().take(MOST) {
+        let sample = run.totals.error_samples.get(class.name()).map_or("", String::as_str);
+        grid.row([class.name().to_owned(), count(*n), sample.to_owned()]);
+    }
+    let mut lines: Vec<String> =
+        grid.print().lines().map(|line| clean(line, style.columns - detail::NAME)).collect();
+    if let Some(more) = classes.len().checked_sub(MOST).filter(|&more| more > 0) {
+        lines.push(format!("and {more} more classes of errors"));
+    }
+    (!lines.is_empty()).then(|| named(style, "Errors", &lines))
+}
+
+/// What is worth knowing though the figures may be believed, a line each.
+fn notes(run: &Run, style: Style) -> Option<String> {
+    let notes = run.validity.reasons.iter().filter(|reason| is_note(reason));
+    let line = |reason: &Reason| {
+        let words = format!("{}: {}", reason.code.name(), reason.text);
+        style.paint(Tone::Soft, &clean(&format!("note, {words}"), style.columns)) + "\n"
+    };
+    let lines: String = notes.map(line).collect();
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// A name and a text that fits, in as many lines as it takes.
+fn line(style: Style, name: &str, text: &str) -> String {
+    named(style, name, &crate::figure::wrap(text, style.columns - detail::NAME))
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+    use crate::sample;
+
+    fn at(columns: usize) -> Style {
+        Style { columns, ..Style::default() }
+    }
+
+    #[test]
+    fn a_clean_run_takes_few_lines() {
+        let mut run = sample::closed_loop();
+        run.totals.errors = model::ErrorCounts::default();
+        let text = summary(&run, at(80));
+        insta::assert_snapshot!(text);
+        for columns in [60, 80] {
+            let text = summary(&run, at(columns));
+            assert!(text.lines().count() <= 12, "{text}");
+            assert!(
+                text.starts_with("VALID: QPS 48,204, success 99.99 %, mean 2.04ms\n"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn doubt_has_its_reasons_below_the_verdict() {
+        insta::assert_snapshot!(summary(&sample::open_loop(), at(80)));
+        insta::assert_snapshot!(summary(&sample::hostile(), at(80)));
+        insta::assert_snapshot!(summary(&sample::mixed(), at(80)));
+        insta::assert_snapshot!(summary(&sample::judged_run(), at(80)));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let mut runs = vec![sample::closed_loop(), sample::open_loop(), sample::hostile()];
+        runs.extend([sample::mixed(), sample::judged_run(), sample::aborted()]);
+        for (run, columns) in
+            runs.iter().flat_map(|run| [60, 80, 200].map(|columns| (run, columns)))
+        {
+            let text = summary(run, at(columns));
+            for line in text.lines() {
+                assert!(line.width() <= columns, "{columns}: {line}");
+                assert!(!line.contains('\u{1b}'), "{line}");
+            }
+        }
+    }
+}
