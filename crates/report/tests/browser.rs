@@ -236,7 +236,7 @@ addEventListener('load', () => {
     while (words.nextNode()) {
       const element = words.currentNode.parentElement;
       const text = words.currentNode.textContent.trim();
-      if (!text || ['STYLE', 'SCRIPT', 'title', 'style'].includes(element.tagName)) continue;
+      if (!text || ['STYLE', 'SCRIPT', 'title', 'desc', 'style'].includes(element.tagName)) continue;
       const of = style(element);
       const drawn = element.closest('svg') !== null;
       const colour = parts(drawn ? of.fill : of.color);
