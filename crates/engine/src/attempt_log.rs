@@ -4,7 +4,7 @@
 //! kilobytes each, and every response would miss the cache. Once a second the collector turns the logs
 //! into tallies, on its own thread. A load of one request has no log.
 
-use model::interval::{EndpointTally, FlowTally, MOST_ENDPOINTS, told_apart};
+use model::interval::{EndpointTally, FlowTally, MOST_ENDPOINTS, tallies_needed};
 use model::{ErrorClass, Latencies, Mix, Nanos, Tally};
 
 /// Entries that there is room for before the first has to be grown: a second of a busy worker.
@@ -112,7 +112,7 @@ struct EndpointDraft {
 impl LogReader {
     pub(crate) fn of(mix: &Mix) -> Self {
         let mut endpoints = Vec::new();
-        endpoints.resize_with(told_apart(mix.endpoints.len()), EndpointDraft::default);
+        endpoints.resize_with(tallies_needed(mix.endpoints.len()), EndpointDraft::default);
         let flows = vec![Default::default(); mix.flows.len()];
         Self { endpoints, flows, ruler: Latencies::new() }
     }

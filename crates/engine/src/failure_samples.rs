@@ -1,7 +1,7 @@
 //! A sample of each endpoint's first failed response: its beginning, kept as it arrives, one at a time
 //! per worker.
 
-use model::interval::{SAMPLE_BYTES, told_apart};
+use model::interval::{SAMPLE_BYTES, tallies_needed};
 use model::{ErrorClass, Mix};
 
 use crate::attempt_log::endpoint_number;
@@ -17,7 +17,7 @@ pub(crate) struct FailureSamples {
 
 impl FailureSamples {
     pub(crate) fn of(mix: &Mix) -> Self {
-        let lacking = vec![true; told_apart(mix.endpoints.len())];
+        let lacking = vec![true; tallies_needed(mix.endpoints.len())];
         Self { lacking, current: None, body: Vec::new() }
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::interval::told_apart;
+use model::interval::tallies_needed;
 
 use crate::attempt_log::endpoint_number;
 use crate::response_kinds::ResponseShape;
@@ -17,7 +17,7 @@ pub(crate) struct FirstResponses {
 
 impl FirstResponses {
     pub(crate) fn of(endpoints: usize) -> Self {
-        let endpoints = told_apart(endpoints).max(1);
+        let endpoints = tallies_needed(endpoints).max(1);
         Self { firsts: (0..endpoints).map(|_| AtomicU64::new(0)).collect() }
     }
 

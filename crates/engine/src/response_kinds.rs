@@ -3,7 +3,7 @@
 //! A kind is found among its endpoint's by one number, made of status, media type, the class of the
 //! body's first byte and that of its length. Beginnings are copied only while a recent kind has none.
 
-use model::interval::told_apart;
+use model::interval::tallies_needed;
 use model::interval::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
 use model::{Mix, Nanos};
 
@@ -83,7 +83,7 @@ impl ResponseShape {
 impl ResponseKinds {
     /// Makes room for the kinds of each endpoint of a mix.
     pub(crate) fn of(mix: &Mix) -> Self {
-        let endpoints = told_apart(mix.endpoints.len()).max(1);
+        let endpoints = tallies_needed(mix.endpoints.len()).max(1);
         let endpoints = (0..endpoints).map(|_| Vec::new()).collect();
         Self { endpoints, copies: COPIES, ..Self::default() }
     }

@@ -174,7 +174,7 @@ pub struct Judged {
     pub succeeded_per_s: f64,
     /// Mean response time.
     pub mean_ns: f64,
-    /// What else is to be said, such as how the generator was the limit.
+    /// A remark, such as how the generator was the limit.
     pub note: Option<String>,
     /// Why the run is not VALID; empty where it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -218,7 +218,7 @@ pub struct Margin {
     pub unit: Unit,
     /// Whether it held.
     pub outcome: Outcome,
-    /// Why it cannot be told, where it cannot.
+    /// Why it is not known, where it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::blocks::{Block, BlockSums};
 use crate::histogram::{Latencies, SparseLatencies};
 use crate::interval::{
-    EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, add_count, told_apart,
+    EndpointTally, FlowTally, Interval, MOST_ENDPOINTS, OTHERS, add_count, tallies_needed,
 };
 use crate::outcome::{ErrorClass, ErrorCounts};
 use crate::percentile::Summary;
@@ -130,9 +130,9 @@ struct EndpointSum {
 impl MixSums {
     /// Room for the endpoints of a plan.
     pub(crate) fn of(mix: &Mix) -> Self {
-        let told_apart = told_apart(mix.endpoints.len());
+        let tallies_needed = tallies_needed(mix.endpoints.len());
         let blocks = || {
-            if told_apart > MANY_ENDPOINTS {
+            if tallies_needed > MANY_ENDPOINTS {
                 BlockSums::of(FEW_BLOCKS)
             } else {
                 BlockSums::default()
@@ -140,7 +140,7 @@ impl MixSums {
         };
         let endpoint = |_| EndpointSum { tally: EndpointTally::default(), blocks: blocks() };
         Self {
-            endpoints: (0..told_apart).map(endpoint).collect(),
+            endpoints: (0..tallies_needed).map(endpoint).collect(),
             flows: vec![FlowTally::default(); mix.flows.len()],
         }
     }

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::machine::MachineUse;
 use crate::units::Nanos;
 
-pub use endpoint::{EndpointTally, FlowTally, MOST_ENDPOINTS, OTHERS, SAMPLE_BYTES, told_apart};
+pub use endpoint::{
+    EndpointTally, FlowTally, MOST_ENDPOINTS, OTHERS, SAMPLE_BYTES, tallies_needed,
+};
 pub(crate) use endpoint::{add_count, add_counts};
 pub use gauge::{Gauge, GaugeSum};
 pub use kind::{BEGINNING, KindTally, Look, MOST_KINDS, begins, length_class};

@@ -68,7 +68,7 @@ pub struct LoadLine {
     pub endpoints: Vec<EndpointShare>,
     /// The generator's machine.
     pub environment: Environment,
-    /// What was measured, so that another target is told apart.
+    /// What was measured, so that another target is recognized.
     pub target: TargetPrint,
 }
 
@@ -121,7 +121,7 @@ pub struct EndpointShare {
     pub cost: f64,
 }
 
-/// What tells targets apart.
+/// What distinguishes targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetPrint {
     /// The URL asked for.

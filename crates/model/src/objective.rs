@@ -75,7 +75,7 @@ pub struct Judgement {
     /// How many times over it was met, by the less favourable end of the interval; at least 1, and
     /// absent where times mean nothing.
     pub times_over: Option<f64>,
-    /// How much longer a run must be to decide it, as far as this one tells.
+    /// How much longer a run must be to decide it, as far as this one shows.
     pub longer_ns: Option<Nanos>,
     /// The ruling's reason, one or more sentences.
     pub reason: String,

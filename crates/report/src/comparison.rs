@@ -11,7 +11,7 @@ use verdict::figures::level_of;
 
 use crate::chart::{EffectRow, Effects};
 use crate::csv::cell;
-use crate::figure::{clean, rate, told_apart};
+use crate::figure::{clean, distinct_names, rate};
 use crate::grid::{Grid, Lean};
 use crate::text::{self, Style, Tone};
 
@@ -33,7 +33,7 @@ fn table(comparison: &Comparison, style: Style) -> String {
     }
     let figures = std::iter::repeat_n(Lean::Right, 5);
     let mut grid = Grid::new([Lean::Left].into_iter().chain(figures).chain([Lean::Left]));
-    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), 24);
+    let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), 24);
     grid.row(["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"]);
     comparison.effects.iter().for_each(|effect| grid.row(cells(effect)));
     grid.print_headed(style) + "\n"
@@ -107,7 +107,7 @@ pub fn csv(comparison: &Comparison) -> String {
 
 /// The picture of effects and intervals.
 pub fn chart(comparison: &Comparison) -> Effects {
-    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), 40);
+    let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), 40);
     let row = |effect: &Effect| EffectRow {
         name: effect.measure.name().to_owned(),
         ratio: effect.ratio,

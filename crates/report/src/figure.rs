@@ -69,7 +69,7 @@ pub(crate) fn clean(text: &str, most: usize) -> String {
 
 /// Two names as [`clean`] has them; where that leaves them alike, though they are not, both lose what they begin with in
 /// common instead.
-pub(crate) fn told_apart(names: [&str; 2], most: usize) -> [String; 2] {
+pub(crate) fn distinct_names(names: [&str; 2], most: usize) -> [String; 2] {
     let short = names.map(|name| clean(name, most));
     if short[0] != short[1] || names[0] == names[1] {
         return short;
@@ -149,12 +149,12 @@ mod tests {
     fn terminals_are_not_at_the_mercy_of_servers() {
         assert_eq!(clean("a\u{1b}[31mb\r\n\u{202e}c", 80), "a·[31mb···c");
         assert_eq!(clean("abcdef", 4), "abc…");
-        assert_eq!(told_apart(["abcdef", "xbcdef"], 4), ["abc…", "xbc…"]);
-        assert_eq!(told_apart(["abcdef", "abcdef"], 4), ["abc…", "abc…"]);
+        assert_eq!(distinct_names(["abcdef", "xbcdef"], 4), ["abc…", "xbc…"]);
+        assert_eq!(distinct_names(["abcdef", "abcdef"], 4), ["abc…", "abc…"]);
         let urls = ["http://api/queue?mean=2ms&seed=1", "http://api/queue?mean=3ms&seed=1"];
-        assert_eq!(told_apart(urls, 16), ["…mean=2ms&seed=1", "…mean=3ms&seed=1"]);
-        assert_eq!(told_apart(["long-name", "long-name-2"], 6), ["…me", "…me-2"]);
-        assert_eq!(told_apart(["\u{1}\u{1}\u{1}a", "\u{1}\u{1}\u{1}b"], 3), ["…·a", "…·b"]);
+        assert_eq!(distinct_names(urls, 16), ["…mean=2ms&seed=1", "…mean=3ms&seed=1"]);
+        assert_eq!(distinct_names(["long-name", "long-name-2"], 6), ["…me", "…me-2"]);
+        assert_eq!(distinct_names(["\u{1}\u{1}\u{1}a", "\u{1}\u{1}\u{1}b"], 3), ["…·a", "…·b"]);
         assert_eq!(clean("abcd", 4), "abcd");
     }
 

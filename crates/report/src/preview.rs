@@ -27,7 +27,7 @@ pub struct Preview {
     pub settings: Vec<Line>,
     /// What is sent, in which proportions; empty for a plain URL.
     pub mix: Mix,
-    /// What changes something on the server, where a workload file tells.
+    /// What changes something on the server, where a workload file says so.
     pub writes: Option<Writes>,
     /// Environment variables that it takes values from.
     pub environment: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Line {
     pub name: String,
     /// What holds, with its unit.
     pub value: String,
-    /// Who said so: `flag`, `environment`, `file` or `default`.
+    /// Where it comes from: `flag`, `environment`, `file` or `default`.
     pub origin: String,
 }
 

@@ -30,7 +30,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// How often the smallest visible effect would be seen.
 pub const POWER: f64 = 0.8;
 
-/// What can be said of B against A.
+/// The judgement of B against A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Word {
@@ -90,10 +90,10 @@ pub struct Effect {
     pub high: f64,
     /// The word for this figure alone.
     pub word: Word,
-    /// The smallest change beyond none that would have been told from none in [`POWER`] of such
+    /// The smallest change beyond none that would have been detected in [`POWER`] of such
     /// comparisons, as a ratio: 0.03 is 3 %.
     pub smallest_seen: f64,
-    /// Rounds that would tell a change of twice the margin from one of none; absent at margin 0, past
+    /// Rounds in which a change of twice the margin would be detected; absent at margin 0, past
     /// ten thousand, and when rounds were not what judged.
     pub rounds_needed: Option<u32>,
 }

@@ -27,7 +27,7 @@ use model::{ErrorClass, Nanos};
 
 pub use abort::{AbortRule, AbortWatch};
 pub use figures::{Endpoint, Figures};
-pub use judge::{FOR_A_COURSE, judge};
+pub use judge::{LEAST_FOR_STABILITY, judge};
 pub use parse::{ObjectiveError, parse};
 pub use preset::Preset;
 

@@ -17,8 +17,8 @@ pub const OTHERS: &str = "(others)";
 /// Bytes of a failed response that are kept.
 pub const SAMPLE_BYTES: usize = 4096;
 
-/// Tallies that so many endpoints need: those that count together share one.
-pub const fn told_apart(endpoints: usize) -> usize {
+/// How many tallies `endpoints` endpoints need: those that count together share one.
+pub const fn tallies_needed(endpoints: usize) -> usize {
     if endpoints > MOST_ENDPOINTS { MOST_ENDPOINTS + 1 } else { endpoints }
 }
 

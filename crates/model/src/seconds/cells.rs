@@ -4,7 +4,7 @@
 //! one, so that memory stays the same and only the grain grows.
 
 use super::MOST_SECONDS;
-use crate::interval::{EndpointTally, MOST_ENDPOINTS, OTHERS, told_apart};
+use crate::interval::{EndpointTally, MOST_ENDPOINTS, OTHERS, tallies_needed};
 use crate::plan::Mix;
 
 /// Cells kept at most, over all endpoints: 16 MiB.
@@ -60,7 +60,7 @@ impl Cells {
     pub(crate) fn of(mix: &Mix) -> Self {
         let mut names: Vec<String> =
             mix.endpoints.iter().take(MOST_ENDPOINTS).map(|plan| plan.name.clone()).collect();
-        if told_apart(mix.endpoints.len()) > names.len() {
+        if tallies_needed(mix.endpoints.len()) > names.len() {
             names.push(OTHERS.to_owned());
         }
         if names.len() < 2 {

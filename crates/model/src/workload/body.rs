@@ -35,7 +35,7 @@ pub struct Part {
     /// A file, sent as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The file name told to the server; the file's own unless given.
+    /// The file name that the server is given; the file's own unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// The part's media type.

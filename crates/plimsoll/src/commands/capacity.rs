@@ -15,7 +15,7 @@ use model::units::{MILLISECOND, SECOND, exact_duration};
 use model::{Arrivals, Arriving, LevelKind, Nanos, Ruling, Run};
 use verdict::capacity::{Asked, Ending, words};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
-use verdict::objective::FOR_A_COURSE;
+use verdict::objective::LEAST_FOR_STABILITY;
 
 use crate::args::{CapacityArgs, CapacityFormat};
 use crate::built_in_api::BuiltIn;
@@ -90,10 +90,10 @@ fn arrivals(input: &mut LoadInput, kind: LevelKind, default: Arrivals) -> Option
 fn asked(args: &CapacityArgs, input: &LoadInput, settings: &Settings) -> Result<Asked, Failure> {
     let flags = objectives::read("--slo", &args.slo)?;
     let asked = Asked::of(if flags.is_empty() { objectives::written(input)? } else { flags });
-    if asked.wants_a_course() && settings.hold_ns < FOR_A_COURSE {
+    if asked.asks_for_stability() && settings.hold_ns < LEAST_FOR_STABILITY {
         return usage(format!(
             "--slo stable: dips can be found from {} on: give --hold {0}, or a longer --budget",
-            exact_duration(FOR_A_COURSE)
+            exact_duration(LEAST_FOR_STABILITY)
         ));
     }
     Ok(asked)

@@ -36,7 +36,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let lock = locked(dir);
     let out = lock.as_ref().map(|_| dir.as_path());
     let code = deliver(&run, &args.print, out, |_| false)?;
-    let reported = objectives.tell(&run);
+    let reported = objectives.report(&run);
     Ok(if (lock.is_some() && reported) || code != 0 { code } else { 1 })
 }
 
@@ -129,7 +129,7 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
     }
     let written = files.is_some_and(|files| files.write(&sweep));
-    let reported = objectives.tell_sweep(&sweep);
+    let reported = objectives.report_sweep(&sweep);
     let code = verdict::exit_code_of_sweep(&sweep);
     Ok(if (written && reported) || code != 0 { code } else { 1 })
 }

@@ -106,7 +106,7 @@ fn carry_out(
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
     let code = deliver(&run, &args.print, made, tls::spoken_at)?;
-    let reported = objectives.tell(&run);
+    let reported = objectives.report(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;
     }

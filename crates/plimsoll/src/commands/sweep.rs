@@ -129,7 +129,7 @@ fn carry_out(
         output::print(&built_in.compare(&sweep));
     }
     output::print(&format!("report: {}\n", files.report().display()));
-    let reported = runner.objectives.tell_sweep(&sweep);
+    let reported = runner.objectives.report_sweep(&sweep);
     let code = end.exit_code(&sweep);
     Ok(if reported || code != 0 { code } else { COULD_NOT_RUN })
 }

@@ -77,7 +77,7 @@ impl Objectives {
     }
 
     /// Reports a run to CI systems; whether that could be done.
-    pub fn tell(&self, run: &Run) -> bool {
+    pub fn report(&self, run: &Run) -> bool {
         if let Some(Annotations::Github) = self.annotations {
             eprint!("{}", report::annotations::github(run));
         }
@@ -85,7 +85,7 @@ impl Objectives {
     }
 
     /// Reports a sweep that was judged to CI systems; whether that could be done.
-    pub fn tell_sweep(&self, sweep: &Sweep) -> bool {
+    pub fn report_sweep(&self, sweep: &Sweep) -> bool {
         let Some(holding) = holding(sweep) else { return true };
         if let Some(Annotations::Github) = self.annotations {
             eprint!("{}", report::annotations::github_of_sweep(sweep, &holding));

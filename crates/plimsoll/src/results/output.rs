@@ -61,7 +61,7 @@ pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
             let style = screen::style_of_stderr();
             let objectives = report::text::objectives::section(run, style).unwrap_or_default();
             let verdict = report::text::validity(&run.validity, style);
-            screen::tell_styled(&(objectives + &verdict), style);
+            screen::print_styled_to_stderr(&(objectives + &verdict), style);
             printed
         }
         Format::Json => print(&(json(run) + "\n")),

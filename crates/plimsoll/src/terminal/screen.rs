@@ -12,23 +12,23 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::quote::visible;
 use report::text::{SEQUENCES, Style};
 
-/// The standard library's macro with the same name, by way of [`tell`].
+/// The standard library's macro with the same name, by way of [`print_to_stderr`].
 macro_rules! eprintln {
-    ($($words:tt)*) => { $crate::terminal::screen::tell(&format!("{}\n", format_args!($($words)*))) };
+    ($($words:tt)*) => { $crate::terminal::screen::print_to_stderr(&format!("{}\n", format_args!($($words)*))) };
 }
 
-/// The standard library's macro with the same name, by way of [`tell`].
+/// The standard library's macro with the same name, by way of [`print_to_stderr`].
 macro_rules! eprint {
-    ($($words:tt)*) => { $crate::terminal::screen::tell(&format!($($words)*)) };
+    ($($words:tt)*) => { $crate::terminal::screen::print_to_stderr(&format!($($words)*)) };
 }
 
 /// Writes to standard error. A terminal that is gone is no reason to end a measurement.
-pub fn tell(text: &str) {
+pub fn print_to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(visible(text, &[]).as_bytes());
 }
 
 /// Writes text of `report` to standard error, in the colours that it was asked for in.
-pub fn tell_styled(text: &str, style: Style) {
+pub fn print_styled_to_stderr(text: &str, style: Style) {
     let _ = io::stderr().lock().write_all(visible(text, own(style)).as_bytes());
 }
 

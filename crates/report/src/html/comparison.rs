@@ -5,7 +5,7 @@ use verdict::comparison::Comparison;
 
 use super::{Section, Title, page, parts};
 use crate::comparison::{cells, chart, look};
-use crate::figure::told_apart;
+use crate::figure::distinct_names;
 
 /// What the page shows.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ const HEADING: usize = 24;
 /// The page of a comparison.
 pub fn comparison(compared: &Compared) -> String {
     let comparison = compared.comparison;
-    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), NAME);
+    let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), NAME);
     let name = format!("{b} against {a}");
     let lines = vec![format!("Judged by {}", comparison.by)];
     let mut sections = vec![
@@ -57,7 +57,7 @@ fn banner(comparison: &Comparison) -> Markup {
 }
 
 fn effects(comparison: &Comparison) -> Markup {
-    let [a, b] = told_apart(comparison.names.each_ref().map(String::as_str), HEADING);
+    let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), HEADING);
     let headers = ["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"];
     let rows = comparison.effects.iter().map(|e| cells(e).map(|cell| html! { (cell) }).into());
     html! {

@@ -8,7 +8,7 @@ use verdict::figures::times;
 
 use super::{column, field_names, fields, notes, paragraph};
 use crate::csv::{cell, csv};
-use crate::figure::{clean, level, rate, share, told_apart};
+use crate::figure::{clean, distinct_names, level, rate, share};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -60,7 +60,7 @@ pub(crate) fn figures(row: &DiffRow, of: usize) -> [String; 3] {
 /// The line above the header: each curve's name over its first column.
 fn names(names: [&str; 2], head: &str, style: Style) -> String {
     let mut line = String::new();
-    for ((start, _), name) in head.match_indices("QPS").zip(told_apart(names, NAME)) {
+    for ((start, _), name) in head.match_indices("QPS").zip(distinct_names(names, NAME)) {
         let start = start.saturating_sub(4);
         let used = line.width();
         line.push_str(&" ".repeat(start.saturating_sub(used)));

@@ -135,7 +135,7 @@ impl Kernel {
     pub(super) fn expect_readable(&mut self, id: EndId) {
         let now = self.now;
         let Some(end) = self.ends.get_mut(&id) else { return };
-        let something = !end.inbox.is_empty() || end.fin_came && !end.eof_told;
+        let something = !end.inbox.is_empty() || end.fin_came && !end.eof_seen;
         if something && end.stage == Stage::Open && end.receiving && !end.readable_ahead {
             end.readable_ahead = true;
             self.schedule(now, What::Readable(id));
@@ -153,10 +153,10 @@ impl Kernel {
         };
         if waiting == 0 {
             let end = self.ends.get_mut(&id)?;
-            if !end.fin_came || end.eof_told {
+            if !end.fin_came || end.eof_seen {
                 return None;
             }
-            end.eof_told = true;
+            end.eof_seen = true;
             return upcall(end, News::Eof);
         }
         let count = match self.conditions.cut {

@@ -105,7 +105,7 @@ pub(super) struct End {
     pub(super) outgoing: bool,
     pub(super) inbox: VecDeque<u8>,
     pub(super) fin_came: bool,
-    pub(super) eof_told: bool,
+    pub(super) eof_seen: bool,
     pub(super) receiving: bool,
     pub(super) readable_ahead: bool,
     /// Handed over by the handler, not taken by the kernel.
@@ -152,7 +152,7 @@ impl End {
             outgoing: false,
             inbox: VecDeque::new(),
             fin_came: false,
-            eof_told: false,
+            eof_seen: false,
             receiving: true,
             readable_ahead: false,
             unsent: VecDeque::new(),

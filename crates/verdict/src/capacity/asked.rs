@@ -39,8 +39,8 @@ impl Asked {
     }
 
     /// Whether the server's trend is asked for, which takes a hold of
-    /// [`objective::FOR_A_COURSE`].
-    pub fn wants_a_course(&self) -> bool {
+    /// [`objective::LEAST_FOR_STABILITY`].
+    pub fn asks_for_stability(&self) -> bool {
         self.0.iter().any(|asked| asked.goal == Goal::Stable)
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_course_is_left_to_the_hold() {
         let stable = asked(&["stable"]);
-        assert!(stable.wants_a_course());
+        assert!(stable.asks_for_stability());
         assert_eq!(outcomes(&stable, &open(), Purpose::Search), []);
         let unclear = named(&[("stable", Outcome::Unclear)]);
         assert_eq!(outcomes(&stable, &open(), Purpose::Hold), unclear);

@@ -18,7 +18,7 @@ use crate::validity;
 /// Share of the attempts that must succeed where no objective says so.
 pub const LEAST_SUCCESS: f64 = 0.99;
 /// Share of the requests due whose responses must arrive inside the window.
-pub const LEAST_ANSWERED: f64 = 0.99;
+pub const LEAST_RESPONDED: f64 = 0.99;
 /// Mean service time over that at rest from which on a server that took every connection is taken
 /// to queue inside the server.
 pub const QUEUED: f64 = 3.0;
@@ -103,13 +103,13 @@ fn answered(run: &Run) -> Option<Weighed> {
     // What is in flight at either end of the window does not cancel exactly.
     let seconds = run.totals.duration_ns as f64 / 1e9;
     let at_ends = 3.0 / (offered * seconds).max(1.0);
-    let least = LEAST_ANSWERED - at_ends;
+    let least = LEAST_RESPONDED - at_ends;
     let sent = offered > 0.0 && run.rates.achieved_per_s >= (least * offered).min(offered);
     let (value, kept) = match run.session_pace() {
-        Some(sessions) => (sessions.ended_ratio, sessions.reaches(LEAST_ANSWERED)),
+        Some(sessions) => (sessions.ended_ratio, sessions.reaches(LEAST_RESPONDED)),
         None => (value.min(1.0), value >= least),
     };
-    let margin = guard("answered", value, LEAST_ANSWERED, kept && sent);
+    let margin = guard("answered", value, LEAST_RESPONDED, kept && sent);
     Some(Weighed { margin, of: Of::Pace })
 }
 

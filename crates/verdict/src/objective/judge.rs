@@ -18,7 +18,7 @@ use crate::{Stability, blocks};
 /// A run shorter than this has too few blocks of a second.
 const SHORTEST: Nanos = 5 * SECOND;
 /// A window this long has a length in which dips can be found.
-pub const FOR_A_COURSE: Nanos = 11 * SECOND;
+pub const LEAST_FOR_STABILITY: Nanos = 11 * SECOND;
 /// Times the length of this run beyond which a longer one is not advised: the figure is as good as on
 /// the limit.
 const MOST_TIMES_LONGER: f64 = 100.0;
@@ -309,7 +309,7 @@ fn stable(run: &Run, empty: Judgement) -> Judgement {
         }
         Stability::TooShort => {
             let so_far_ns = run.totals.duration_ns;
-            let longer_ns = FOR_A_COURSE.saturating_sub(so_far_ns).max(SECOND);
+            let longer_ns = LEAST_FOR_STABILITY.saturating_sub(so_far_ns).max(SECOND);
             let longer_ns = longer_ns.div_ceil(SECOND) * SECOND;
             let why = format!(
                 "the window is too short to find dips; {}",
