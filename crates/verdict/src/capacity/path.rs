@@ -30,7 +30,7 @@ const MOST_SEARCHES: usize = 9;
 const BELOW_HOLD: [f64; 3] = [0.2, 0.1, 0.04];
 /// and a hold is at most at this share of the one that failed before it: a long run shows what a short
 /// step could not, and near the capacity even a long one may stay unclear.
-const STEP_BACK: [f64; 4] = [0.9, 0.8, 0.7, 0.6];
+const STEP_BACK: [f64; 4] = [0.85, 0.7, 0.55, 0.45];
 /// Holds at most: one, and one for each step back.
 const MOST_HOLDS: usize = 1 + STEP_BACK.len();
 /// Holds that the search leaves time for once a level held.
