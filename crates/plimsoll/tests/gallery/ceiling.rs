@@ -31,7 +31,7 @@ fn a_ceiling_is_measured_kept_and_reported() {
     let run = loaded(in_state(&format!("{line} --format json"), state.path())).run;
     let ceiling = run.generator.ceiling.expect("it was calibrated");
     assert!((0.0..0.5).contains(&ceiling.used_ratio), "{ceiling:?}");
-    let text = in_state(&line, state.path()).stdout;
+    let text = in_state(&format!("{line} --details"), state.path()).stdout;
     assert!(text.contains("of this generator's ceiling"), "{text}");
     // Another state folder knows nothing.
     let elsewhere = tempfile::tempdir().expect("a folder");
