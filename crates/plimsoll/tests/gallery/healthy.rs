@@ -71,7 +71,8 @@ fn one_slow_user() {
 #[test]
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn dynamic_bodies() {
-    let dynamic = Behaviour { bodies: Bodies::Dynamic, ..responses_in(2) };
+    // Slow enough for the scripted server, a thread for each connection, to leave the generator its processor.
+    let dynamic = Behaviour { bodies: Bodies::Dynamic, ..responses_in(5) };
     well("bodies that differ, closed", dynamic.clone(), "-c 20");
     well("bodies that differ, open", dynamic, "-c 20 -R 500");
 }
