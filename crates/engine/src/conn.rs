@@ -46,8 +46,8 @@ pub(crate) struct Conn {
     pub(crate) wants: Wants,
     /// Its user is in the middle of a session, and goes on without an arrival.
     pub(crate) in_session: bool,
-    /// Whether bytes were copied to the net since it was opened, so that some may still be there.
-    pub(crate) copied: bool,
+    /// Whether bytes sent earlier may still be with the net: they were copied, or many.
+    pub(crate) unconfirmed: bool,
     /// Whether `arrival` is kept.
     has_arrival: bool,
     /// Whether an attempt failed and none has had a response since. Only then is the last cache line
@@ -103,7 +103,7 @@ impl Conn {
             state: ConnState::Closed,
             wants: Wants::Nothing,
             in_session: false,
-            copied: false,
+            unconfirmed: false,
             has_arrival: false,
             troubled: false,
             had_response: false,

@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, SocketFlags};
 use crate::conns::Conns;
 use crate::driver::Options;
 use crate::linger::Lingering;
-use batch::Batch;
+use batch::{Batch, LEAST_READ};
 
 use crate::{
     BlobId, Close, ConnId, Event, Failure, Handed, Handler, Net, Operation, Route, Taken, clock,
@@ -73,9 +73,13 @@ struct Conn {
     /// The peer's end has been reported.
     eof: bool,
     failure: Option<Failure>,
+    /// A blob that the kernel has not taken whole, from this byte on; `out` comes behind it.
+    lent: Option<(BlobId, usize)>,
     /// Bytes the kernel has not taken, from `written` on.
     out: Vec<u8>,
     written: usize,
+    /// Its last read filled its part of a batch's buffer: it is read alone.
+    long: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,8 +130,10 @@ impl Epoll {
             want_drained: false,
             eof: false,
             failure: None,
+            lent: None,
             out: Vec::new(),
             written: 0,
+            long: false,
         };
         let id = self.conns.insert(conn);
         let flags = epoll::EventFlags::IN
@@ -229,6 +235,7 @@ impl Epoll {
 
     fn receive<P: Handler<Self>>(&mut self, id: ConnId, to_the_end: bool, handler: &mut P) {
         let mut buffer = std::mem::take(&mut self.buffer);
+        let mut total = 0;
         for turn in 0.. {
             let Some(conn) = self.conns.get_mut(id) else { break };
             if turn == READS_A_TURN {
@@ -249,6 +256,8 @@ impl Epoll {
                 Err(Errno::AGAIN) => break,
                 Err(error) => Err(error),
             };
+            total += outcome.map_or(0, <[u8]>::len);
+            conn.long = total >= LEAST_READ;
             self.took();
             // A short read has emptied the socket: the next bytes make a new edge.
             let emptied = outcome.is_ok_and(|bytes| bytes.len() < buffer.len());
@@ -299,7 +308,7 @@ impl Epoll {
                 self.deliver_failure(id, failure, handler);
                 continue;
             }
-            if conn.want_drained && conn.out.is_empty() {
+            if conn.want_drained && conn.is_drained() {
                 self.writable(id, handler);
             }
             self.receive(id, true, handler);
@@ -379,7 +388,7 @@ impl Net for Epoll {
     fn want_drained(&mut self, id: ConnId) {
         if let Some(conn) = self.conns.get_mut(id) {
             conn.want_drained = true;
-            if conn.out.is_empty() {
+            if conn.is_drained() {
                 self.ready.push(id);
             }
         }
@@ -387,7 +396,9 @@ impl Net for Epoll {
 
     /// Excludes small sends that wait for the end of their batch: 64 KiB at most.
     fn backlog(&self, conn: ConnId) -> usize {
-        self.conns.get(conn).map_or(0, |conn| conn.out.len() - conn.written)
+        let Some(conn) = self.conns.get(conn) else { return 0 };
+        let lent = conn.lent.map_or(0, |(blob, at)| self.blobs[blob.0 as usize].len() - at);
+        lent + conn.out.len() - conn.written
     }
 
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {
@@ -407,7 +418,7 @@ impl Net for Epoll {
             if how == Close::Passive {
                 self.lingering.add_open(clock::now(), id);
                 self.ready.push(id);
-            } else if conn.out.is_empty() {
+            } else if conn.is_drained() {
                 self.end_flushed(id);
             }
             return;

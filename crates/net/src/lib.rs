@@ -35,6 +35,9 @@ pub struct ConnId {
     pub generation: u32,
 }
 
+/// Blobs up to this length are sent without waiting for success: an idle socket takes them whole.
+pub const SHORT_BLOB: usize = 4096;
+
 /// Bytes that were handed to a net once, to be sent many times without copying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlobId(pub u32);
@@ -161,9 +164,10 @@ pub trait Net {
     /// Keeps bytes for [`Net::send_blob`] for as long as the net lives.
     fn blob(&mut self, bytes: &[u8]) -> BlobId;
 
-    /// Sends a blob without copying and without reporting success. The caller promises that
-    /// everything sent earlier on the connection has been taken by the kernel (say, because it has
-    /// had its response); otherwise bytes could overtake each other.
+    /// Sends a blob without copying. The caller promises that everything sent earlier on the connection
+    /// has been taken by the kernel; otherwise bytes could overtake each other. Short blobs
+    /// ([`SHORT_BLOB`]) have been once they had their response; of longer ones, which count in
+    /// [`Net::backlog`], some may still be on its way then.
     fn send_blob(&mut self, conn: ConnId, blob: BlobId);
 
     /// Sends bytes, in order; what the kernel does not take at once is copied and sent later. The
@@ -174,7 +178,7 @@ pub trait Net {
     /// empty now.
     fn want_drained(&mut self, conn: ConnId);
 
-    /// Bytes handed to [`Net::send`] that the kernel has not taken yet.
+    /// Bytes handed to [`Net::send`], and of long blobs, that the kernel has not taken yet.
     fn backlog(&self, conn: ConnId) -> usize;
 
     /// Stops or resumes receiving: pressure back on a peer that sends faster than it reads. A few

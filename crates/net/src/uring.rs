@@ -1,12 +1,14 @@
 //! The net on io_uring: one ring per thread (single issuer, deferred task run), connections
 //! registered as fixed files, one multishot receive a connection into a ring of provided buffers,
-//! sends queued and submitted with the next wait. A request costs a share of one syscall.
+//! sends queued and submitted with the next wait. A request costs a share of one syscall. Connections
+//! with long responses are polled and read (`read`).
 
 mod buffers;
 mod complete;
 mod entry;
 mod output;
 mod poll;
+mod read;
 mod teardown;
 
 use std::io;
@@ -21,10 +23,11 @@ use socket2::SockAddr;
 use self::buffers::Buffers;
 use self::entry::{Handle, Op, send_entry, tag};
 use self::output::Output;
+use self::read::{Long, Reads};
 use crate::conns::Conns;
 use crate::driver::Options;
 use crate::linger::Lingering;
-use crate::{BlobId, Close, ConnId, Handed, Net, Route, Taken, clock, socket};
+use crate::{BlobId, Close, ConnId, Handed, Net, Route, SHORT_BLOB, Taken, clock, socket};
 
 /// Submissions queued at most before they are handed over. Few, so that their ring stays in the
 /// processor's nearest cache.
@@ -67,6 +70,7 @@ pub struct Uring {
     handed: Handed,
     /// Output is being submitted.
     submitting: bool,
+    reads: Reads,
     lingering: Lingering,
     /// Connections that are gone, with their slots. Neither slot nor descriptor is used again before
     /// everything queued for them has been submitted, or it would reach their successors.
@@ -79,8 +83,9 @@ struct Conn {
     token: u32,
     state: ConnState,
     fixed: bool,
-    /// A multishot receive is armed.
-    armed: bool,
+    /// What the kernel has been asked to report incoming bytes by: a multishot receive or a poll.
+    armed: Option<Op>,
+    long: Long,
     receiving: bool,
     want_drained: bool,
     /// The peer's end has been reported.
@@ -137,6 +142,7 @@ impl Uring {
             looked: 0,
             handed: Handed::default(),
             submitting: false,
+            reads: Reads::default(),
             lingering: Lingering::default(),
             gone: Vec::new(),
         };
@@ -190,7 +196,8 @@ impl Uring {
             token,
             state,
             fixed,
-            armed: false,
+            armed: None,
+            long: Long::default(),
             receiving: true,
             want_drained: false,
             eof: false,
@@ -215,15 +222,19 @@ impl Uring {
     fn arm_receive(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let idle = matches!(conn.state, ConnState::Connecting | ConnState::Zombie);
-        if conn.armed || !conn.receiving || conn.eof || idle {
+        if conn.armed.is_some() || !conn.receiving || conn.eof || idle {
             return;
         }
-        conn.armed = true;
-        let entry = conn.handle(id).entry(
-            |fd| opcode::RecvMulti::new(fd, buffers::GROUP).build(),
-            |fd| opcode::RecvMulti::new(fd, buffers::GROUP).build(),
-        );
-        self.push(&entry.user_data(tag(Op::Receive, id)));
+        let (op, handle) = (conn.long.receives_by(), conn.handle(id));
+        conn.armed = Some(op);
+        let entry = match op {
+            Op::Readable => read::poll_entry(handle),
+            _ => handle.entry(
+                |fd| opcode::RecvMulti::new(fd, buffers::GROUP).build(),
+                |fd| opcode::RecvMulti::new(fd, buffers::GROUP).build(),
+            ),
+        };
+        self.push(&entry.user_data(tag(op, id)));
     }
 
     /// Stops the kernel's use of a connection and lets it go, now or once its buffer is free.
@@ -233,9 +244,10 @@ impl Uring {
         if reset {
             socket::reset_on_close(fd);
         }
-        if conn.armed || conn.state == ConnState::Connecting || conn.output_in_flight() {
+        let polled = conn.armed == Some(Op::Readable);
+        if conn.armed.is_some() || conn.state == ConnState::Connecting || conn.output_in_flight() {
             // The request in the kernel holds the socket open: end it, or no FIN or RST goes out.
-            if reset || conn.state == ConnState::Connecting {
+            if reset || polled || conn.state == ConnState::Connecting {
                 self.cancel(id);
             } else {
                 socket::shutdown(fd, true);
@@ -270,11 +282,14 @@ impl Uring {
     }
 
     fn cancel(&mut self, id: ConnId) {
-        for op in [Op::Receive, Op::Connect, Op::Send] {
-            let entry = opcode::AsyncCancel::new(tag(op, id)).build();
-            let done = tag(Op::Cancel, id);
-            self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(done));
+        for op in [Op::Receive, Op::Readable, Op::Connect, Op::Send] {
+            self.cancel_one(op, id);
         }
+    }
+
+    fn cancel_one(&mut self, op: Op, id: ConnId) {
+        let entry = opcode::AsyncCancel::new(tag(op, id)).build();
+        self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::Cancel, id)));
     }
 
     fn address(&mut self, to: SocketAddr) -> *const SockAddr {
@@ -378,11 +393,8 @@ impl Net for Uring {
     fn send_blob(&mut self, id: ConnId, blob: BlobId) {
         let Some(conn) = self.conns.get(id) else { return };
         let bytes = &self.blobs[blob.0 as usize];
-        if bytes.len() > entry::MOST_AT_ONCE {
-            let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
-            self.send(id, &bytes);
-            self.blobs[blob.0 as usize] = bytes;
-            return;
+        if bytes.len() > SHORT_BLOB {
+            return self.lend(id, blob);
         }
         let entry = send_entry(conn.handle(id), bytes);
         self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::SendBlob, id)));
@@ -416,9 +428,8 @@ impl Net for Uring {
         conn.receiving = receiving;
         if receiving {
             self.arm_receive(id);
-        } else if conn.armed {
-            let entry = opcode::AsyncCancel::new(tag(Op::Receive, id)).build();
-            self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::Cancel, id)));
+        } else if let Some(op) = conn.armed {
+            self.cancel_one(op, id);
         }
     }
 
@@ -427,7 +438,7 @@ impl Net for Uring {
         if conn.state == ConnState::Zombie {
             return;
         }
-        let armed = conn.armed;
+        let armed = conn.armed.is_some();
         match how {
             Close::Flush if conn.state == ConnState::Open => {
                 (conn.state, conn.receiving) = (ConnState::Flushing, true);

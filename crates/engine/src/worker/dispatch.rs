@@ -211,7 +211,7 @@ impl Worker {
         let began = self.run.now(net);
         let conn = &mut self.conns[j];
         conn.began = began;
-        (conn.in_flight, conn.head, conn.copied) = (0, 0, false);
+        (conn.in_flight, conn.head, conn.unconfirmed) = (0, 0, false);
         match net.connect(j, &route) {
             Ok(id) => {
                 conn.id = id;

@@ -1,13 +1,9 @@
 //! Output: requests as the source made them, lent, copied or encrypted, to the net.
 
-use net::{BlobId, Net};
+use net::{BlobId, Net, SHORT_BLOB};
 use traffic::{Part, Payload, Requests, Source};
 
 use crate::conn::Conn;
-
-/// Requests up to this length are sent without reporting success. An idle socket takes them whole;
-/// a longer one could still be on its way when an early response lets the next one follow.
-const BLOB_BYTES: usize = 4096;
 
 /// The requests that never change, and the buffers that all others go through.
 #[derive(Debug)]
@@ -41,10 +37,9 @@ impl Outgoing {
         }
     }
 
-    /// Lends to the net those requests that never change and are short. Call only if each is sent alone
-    /// and without TLS.
+    /// Lends to the net those requests that never change. Call only if each is sent alone and without TLS.
     pub(super) fn lend<N: Net>(&mut self, net: &mut N) {
-        for fixed in self.fixed.iter_mut().filter(|fixed| fixed.bytes.len() <= BLOB_BYTES) {
+        for fixed in &mut self.fixed {
             fixed.blob = Some(net.blob(&fixed.bytes));
         }
     }
@@ -63,7 +58,9 @@ impl Outgoing {
             let Lent { bytes, blob } = &fixed[*index as usize];
             match blob {
                 // Nothing else is under way on the connection: what went before has its response.
-                Some(blob) if !conn.copied || net.backlog(conn.id) == 0 => {
+                Some(blob) if !conn.unconfirmed || net.backlog(conn.id) == 0 => {
+                    // A response may come before the whole of a long request has left.
+                    conn.unconfirmed = bytes.len() > SHORT_BLOB;
                     net.send_blob(conn.id, *blob);
                     bytes.len() as u64
                 }
@@ -117,7 +114,7 @@ fn gather(requests: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Ve
 /// handed over.
 #[inline]
 fn send<N: Net>(net: &mut N, conn: &mut Conn, bytes: &[u8], cipher: &mut Vec<u8>) -> u64 {
-    conn.copied = true;
+    conn.unconfirmed = true;
     let Some(session) = &mut conn.tls else {
         net.send(conn.id, bytes);
         return bytes.len() as u64;

@@ -14,7 +14,7 @@ use crate::{BlobId, ConnId, Handed, Handler, clock};
 /// Connections taken together at most. Each is served a little later for all others in its batch.
 const TOGETHER: usize = 16;
 /// Room for at least one read; a read that fills it is followed by another.
-const LEAST_READ: usize = READ_BYTES / 4;
+pub(super) const LEAST_READ: usize = READ_BYTES / 4;
 /// Larger pieces are written at once.
 const SMALL: usize = 4096;
 
@@ -66,7 +66,8 @@ impl Conn {
             && self.state == ConnState::Open
             && self.receiving
             && !self.want_drained
-            && self.out.is_empty()
+            && self.is_drained()
+            && !self.long
             && self.failure.is_none()
             && !self.eof
     }
@@ -89,6 +90,9 @@ impl Epoll {
             if self.deliver(id, bytes, handler) && full {
                 // Its other bytes cause no further edge.
                 self.ready.push(id);
+                if let Some(conn) = self.conns.get_mut(id) {
+                    conn.long = true;
+                }
             }
         }
         self.batch.open = false;
@@ -173,11 +177,5 @@ impl Epoll {
         }
         bytes.clear();
         (self.batch.sends, self.batch.bytes) = (sends, bytes);
-    }
-
-    pub(super) fn write_blob(&mut self, id: ConnId, blob: BlobId) {
-        let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
-        self.write(id, &bytes);
-        self.blobs[blob.0 as usize] = bytes;
     }
 }

@@ -1,27 +1,61 @@
 //! Writes: bytes that the kernel does not take at once wait in the connection.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-use super::{ConnState, Epoll, READ_BYTES, failure};
-use crate::{ConnId, Event, Handler, Operation, clock, socket};
+use super::{Conn, ConnState, Epoll, READ_BYTES, failure};
+use crate::{BlobId, ConnId, Event, Handler, Operation, clock, socket};
+
+impl Conn {
+    /// Whether the kernel has taken everything.
+    pub(super) fn is_drained(&self) -> bool {
+        self.lent.is_none() && self.out.is_empty()
+    }
+}
+
+/// Sends as much as the kernel takes now.
+fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    let mut taken = 0;
+    while taken < bytes.len() {
+        match rustix::net::send(fd, &bytes[taken..], SendFlags::NOSIGNAL) {
+            Ok(n) => taken += n,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(taken)
+}
 
 impl Epoll {
     /// Writes what waits; true when nothing waits any more.
     pub(super) fn flush(&mut self, id: ConnId) -> bool {
         let Some(conn) = self.conns.get_mut(id) else { return true };
-        while conn.written < conn.out.len() {
-            match rustix::net::send(&conn.fd, &conn.out[conn.written..], SendFlags::NOSIGNAL) {
-                Ok(n) => conn.written += n,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return false,
+        if let Some((blob, at)) = conn.lent {
+            let rest = &self.blobs[blob.0 as usize][at..];
+            match send(&conn.fd, rest) {
+                Ok(n) if n == rest.len() => conn.lent = None,
+                Ok(n) => {
+                    conn.lent = Some((blob, at + n));
+                    return false;
+                }
                 Err(error) => {
                     self.fail(id, failure(Operation::Send, error));
                     return false;
                 }
             }
+        }
+        match send(&conn.fd, &conn.out[conn.written..]) {
+            Ok(n) => conn.written += n,
+            Err(error) => {
+                self.fail(id, failure(Operation::Send, error));
+                return false;
+            }
+        }
+        if conn.written < conn.out.len() {
+            return false;
         }
         conn.out.clear();
         conn.written = 0;
@@ -32,25 +66,45 @@ impl Epoll {
     }
 
     pub(super) fn write(&mut self, id: ConnId, bytes: &[u8]) {
-        let Some(conn) = self.conns.get_mut(id) else { return };
-        if conn.failure.is_some() || conn.state == ConnState::Closing {
-            return;
+        if let Some(taken) = self.write_at_once(id, bytes)
+            && let Some(conn) = self.conns.get_mut(id)
+        {
+            conn.out.extend_from_slice(&bytes[taken..]);
         }
-        let mut taken = 0;
-        if conn.out.is_empty() {
-            loop {
-                match rustix::net::send(&conn.fd, &bytes[taken..], SendFlags::NOSIGNAL) {
-                    Ok(n) => taken += n,
-                    Err(Errno::INTR) => continue,
-                    Err(Errno::AGAIN) => break,
-                    Err(error) => return self.fail(id, failure(Operation::Send, error)),
-                }
-                if taken == bytes.len() {
-                    return;
-                }
+    }
+
+    /// Writes a blob; what the kernel does not take stays lent.
+    pub(super) fn write_blob(&mut self, id: ConnId, blob: BlobId) {
+        let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
+        if let Some(taken) = self.write_at_once(id, &bytes)
+            && taken < bytes.len()
+            && let Some(conn) = self.conns.get_mut(id)
+        {
+            match conn.is_drained() {
+                true => conn.lent = Some((blob, taken)),
+                false => conn.out.extend_from_slice(&bytes),
             }
         }
-        conn.out.extend_from_slice(&bytes[taken..]);
+        self.blobs[blob.0 as usize] = bytes;
+    }
+
+    /// Writes what the kernel takes now, unless other bytes come before. Returns how much that was; nothing
+    /// where nothing is to be written any more.
+    fn write_at_once(&mut self, id: ConnId, bytes: &[u8]) -> Option<usize> {
+        let conn = self.conns.get(id)?;
+        if conn.failure.is_some() || conn.state == ConnState::Closing {
+            return None;
+        }
+        if !conn.is_drained() {
+            return Some(0);
+        }
+        match send(&conn.fd, bytes) {
+            Ok(taken) => Some(taken),
+            Err(error) => {
+                self.fail(id, failure(Operation::Send, error));
+                None
+            }
+        }
     }
 
     pub(super) fn end_flushed(&mut self, id: ConnId) {
@@ -64,7 +118,7 @@ impl Epoll {
 
     pub(super) fn writable<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
-        if conn.out.is_empty() && !conn.want_drained {
+        if conn.is_drained() && !conn.want_drained {
             return;
         }
         if !self.flush(id) {

@@ -15,7 +15,7 @@ use io_uring::types::BufRingEntry;
 /// The one buffer group of a ring.
 pub(super) const GROUP: u16 = 0;
 /// Bytes in one buffer. Pages of a buffer that no response reaches are never touched.
-const BUFFER_BYTES: usize = 8 * 1024;
+pub(super) const BUFFER_BYTES: usize = 16 * 1024;
 /// From one buffer to the next. A power of two would put the first lines of all buffers, the only
 /// ones that short responses fill, into the same few sets of the processor's caches.
 const STRIDE: usize = BUFFER_BYTES + 192;

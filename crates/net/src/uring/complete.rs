@@ -39,6 +39,7 @@ impl Uring {
             }
         }
         self.completions = batch;
+        self.read_all(handler);
     }
 
     #[inline]
@@ -47,6 +48,7 @@ impl Uring {
         let (result, flags) = (entry.result(), entry.flags());
         match op {
             op if op == Op::Receive as u8 => self.received(id, result, flags, handler),
+            op if op == Op::Readable as u8 => self.readable(id, result, flags),
             op if op == Op::Try as u8 => self.refused(id, result, handler),
             op if op == Op::Send as u8 => self.sent(id, result, handler),
             op if op == Op::SendBlob as u8 => self.blob_failed(id, result, handler),
@@ -59,7 +61,9 @@ impl Uring {
     fn received<P: Handler<Self>>(&mut self, id: ConnId, result: i32, flags: u32, handler: &mut P) {
         let buffer = cqueue::buffer_select(flags);
         if let Some(conn) = self.conns.get_mut(id) {
-            conn.armed = cqueue::more(flags);
+            if !cqueue::more(flags) {
+                conn.armed = None;
+            }
             let (token, delivering) = (conn.token, conn.state == ConnState::Open);
             match (result, buffer) {
                 (1.., Some(index)) => {
@@ -69,12 +73,10 @@ impl Uring {
                         let bytes = unsafe { self.buffers.lend(index, result as usize) };
                         handler.event(self, token, Event::Received(bytes));
                     }
+                    self.note_length(id, result as usize);
                     self.arm_receive(id);
                 }
-                (0, _) if delivering => {
-                    conn.eof = true;
-                    handler.event(self, token, Event::Eof);
-                }
+                (0, _) if delivering => self.ended(id, token, handler),
                 (0, _) => self.peer_closed(id),
                 // No buffer was free, or receiving was paused: neither is the connection's end.
                 _ if matches!(-result, libc::ENOBUFS | libc::ECANCELED | libc::EINTR) => {
@@ -156,7 +158,7 @@ impl Uring {
     pub(super) fn end_flushed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
         socket::shutdown(conn.fd.as_raw_fd(), false);
-        if conn.armed {
+        if conn.armed.is_some() {
             self.lingering.add_closed(clock::now(), id);
         } else {
             // The peer may have closed already, and nothing would report it.
@@ -164,7 +166,14 @@ impl Uring {
         }
     }
 
-    fn peer_closed(&mut self, id: ConnId) {
+    /// The peer of an open connection sends no more.
+    pub(super) fn ended<P: Handler<Self>>(&mut self, id: ConnId, token: u32, handler: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        conn.eof = true;
+        handler.event(self, token, Event::Eof);
+    }
+
+    pub(super) fn peer_closed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
         if conn.state == ConnState::Flushing && conn.backlog(self.settled) == 0 {
             self.release(id, false);

@@ -17,6 +17,8 @@ pub(super) enum Op {
     SendBlob,
     Accept,
     Cancel,
+    /// A poll for bytes to be read by `recv`.
+    Readable,
 }
 
 /// Sends bytes; the kernel itself completes a send that found the socket full.

@@ -8,9 +8,9 @@
 
 use io_uring::squeue::Flags;
 
-use super::entry::{Op, send_entry, tag, try_entry};
+use super::entry::{MOST_AT_ONCE, Op, send_entry, tag, try_entry};
 use super::{Conn, ConnState, Uring};
-use crate::{ConnId, Event, Handler, Operation};
+use crate::{BlobId, ConnId, Event, Handler, Net, Operation};
 
 /// Send buffers larger than this are given back once they are empty.
 const KEPT_BUFFER: usize = 64 * 1024;
@@ -38,6 +38,8 @@ enum Stage {
     Tried(u64),
     /// The kernel sends it, and completes when it has.
     InFlight,
+    /// The kernel sends a blob of this length, and completes when it has. Nothing else is `sending`.
+    Lent(BlobId, usize),
 }
 
 impl Output {
@@ -48,9 +50,9 @@ impl Output {
         !std::mem::replace(&mut self.queued, true)
     }
 
-    /// Whether the kernel reads the buffer after its submission.
+    /// Whether the kernel reads the buffer, or a blob, after its submission.
     pub(super) fn in_flight(&self) -> bool {
-        self.stage == Stage::InFlight
+        matches!(self.stage, Stage::InFlight | Stage::Lent(..))
     }
 
     /// Updates output that was tried in a round up to `settled`: it was taken.
@@ -65,7 +67,15 @@ impl Output {
     fn left(&self, settled: u64) -> usize {
         let taken = matches!(self.stage, Stage::Tried(round) if round <= settled);
         let sending = if taken { 0 } else { self.sending.len() - self.sent };
-        sending + self.next.len()
+        let lent = if let Stage::Lent(_, bytes) = self.stage { bytes } else { 0 };
+        sending + lent + self.next.len()
+    }
+
+    /// Keeps what the kernel has not taken of a blob, which is next to nothing ever.
+    fn copy_rest(&mut self, rest: &[u8]) {
+        self.sending.clear();
+        self.sending.extend_from_slice(rest);
+        self.sent = 0;
     }
 
     /// Makes what is next current, if all of the current is gone.
@@ -105,6 +115,25 @@ impl Uring {
         self.submitting = false;
     }
 
+    /// Sends a long blob from where it lies, if nothing else is on its way; a copy of it otherwise.
+    pub(super) fn lend(&mut self, id: ConnId, blob: BlobId) {
+        let (settled, bytes) = (self.settled, &self.blobs[blob.0 as usize]);
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let handle = conn.handle(id);
+        let open = conn.state == ConnState::Open;
+        let output = conn.output.get_or_insert_default();
+        output.settle(settled);
+        let idle = output.stage == Stage::Idle && output.left(settled) == 0;
+        if open && idle && bytes.len() <= MOST_AT_ONCE {
+            output.stage = Stage::Lent(blob, bytes.len());
+            let entry = send_entry(handle, bytes);
+            return self.push(&entry.user_data(tag(Op::Send, id)));
+        }
+        let bytes = std::mem::take(&mut self.blobs[blob.0 as usize]);
+        self.send(id, &bytes);
+        self.blobs[blob.0 as usize] = bytes;
+    }
+
     /// Submits the output of a connection, unless some is in flight already; it then follows. False if
     /// that is not known.
     fn submit_output(&mut self, id: ConnId) -> bool {
@@ -115,7 +144,7 @@ impl Uring {
         output.settle(settled);
         match output.stage {
             Stage::Tried(_) => return false,
-            Stage::InFlight => output.queued = false,
+            Stage::InFlight | Stage::Lent(..) => output.queued = false,
             Stage::Idle => {
                 output.queued = false;
                 output.advance();
@@ -155,14 +184,18 @@ impl Uring {
     pub(super) fn sent<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let Some(output) = conn.output.as_deref_mut() else { return };
-        output.stage = Stage::Idle;
+        let stage = std::mem::take(&mut output.stage);
         if conn.state == ConnState::Zombie {
             return self.retire(id);
         }
         if lasting(result) {
             return self.broke(id, Operation::Send, -result, handler);
         }
-        output.sent += result.max(0) as usize;
+        let taken = result.max(0) as usize;
+        match stage {
+            Stage::Lent(blob, _) => output.copy_rest(&self.blobs[blob.0 as usize][taken..]),
+            _ => output.sent += taken,
+        }
         if output.left(self.settled) == 0 {
             return self.empty(id, handler);
         }

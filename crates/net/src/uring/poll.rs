@@ -14,7 +14,7 @@ impl Driver for Uring {
         handler: &mut P,
     ) -> io::Result<()> {
         // Handlers of these events may make something due before `until`.
-        let until = if self.ready.is_empty() { until } else { 0 };
+        let until = if self.ready.is_empty() && self.reads.none() { until } else { 0 };
         self.deliver_ready(handler);
         let now = clock::now();
         self.handed_at(now);

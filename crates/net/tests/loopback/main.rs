@@ -4,10 +4,12 @@
 //! * `bytes`: large bodies both ways, pressure back on the sender, order.
 //! * `ends`: the ways a connection ends, as the peer sees them.
 //! * `edge`: when bytes left and arrived; the end of a net with much under way.
+//! * `lengths`: long and short ones in turns, in either direction.
 //! * `many`: short connections one after the other, and thousands at once.
 
 mod bytes;
 mod edge;
 mod ends;
 mod harness;
+mod lengths;
 mod many;

@@ -155,7 +155,8 @@ fn a_busy_neighbour() {
 #[ignore = "measures; `cargo xtask truth gallery` runs it"]
 fn doubt_is_reported_in_the_text_too() {
     let (_alone, server) = (alone(), server());
-    let ended = plimsoll(&format!("run -q --details -c 4 -d 500ms {}", url(&server, "/status/503")));
+    let ended =
+        plimsoll(&format!("run -q --details -c 4 -d 500ms {}", url(&server, "/status/503")));
     assert_eq!(ended.code, 98);
     for needle in ["INVALID: do not quote these figures", "fast_errors", "shared_cores"] {
         assert!(ended.stdout.contains(needle), "{needle}: {}", ended.stdout);
