@@ -82,6 +82,20 @@ pub fn require(name: &str) -> Result<PathBuf> {
     program(name).with_context(|| format!("`{name}` is not installed"))
 }
 
+/// The program of a crate of this name and version from the registry: built the first time, and kept beside what
+/// cargo builds.
+pub fn install(name: &str, version: &str) -> Result<PathBuf> {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let folder = root().join(target).join("installed").join(format!("{name}-{version}"));
+    let program = folder.join("bin").join(name);
+    if !program.is_file() {
+        let mut cargo = cargo("install");
+        cargo.args(["--quiet", "--version", version, "--root"]).arg(&folder);
+        run(cargo.arg(name))?;
+    }
+    Ok(program)
+}
+
 /// Runs `cargo build ...` and returns the path of the one program that it built.
 pub fn build(arguments: &[&str]) -> Result<PathBuf> {
     println!("$ cargo build --locked {}", arguments.join(" "));

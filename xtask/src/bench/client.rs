@@ -41,6 +41,13 @@ impl<'s> Client<'s> {
         client
     }
 
+    /// shb, which waits up to 500 us for a batch of responses.
+    pub fn shb(program: &Path, connections: u32, server: &'s Server) -> Self {
+        let mut command = vec![program.into()];
+        command.extend(words(&format!("-t 1 -c {connections} -z {SECONDS}s {}", server.url)));
+        Client::of_another(format!("shb -c{connections}"), command, server)
+    }
+
     /// ab without `-k`: a connection for every request.
     pub fn ab(connections: u32, server: &'s Server) -> Self {
         // The time limit implies a limit of 50,000 requests unless another one follows it.
@@ -107,6 +114,17 @@ impl<'s> Client<'s> {
         let mut command = vec![binary.into()];
         command.extend(words(&format!("run --quiet --format json -d{SECONDS}s {line}")));
         Client { name, cores: CORE, command, reports: true, server }
+    }
+
+    /// Asks for another page of its server.
+    pub fn page(mut self, page: &str) -> Self {
+        for word in &mut self.command {
+            if *word == *self.server.url {
+                *word = self.server.url.replace("/healthz", page).into();
+            }
+        }
+        self.name.push_str(page);
+        self
     }
 
     /// Runs on these cores instead.

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::golang::Go;
 use crate::needs::{self, AB, GO, NGINX, Need, OPENSSL, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, instructions, open, scale, traffic};
+use cases::{closed, instructions, open, scale, sizes, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -32,6 +32,8 @@ use server::Server;
 
 /// The version of k6 that is measured against.
 const K6: &str = "go.k6.io/k6@v1.8.1";
+/// The version of shb that is measured against.
+const SHB: &str = "0.6.0";
 
 type Measure = fn(&Bench) -> Result<Vec<Row>>;
 
@@ -66,6 +68,15 @@ const CASES: &[Case] = &[
         closed::keepalive,
     ),
     case("nginx", "closed loop against wrk, nginx", &[NGINX, WRK], closed::nginx),
+    case("shb", "closed loop over io_uring against shb, own server", &[], sizes::short),
+    case(
+        "long-responses",
+        "responses of 10 kB to 1 MB against wrk and shb, nginx",
+        &[NGINX, WRK],
+        sizes::responses,
+    ),
+    case("long-requests", "requests of 100 kB against wrk, nginx", &[NGINX, WRK], sizes::requests),
+    case("shb-tls", "TLS 1.3 against shb, nginx", &[NGINX, OPENSSL], sizes::tls),
     case("tls", "closed loop over TLS 1.3 against wrk, nginx", &[NGINX, WRK, OPENSSL], closed::tls),
     case("scripts", "the same wrk scripts against wrk, own server", &[WRK], closed::scripts),
     case(
@@ -105,6 +116,7 @@ pub struct Bench {
     seconds: u32,
     plimsoll: OnceCell<PathBuf>,
     bare_loop: OnceCell<PathBuf>,
+    shb: OnceCell<PathBuf>,
 }
 
 impl Bench {
@@ -145,6 +157,14 @@ impl Bench {
     /// k6 with the script in `file`.
     fn k6<'s>(&self, file: &Path, users: u32, server: &'s Server) -> Result<Client<'s>> {
         Ok(Client::k6(&Go::find()?.install(K6)?, file, users, server))
+    }
+
+    /// shb, built the first time and kept beside what cargo builds.
+    fn shb<'s>(&self, connections: u32, server: &'s Server) -> Result<Client<'s>> {
+        if self.shb.get().is_none() {
+            self.shb.set(repo::install("shb", SHB)?).ok();
+        }
+        Ok(Client::shb(self.shb.get().expect("set above"), connections, server))
     }
 
     /// The program's own server on the second core, one for each of `N` clients.
@@ -200,7 +220,8 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     ensure!(cores >= 2, "measuring needs two cores, one for the client and one for the server");
     let needs: Vec<Need> = cases.iter().flat_map(|case| case.needs).copied().collect();
     needs::install(needs)?;
-    measure(&cases, &Bench { rounds, seconds, plimsoll, bare_loop: OnceCell::new() })
+    let (bare_loop, shb) = (OnceCell::new(), OnceCell::new());
+    measure(&cases, &Bench { rounds, seconds, plimsoll, bare_loop, shb })
 }
 
 fn measure(cases: &[&Case], bench: &Bench) -> Result<()> {

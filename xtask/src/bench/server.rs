@@ -14,6 +14,10 @@ use tempfile::TempDir;
 use super::process::{Background, pinned};
 use crate::repo;
 
+/// Pages of nginx by their length.
+pub const PAGES: [(&str, usize); 3] =
+    [("/bytes/10k", 10_000), ("/bytes/100k", 100_000), ("/bytes/1m", 1_000_000)];
+
 /// A running server with its page of counts; ended, and its files removed, when dropped.
 pub struct Server {
     process: Background,
@@ -24,7 +28,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// nginx with one worker on core 1, plain.
+    /// nginx with one worker on core 1, plain. Beside [`Server::url`] it serves pages of [`PAGES`].
     pub fn nginx() -> Result<Server> {
         Server::start_nginx("http", "")
     }
@@ -43,17 +47,22 @@ impl Server {
             write_certificate(folder.path())?;
         }
         let ssl = if tls.is_empty() { "" } else { " ssl" };
+        fs::create_dir(folder.path().join("bytes"))?;
+        for (page, bytes) in PAGES {
+            fs::write(folder.path().join(page.trim_start_matches('/')), vec![b'x'; bytes])?;
+        }
         let here = folder.path().display();
         let configuration = format!(
             "daemon off; master_process off; worker_rlimit_nofile 19500; pid {here}/pid;
 events {{ worker_connections 19000; multi_accept on; }}
 http {{
-  access_log off; keepalive_requests 1000000000; keepalive_timeout 600;
+  access_log off; client_max_body_size 1m; client_body_buffer_size 1m; keepalive_requests 1000000000; keepalive_timeout 600;
   client_body_temp_path {here}/body; proxy_temp_path {here}/proxy; fastcgi_temp_path {here}/fastcgi;
   uwsgi_temp_path {here}/uwsgi; scgi_temp_path {here}/scgi;
   server {{
     listen {listen}{ssl} backlog=4096; {tls}
     location / {{ default_type application/json; return 200 '{{\"status\":\"ok\"}}'; }}
+    location /bytes/ {{ root {here}; sendfile on; }}
   }}
   server {{ listen {status}; location / {{ stub_status; }} }}
 }}

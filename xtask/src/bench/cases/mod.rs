@@ -6,4 +6,5 @@ pub mod closed;
 pub mod instructions;
 pub mod open;
 pub mod scale;
+pub mod sizes;
 pub mod traffic;
