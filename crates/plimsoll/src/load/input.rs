@@ -65,6 +65,9 @@ pub enum Requests {
     Workload(Box<WorkloadFile>, Box<Ready>),
 }
 
+/// Works out what a workload file means.
+type Compile = fn(&WorkloadFile) -> Result<Ready, Failure>;
+
 /// What a load follows instead of a steady height. One of the two is there.
 #[derive(Debug, Clone, Default)]
 pub struct LoadProfile {
@@ -91,9 +94,21 @@ impl LoadInput {
     /// # Errors
     /// On what is wrong with either, and on flags that do not go with it.
     pub fn of(text: &str, args: &LoadArgs) -> Result<Self, Failure> {
+        Self::compiled_by(text, args, |file| file.compile(1.0))
+    }
+
+    /// The same to be looked at and not sent: it needs no environment variable to be set.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn to_show(text: &str, args: &LoadArgs) -> Result<Self, Failure> {
+        Self::compiled_by(text, args, WorkloadFile::compile_to_show)
+    }
+
+    fn compiled_by(text: &str, args: &LoadArgs, compile: Compile) -> Result<Self, Failure> {
         refuse_contradictions(args)?;
         if workload_file::is_meant(text) {
-            return Self::of_file(Path::new(text), args);
+            return Self::of_file(Path::new(text), args, compile);
         }
         if args.scale.is_some() || args.reads_only || !args.allow_files.is_empty() {
             return usage(
@@ -117,7 +132,7 @@ impl LoadInput {
         })
     }
 
-    fn of_file(path: &Path, args: &LoadArgs) -> Result<Self, Failure> {
+    fn of_file(path: &Path, args: &LoadArgs, compile: Compile) -> Result<Self, Failure> {
         if let Some(like) = args.expect_body_like.as_deref().filter(|like| *like != EXPECT_FIRST) {
             return usage(format!(
                 "--expect-body-like {like}: a workload file uses checks for that; only FIRST works with \
@@ -141,7 +156,7 @@ impl LoadInput {
             }
         }
         let file = WorkloadFile::read(path, args)?;
-        let ready = file.compile(1.0)?;
+        let ready = compile(&file)?;
         let destination = Destination::parse(ready.compiled.target())?;
         let from_outside = file.workload().target.contains("${env.");
         Ok(Self {
