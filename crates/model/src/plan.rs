@@ -65,7 +65,7 @@ pub struct Plan {
     pub spin: bool,
     /// What an arrival waits at most for others to be taken up with it; 0: each on its own.
     pub granularity_ns: Nanos,
-    /// Addresses connected to, used in turn.
+    /// Addresses connected to, used in turn; a Unix socket is `unix:` and its path.
     pub addresses: Vec<String>,
     /// Local addresses connected from, used in turn; empty: the kernel's choice.
     pub sources: Vec<String>,

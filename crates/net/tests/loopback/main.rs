@@ -5,9 +5,11 @@
 //! * `ends`: the ways a connection ends, as the peer sees them.
 //! * `edge`: when bytes left and arrived; the end of a net with much under way.
 //! * `many`: short connections one after the other, and thousands at once.
+//! * `unix`: Unix sockets, also where their queue is full.
 
 mod bytes;
 mod edge;
 mod ends;
 mod harness;
 mod many;
+mod unix;

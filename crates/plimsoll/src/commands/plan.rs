@@ -169,8 +169,9 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
 
 /// What only flags say.
 fn of_flags(args: &LoadArgs) -> impl Iterator<Item = (&'static str, String)> {
+    let socket = args.unix.first().map(|path| ("Unix socket", path.display().to_string()));
     let like = args.expect_body_like.clone().map(|like| ("expected body", like));
-    like.into_iter()
+    socket.into_iter().chain(like)
 }
 
 /// The load of the whole as the file has it, if it says one for the whole.

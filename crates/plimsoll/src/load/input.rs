@@ -303,6 +303,9 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     if args.tls.tls_min > args.tls.tls_max {
         return usage("--tls-min is above --tls-max: no version is left");
     }
+    if args.unix.len() > 1 {
+        return usage("--unix: one path; only `compare` takes one for each URL");
+    }
     if args.threads == Some(0) {
         return usage("-t 0: at least one worker is needed");
     }
