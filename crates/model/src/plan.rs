@@ -55,6 +55,9 @@ pub struct Plan {
     pub think_ns: Option<Nanos>,
     /// Whether connections serve more than one request.
     pub keepalive: bool,
+    /// Whether each user keeps the cookies that responses set. Users of flows always do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cookies: bool,
     /// Requests sent on one connection before a response is awaited.
     pub pipeline: u32,
     /// Unanswered requests at most, over all workers.

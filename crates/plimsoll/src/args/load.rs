@@ -127,6 +127,10 @@ pub struct LoadArgs {
         conflicts_with_all = ["connect_to", "source", "script"]
     )]
     pub unix: Vec<PathBuf>,
+    /// Keep the cookies that responses set, for each connection of its own. Flows of workload files always
+    /// do
+    #[arg(long, help_heading = "Request", conflicts_with = "script")]
+    pub cookies: bool,
     /// TLS settings
     #[command(flatten)]
     pub tls: TlsArgs,

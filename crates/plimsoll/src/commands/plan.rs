@@ -170,8 +170,9 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
 /// What only flags say.
 fn of_flags(args: &LoadArgs) -> impl Iterator<Item = (&'static str, String)> {
     let socket = args.unix.first().map(|path| ("Unix socket", path.display().to_string()));
+    let cookies = args.cookies.then(|| ("cookies", "kept by each connection".to_owned()));
     let like = args.expect_body_like.clone().map(|like| ("expected body", like));
-    socket.into_iter().chain(like)
+    socket.into_iter().chain(cookies).chain(like)
 }
 
 /// The load of the whole as the file has it, if it says one for the whole.

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use model::plan::EXPECT_FIRST;
 use model::workload::Stage;
 use model::{Arriving, Mix, Nanos};
-use traffic::{Always, BodyLike, Expect, Supply};
+use traffic::{Always, BodyLike, Expect, KeepsCookies, Supply};
 use wire::RequestParts;
 
 use crate::args::{LoadArgs, ShapeArgs};
@@ -60,6 +60,8 @@ pub enum Requests {
         supply: Arc<dyn Supply>,
         /// What it was made of.
         parts: SiteParts,
+        /// Whether each user keeps the cookies that responses set.
+        keeps_cookies: bool,
     },
     /// What a workload file holds.
     Workload(Box<WorkloadFile>, Box<Ready>),
@@ -128,7 +130,12 @@ impl LoadInput {
             method: method.clone(),
             headers: headers.iter().map(|(name, value)| masked(name, value)).collect(),
             body_bytes: body.as_ref().map_or(0, |body| body.len() as u64),
-            requests: Requests::One { request, supply, parts: SiteParts { method, headers, body } },
+            requests: Requests::One {
+                request,
+                supply,
+                parts: SiteParts { method, headers, body },
+                keeps_cookies: args.cookies,
+            },
         })
     }
 
@@ -148,6 +155,7 @@ impl LoadInput {
             ("--pipeline", args.pipeline > 1),
             ("-s", args.script.is_some()),
             ("what follows --", !args.script_args.is_empty()),
+            ("--cookies, which flows keep anyway,", args.cookies),
         ] {
             if given {
                 return usage(format!(
@@ -255,8 +263,14 @@ impl LoadInput {
     /// When a workload cannot be divided so.
     pub fn at_level(&self, connections: u64, unix_ns: i64) -> Result<LevelInput, Failure> {
         let (file, ready) = match &self.requests {
-            Requests::One { supply, .. } => {
-                return Ok(LevelInput { supply: supply.clone(), mix: Mix::default(), connections });
+            Requests::One { supply, keeps_cookies, .. } => {
+                let supply = supply.clone();
+                let supply = if *keeps_cookies {
+                    Arc::new(KeepsCookies { supply, unix_ns })
+                } else {
+                    supply
+                };
+                return Ok(LevelInput { supply, mix: Mix::default(), connections });
             }
             Requests::Workload(file, ready) => (file, ready),
         };
@@ -305,6 +319,11 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     }
     if args.unix.len() > 1 {
         return usage("--unix: one path; only `compare` takes one for each URL");
+    }
+    let field = |text: &String| text.split_once(':').map(|(name, _)| name.trim().to_owned());
+    let is_cookie = |name: String| name.eq_ignore_ascii_case("cookie");
+    if args.cookies && args.headers.iter().filter_map(field).any(is_cookie) {
+        return usage("--cookies sends what responses set: leave out either it or -H Cookie");
     }
     if args.threads == Some(0) {
         return usage("-t 0: at least one worker is needed");
