@@ -251,7 +251,9 @@ impl WorkerThread {
     fn routes(&self) -> Arc<[Route]> {
         let Launch { routes, destinations, .. } = &self.launch;
         match destinations.get(self.place.worker as usize) {
-            Some(&Some(to)) => routes.iter().map(|route| Route { to, ..*route }).collect(),
+            Some(&Some(to)) => {
+                routes.iter().map(|route| Route { to: to.into(), ..*route }).collect()
+            }
             _ => routes.clone(),
         }
     }

@@ -24,7 +24,7 @@ fn launch(server: &Server, plan: Plan) -> Launch {
     Launch {
         plan: Arc::new(plan),
         sources: Arc::new(Always::new(request.as_bytes(), false)),
-        routes: [Route { to: server.addr(), from: None }].into(),
+        routes: [Route { to: server.addr().into(), from: None }].into(),
         destinations: Arc::default(),
         tls: None,
         advice: |_| "",

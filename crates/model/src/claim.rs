@@ -176,6 +176,8 @@ pub struct Claim {
     pub loop_kind: LoopKind,
     /// Connections, users or threads at once, above zero; absent when the file does not say.
     pub connections: Option<f64>,
+    /// Whether the file says nothing of its connections, and who named it did.
+    pub connections_given: bool,
     /// The most requests that can be unanswered at once, where that is not one a connection.
     pub most_in_flight: Option<f64>,
     /// Arrivals wanted per second, in an open loop that says so.
@@ -222,6 +224,7 @@ impl Claim {
             target: None,
             loop_kind: LoopKind::Closed,
             connections: None,
+            connections_given: false,
             most_in_flight: None,
             rate_per_s: None,
             qps,

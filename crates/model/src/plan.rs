@@ -55,6 +55,9 @@ pub struct Plan {
     pub think_ns: Option<Nanos>,
     /// Whether connections serve more than one request.
     pub keepalive: bool,
+    /// Whether each user keeps the cookies that responses set. Users of flows always do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cookies: bool,
     /// Requests sent on one connection before a response is awaited.
     pub pipeline: u32,
     /// Unanswered requests at most, over all workers.
@@ -65,7 +68,7 @@ pub struct Plan {
     pub spin: bool,
     /// What an arrival waits at most for others to be taken up with it; 0: each on its own.
     pub granularity_ns: Nanos,
-    /// Addresses connected to, used in turn.
+    /// Addresses connected to, used in turn; a Unix socket is `unix:` and its path.
     pub addresses: Vec<String>,
     /// Local addresses connected from, used in turn; empty: the kernel's choice.
     pub sources: Vec<String>,

@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let to: SocketAddr = address.parse()?;
     let options = Options { connections: connections as usize, long_lived: true, listener: None };
     let mut bare = Bare {
-        route: Route { to, from: None },
+        route: Route { to: to.into(), from: None },
         request: format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").into_bytes(),
         blob: None,
         conns: Vec::new(),

@@ -4,6 +4,7 @@
 
 mod batch;
 mod poll;
+mod queue;
 mod write;
 
 use std::io;
@@ -18,10 +19,11 @@ use crate::conns::Conns;
 use crate::driver::Options;
 use crate::linger::Lingering;
 use batch::{Batch, LEAST_READ};
+use queue::Queued;
 
 use crate::{
-    BlobId, Close, ConnId, Event, Failure, Handed, Handler, Net, Operation, Route, Taken, clock,
-    socket,
+    BlobId, Close, ConnId, Event, Failure, Handed, Handler, Net, Operation, Peer, Route, Taken,
+    clock, socket,
 };
 
 /// Bytes read at once.
@@ -47,6 +49,7 @@ pub struct Epoll {
     blobs: Vec<Box<[u8]>>,
     listener: Option<TcpListener>,
     accept_at: u64,
+    queued: Queued,
     /// Connections with something to deliver for which the kernel will send no event.
     ready: Vec<ConnId>,
     lingering: Lingering,
@@ -90,6 +93,25 @@ enum ConnState {
     Closing,
 }
 
+impl Conn {
+    fn connecting(fd: OwnedFd, token: u32) -> Self {
+        Self {
+            fd,
+            token,
+            state: ConnState::Connecting,
+            receiving: true,
+            readable: false,
+            want_drained: false,
+            eof: false,
+            failure: None,
+            lent: None,
+            out: Vec::new(),
+            written: 0,
+            long: false,
+        }
+    }
+}
+
 impl Epoll {
     /// A net without connections yet.
     ///
@@ -108,6 +130,7 @@ impl Epoll {
             blobs: Vec::new(),
             accept_at: if options.listener.is_some() { 0 } else { u64::MAX },
             listener: options.listener,
+            queued: Queued::default(),
             ready: Vec::new(),
             lingering: Lingering::default(),
             batch: Batch::default(),
@@ -121,32 +144,23 @@ impl Epoll {
     }
 
     fn add(&mut self, fd: OwnedFd, token: u32, state: ConnState) -> io::Result<ConnId> {
-        let conn = Conn {
-            fd,
-            token,
-            state,
-            receiving: true,
-            readable: false,
-            want_drained: false,
-            eof: false,
-            failure: None,
-            lent: None,
-            out: Vec::new(),
-            written: 0,
-            long: false,
-        };
-        let id = self.conns.insert(conn);
+        let id = self.conns.insert(Conn { state, ..Conn::connecting(fd, token) });
+        if let Err(error) = self.watch(id) {
+            self.conns.remove(id);
+            return Err(error);
+        }
+        Ok(id)
+    }
+
+    /// Has the kernel report events of a connection.
+    fn watch(&self, id: ConnId) -> io::Result<()> {
         let flags = epoll::EventFlags::IN
             | epoll::EventFlags::OUT
             | epoll::EventFlags::RDHUP
             | epoll::EventFlags::ET;
         let data = epoll::EventData::new_u64(pack(id));
-        let fd = &self.conns.get(id).expect("just inserted").fd;
-        if let Err(error) = epoll::add(&self.epoll, fd, data, flags) {
-            self.conns.remove(id);
-            return Err(error.into());
-        }
-        Ok(id)
+        let Some(conn) = self.conns.get(id) else { return Ok(()) };
+        Ok(epoll::add(&self.epoll, &conn.fd, data, flags)?)
     }
 
     fn fail(&mut self, id: ConnId, failure: Failure) {
@@ -355,7 +369,12 @@ impl Net for Epoll {
 
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         let fd = socket::outgoing(route, true)?;
-        let started = socket::start_connect(&fd, route.to);
+        let started = socket::start_connect(&fd, &route.to);
+        if let (Peer::Unix(to), Err(error)) = (&route.to, &started)
+            && error.kind() == io::ErrorKind::WouldBlock
+        {
+            return Ok(self.queue(fd, token, *to));
+        }
         let id = self.add(fd, token, ConnState::Connecting)?;
         if let Err(error) = started {
             self.fail(id, Failure::new(Operation::Connect, &error));

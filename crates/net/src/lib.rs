@@ -15,15 +15,17 @@ mod driver;
 pub mod epoll;
 pub mod limits;
 mod linger;
+mod peer;
 mod run;
 pub mod socket;
 pub mod uring;
 mod yielding;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 pub use driver::{Driver, Options};
+pub use peer::{Peer, UnixPath};
 pub use run::{Io, run, uring_works};
 
 /// A connection of a net. Never reused: an operation on a connection that is gone does nothing.
@@ -46,8 +48,8 @@ pub struct BlobId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     /// The peer.
-    pub to: SocketAddr,
-    /// The local address; `None` leaves it to the kernel. The port is always the kernel's choice.
+    pub to: Peer,
+    /// The local address, of TCP alone; `None` leaves it to the kernel. The port is always the kernel's choice.
     pub from: Option<IpAddr>,
 }
 

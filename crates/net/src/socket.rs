@@ -4,14 +4,18 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::net::SocketAddrUnix;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::Route;
+use crate::{Peer, Route};
 
 /// The accept queue requested; the kernel limits it to `net.core.somaxconn`.
 const ACCEPT_QUEUE: i32 = 65_535;
+/// Pause before a Unix socket whose queue is full is tried again.
+const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 
 /// A listening socket with `SO_REUSEPORT`, so that each thread can have one.
 ///
@@ -34,13 +38,25 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 /// # Errors
 /// When it was refused, did not stand within `within`, or the source cannot be bound.
 pub fn try_connect(route: &Route, within: Duration) -> io::Result<()> {
-    Socket::from(outgoing(route, false)?).connect_timeout(&route.to.into(), within)
+    let (socket, address) = (Socket::from(outgoing(route, false)?), route.to.address()?);
+    let until = Instant::now() + within;
+    loop {
+        match socket.connect_timeout(&address, within) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => {
+                thread::sleep(QUEUE_PAUSE);
+            }
+            ended => return ended,
+        }
+    }
 }
 
-/// A TCP socket bound as the route wants it, not yet connected.
+/// A socket bound as the route wants it, not yet connected.
 pub(crate) fn outgoing(route: &Route, nonblocking: bool) -> io::Result<OwnedFd> {
     let kind = if nonblocking { Type::STREAM.nonblocking() } else { Type::STREAM };
-    let socket = Socket::new(Domain::for_address(route.to), kind, Some(Protocol::TCP))?;
+    let Some(to) = route.to.tcp() else {
+        return Ok(Socket::new(Domain::UNIX, kind, None)?.into());
+    };
+    let socket = Socket::new(Domain::for_address(to), kind, Some(Protocol::TCP))?;
     socket.set_tcp_nodelay(true)?;
     if let Some(from) = route.from {
         // The port is then chosen at connect time, when the destination is known: one source
@@ -51,9 +67,15 @@ pub(crate) fn outgoing(route: &Route, nonblocking: bool) -> io::Result<OwnedFd> 
     Ok(socket.into())
 }
 
-/// Starts connecting a non-blocking socket.
-pub(crate) fn start_connect(fd: &OwnedFd, to: SocketAddr) -> io::Result<()> {
-    match rustix::net::connect(fd, &to) {
+/// Starts connecting a non-blocking socket. Where the queue of a Unix socket is full, that would block.
+pub(crate) fn start_connect(fd: &OwnedFd, to: &Peer) -> io::Result<()> {
+    let started = match to {
+        Peer::Tcp(to) => rustix::net::connect(fd, to),
+        Peer::Unix(unix) => {
+            SocketAddrUnix::new(unix.path()).and_then(|to| rustix::net::connect(fd, &to))
+        }
+    };
+    match started {
         Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -12,7 +12,7 @@ mod read;
 mod teardown;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use io_uring::squeue::{Entry, Flags};
@@ -27,7 +27,7 @@ use self::read::{Long, Reads};
 use crate::conns::Conns;
 use crate::driver::Options;
 use crate::linger::Lingering;
-use crate::{BlobId, Close, ConnId, Handed, Net, Route, SHORT_BLOB, Taken, clock, socket};
+use crate::{BlobId, Close, ConnId, Handed, Net, Peer, Route, SHORT_BLOB, Taken, clock, socket};
 
 /// Submissions queued at most before they are handed over. Few, so that their ring stays in the
 /// processor's nearest cache.
@@ -48,7 +48,7 @@ pub struct Uring {
     conns: Conns<Conn>,
     fixed_files: u32,
     blobs: Vec<Box<[u8]>>,
-    addresses: Vec<(SocketAddr, Box<SockAddr>)>,
+    addresses: Vec<(Peer, Box<SockAddr>)>,
     listener: Option<TcpListener>,
     accept_at: u64,
     /// Connections with output to submit.
@@ -292,13 +292,15 @@ impl Uring {
         self.push(&entry.flags(Flags::SKIP_SUCCESS).user_data(tag(Op::Cancel, id)));
     }
 
-    fn address(&mut self, to: SocketAddr) -> *const SockAddr {
-        let known = self.addresses.iter().position(|(address, _)| *address == to);
-        let at = known.unwrap_or_else(|| {
-            self.addresses.push((to, Box::new(SockAddr::from(to))));
-            self.addresses.len() - 1
-        });
-        &raw const *self.addresses[at].1
+    fn address(&mut self, to: &Peer) -> io::Result<*const SockAddr> {
+        let at = match self.addresses.iter().position(|(peer, _)| peer == to) {
+            Some(known) => known,
+            None => {
+                self.addresses.push((*to, Box::new(to.address()?)));
+                self.addresses.len() - 1
+            }
+        };
+        Ok(&raw const *self.addresses[at].1)
     }
 
     /// Hands over what is queued.
@@ -371,7 +373,7 @@ impl Net for Uring {
 
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         let fd = socket::outgoing(route, false)?;
-        let address = self.address(route.to);
+        let address = self.address(&route.to)?;
         let id = self.insert(fd, ConnState::Connecting, token);
         let conn = self.conns.get(id).expect("just inserted");
         // SAFETY: the address is boxed and kept by this net.

@@ -16,5 +16,6 @@ pub mod prepared;
 pub mod script_run;
 pub mod settings;
 pub mod shape;
+pub mod stand_in;
 pub mod tls;
 pub mod workload_file;

@@ -7,12 +7,12 @@ mod data;
 mod side;
 
 use model::claim::{Claim, LoopKind};
-use model::units::show_duration;
+use model::units::{MILLISECOND, Nanos, show_duration};
 use verdict::audit::{Audit, Audited, Finding, Severity};
 
 pub use data::{Document, csv, document};
 
-use crate::figure::{clean, level, rate, share, wrap};
+use crate::figure::{clean, level, rate, seconds, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone, paragraph};
 
@@ -80,15 +80,42 @@ fn missing() -> String {
 
 /// Load, QPS, mean, in flight, ratio, success.
 fn cells(row: &Claim) -> [String; 6] {
-    let in_flight = |n: f64| if n < 10.0 { format!("{n:.2}") } else { level(n.round()) };
+    let decimals = |n: f64| if n < 10.0 { format!("{n:.2}") } else { level(n.round()) };
+    let ratio =
+        below(row).zip(row.in_flight_cap()).map(|(_, cap)| format!("<{:.2}", most(row) / cap));
     [
         load(row),
         rate(row.qps),
-        row.mean_ns.map_or_else(missing, show_duration),
-        row.in_flight().map_or_else(missing, in_flight),
-        row.ratio().map_or_else(missing, |ratio| format!("{ratio:.2}")),
+        mean(row),
+        in_flight(row, decimals),
+        ratio.or_else(|| row.ratio().map(|ratio| format!("{ratio:.2}"))).unwrap_or_else(missing),
         row.success.map_or_else(missing, share),
     ]
+}
+
+/// What the mean is below, where it was printed as 0: the digits that it was printed with leave no more.
+fn below(row: &Claim) -> Option<Nanos> {
+    (row.mean_ns == Some(0) && row.error_ns > 0).then_some(row.error_ns)
+}
+
+/// Requests in flight at most, of a row whose mean was printed as 0.
+fn most(row: &Claim) -> f64 {
+    row.qps * seconds(row.error_ns)
+}
+
+fn mean(row: &Claim) -> String {
+    match below(row) {
+        Some(ns) if ns >= MILLISECOND / 10 => format!("<{:.1}ms", ns as f64 / MILLISECOND as f64),
+        Some(ns) => format!("<{}", show_duration(ns)),
+        None => row.mean_ns.map_or_else(missing, show_duration),
+    }
+}
+
+fn in_flight(row: &Claim, shown: impl Fn(f64) -> String) -> String {
+    match below(row) {
+        Some(_) => format!("<{}", shown(most(row))),
+        None => row.in_flight().map_or_else(missing, shown),
+    }
 }
 
 /// The level of a row: connections, users or a rate.

@@ -31,8 +31,20 @@ pub struct Preview {
     pub writes: Option<Writes>,
     /// Environment variables that it takes values from.
     pub environment: Vec<String>,
+    /// Where it needs one that is not set: it can be looked at, and not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unset: Vec<Unset>,
     /// The first requests, as they would be sent.
     pub requests: Vec<Request>,
+}
+
+/// A place that needs an environment variable which is not set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unset {
+    /// The place: file, line and column.
+    pub place: String,
+    /// The variable, in a sentence without the full stop.
+    pub what: String,
 }
 
 /// One value.
@@ -78,6 +90,12 @@ pub fn text(preview: &Preview, style: Style) -> String {
     if !preview.environment.is_empty() {
         let names = preview.environment.join(", ");
         parts.push(format!("From the environment: {}\n", clean(&names, 10 * LONGEST)));
+    }
+    if !preview.unset.is_empty() {
+        let head = "Not set; a run needs them:\n".to_owned();
+        parts.push(preview.unset.iter().fold(head, |text, Unset { place, what }| {
+            format!("{text}  {}: {}\n", clean(place, LONGEST), clean(what, LONGEST))
+        }));
     }
     let count = preview.requests.len();
     for (at, request) in preview.requests.iter().enumerate() {
@@ -211,6 +229,7 @@ mod tests {
             },
             writes: Some(Writes { share: 0.25, requests: Some(100), left_out: Vec::new() }),
             environment: vec!["TOKEN".into()],
+            unset: vec![Unset { place: "w.yaml:3:4".into(), what: "`TOKEN` is not set".into() }],
             requests: vec![Request {
                 endpoint: "GET /a".into(),
                 text: shown(b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n\xff\x1b"),
@@ -229,6 +248,9 @@ mod tests {
         Writes: 25.00 % of all requests, about 100 in this run; --reads-only leaves them out.
 
         From the environment: TOKEN
+
+        Not set; a run needs them:
+          w.yaml:3:4: `TOKEN` is not set
 
         Request 1 of 1: GET /a
           GET /a HTTP/1.1

@@ -113,7 +113,10 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         let mut resolver =
             Resolver::new(workload, inputs, &pools.names, &pools.all, masking, &findings);
         resolver.define_variables();
-        server = resolver.server();
+        // Where requests go is shown anyway, so that a variable of the environment may say it: it is no secret.
+        if !masking {
+            server = resolver.server();
+        }
         let place = server.clone().unwrap_or_default();
         let mut fixed = Vec::new();
         let mut requests = Vec::new();

@@ -15,6 +15,7 @@ mod escape;
 mod expect;
 mod expression;
 mod finding;
+mod keeps_cookies;
 mod play;
 mod pool;
 mod program;
@@ -25,6 +26,7 @@ pub use always::Always;
 pub use compile::{Compiled, Inputs, Pools, Sample, compile};
 pub use expect::{BodyLike, Expect, Expecting};
 pub use finding::{CompileError, Finding};
+pub use keeps_cookies::KeepsCookies;
 pub use pool::{
     Damaged, IndexHead, Indexing, KeptRanges, Place, PoolFile, RECORD_BYTES, RangeStore, RowFile,
     RowIndex, RowRange,

@@ -23,6 +23,7 @@ use crate::source::{
 
 use crate::value::Texts;
 
+pub(crate) use cookies::Jar;
 use responses::Responses;
 use session::{Common, Session as Way};
 use write::{Scratch, Setting};

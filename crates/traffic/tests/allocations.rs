@@ -1,9 +1,13 @@
 //! A request allocates nothing once its worker is warm: counted for a workload that uses every feature.
 
+use std::sync::Arc;
+
 use allocation_counter::measure;
 use model::{Draw, Workload};
 use serde_json::{Value, json};
-use traffic::{Inputs, Next, Requests, Source, Turn, Wants, WorkerPlace, compile};
+use traffic::{
+    Always, Inputs, KeepsCookies, Next, Requests, Source, Supply, Turn, Wants, WorkerPlace, compile,
+};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 const USERS: u32 = 50;
@@ -38,9 +42,12 @@ impl Played {
             reads_only: false,
         };
         let compiled = compile(&workload, &inputs).unwrap_or_else(|error| panic!("{error}"));
-        let source = compiled.supply(1_700_000_000_000_000_000);
+        Self::of(&*compiled.supply(1_700_000_000_000_000_000))
+    }
+
+    fn of(supply: &dyn Supply) -> Self {
         Self {
-            source: source.source(WorkerPlace { worker: 0, workers: 1 }),
+            source: supply.source(WorkerPlace { worker: 0, workers: 1 }),
             parser: ResponseParser::new(Limits::default()),
             out: Requests::new(),
             response: Vec::new(),
@@ -96,7 +103,11 @@ impl Played {
 /// Plays a workload warm, and then counts what further rounds of it allocate.
 #[track_caller]
 fn allocates_nothing(workload: Value, open: bool, response: &str) -> (u64, u64) {
-    let mut played = Played::new(workload);
+    stays_warm(Played::new(workload), open, response)
+}
+
+#[track_caller]
+fn stays_warm(mut played: Played, open: bool, response: &str) -> (u64, u64) {
     (0..WARM).for_each(|k| played.round(k, open, response.as_bytes()));
     let before = (played.sent, played.shown);
     let counted = measure(|| {
@@ -180,5 +191,18 @@ fn sessions_with_extraction_checks_and_cookies() {
     for open in [true, false] {
         let (sent, shown) = allocates_nothing(workload.clone(), open, RESPONSE);
         assert!(sent > 4 * COUNTED * u64::from(USERS) && shown > sent / 2, "{sent} {shown}");
+    }
+}
+
+#[test]
+fn one_request_with_the_cookies_that_were_set() {
+    let response = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nSet-Cookie: b=2; Max-Age=9\r\n\
+                    Content-Length: 0\r\n\r\n";
+    let supply = Arc::new(Always::new(*b"GET / HTTP/1.1\r\nHost: h\r\n\r\n", false));
+    let supply = KeepsCookies { supply, unix_ns: 1_700_000_000_000_000_000 };
+    let played = || Played::of(&supply);
+    for open in [true, false] {
+        let (sent, shown) = stays_warm(played(), open, response);
+        assert_eq!((sent, shown), (COUNTED * u64::from(USERS), sent));
     }
 }

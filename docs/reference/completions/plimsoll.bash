@@ -198,7 +198,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -X -m -b -u -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --version --help"
+            opts="-c -t -T -H -X -m -b -u -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --connections --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -376,6 +376,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --unix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cacert)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -420,7 +424,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__compare)
-            opts="-c -d -R -t -T -H -X -m -b -u -s -k -q -V -v -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --quiet --version --help"
+            opts="-c -d -R -t -T -H -X -m -b -u -s -k -q -V -v -h --baseline --rounds --margin --anyway --connections --duration --rate --rest --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -599,6 +603,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --connect-to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unix)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -968,7 +976,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__plan)
-            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -V -v -h --samples --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --version --help"
+            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -V -v -h --samples --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1146,6 +1154,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --unix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cacert)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1212,7 +1224,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -L -q -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --details --latency --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -L -q -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --details --latency --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1386,6 +1398,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --unix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cacert)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1446,7 +1462,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -X -m -b -u -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -t -T -H -X -m -b -u -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1625,6 +1641,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --connect-to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unix)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -72,6 +72,7 @@ uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l source -d 'Local addresses to connect from, in turn' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l key -d 'Its key in PEM form' -r -F
@@ -92,6 +93,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'E
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l details -d 'Print everything that was measured: wrk\'s block, all distributions, the spectrum, the generator'
@@ -134,6 +136,7 @@ uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l source -d 'Local addresses to connect from, in turn' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l key -d 'Its key in PEM form' -r -F
@@ -152,6 +155,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
@@ -189,6 +193,7 @@ uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l source -d 'Local addresses to connect from, in turn' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l key -d 'Its key in PEM form' -r -F
@@ -202,6 +207,7 @@ json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s v -s V -l version -d 'Print the version'
@@ -241,6 +247,7 @@ uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l source -d 'Local addresses to connect from, in turn' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l key -d 'Its key in PEM form' -r -F
@@ -257,6 +264,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l closed -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s q -l quiet -d 'Print nothing while searching'
@@ -280,7 +288,7 @@ json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l anyway -d 'Judge even where environments, responses or loads differ, or a run is not VALID'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where the file of a closed loop does not state them (hey, oha)' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where the file of a closed loop does not state them (hey, oha). Such a file does not name its target either: it is set beside the other files if they name one target' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 csv\t'Comma-separated values'
 json\t'JSON'"
@@ -321,6 +329,7 @@ uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l source -d 'Local addresses to connect from, in turn' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cert -d 'Client certificate chain in PEM form' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l key -d 'Its key in PEM form' -r -F
@@ -336,6 +345,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s q -l quiet -d 'Print nothing while running'

@@ -75,6 +75,7 @@ uring\:"io_uring"
 epoll\:"epoll"))' \
 '*--source=[Local addresses to connect from, in turn]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
@@ -95,6 +96,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
+'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -160,6 +162,7 @@ uring\:"io_uring"
 epoll\:"epoll"))' \
 '*--source=[Local addresses to connect from, in turn]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
@@ -178,6 +181,7 @@ epoll\:"epoll"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
+'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -239,6 +243,7 @@ uring\:"io_uring"
 epoll\:"epoll"))' \
 '*--source=[Local addresses to connect from, in turn]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
@@ -252,6 +257,7 @@ json\:"JSON"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
+'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -311,6 +317,7 @@ uring\:"io_uring"
 epoll\:"epoll"))' \
 '*--source=[Local addresses to connect from, in turn]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
@@ -327,6 +334,7 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
+'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -392,8 +400,8 @@ json\:"JSON"))' \
 ;;
 (audit)
 _arguments "${_arguments_options[@]}" : \
-'-c+[Connections, where the file of a closed loop does not state them (hey, oha)]:N:_default' \
-'--connections=[Connections, where the file of a closed loop does not state them (hey, oha)]:N:_default' \
+'-c+[Connections, where the file of a closed loop does not state them (hey, oha). Such a file does not name its target either\: it is set beside the other files if they name one target]:N:_default' \
+'--connections=[Connections, where the file of a closed loop does not state them (hey, oha). Such a file does not name its target either\: it is set beside the other files if they name one target]:N:_default' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 csv\:"Comma-separated values"
 json\:"JSON"))' \
@@ -454,6 +462,7 @@ uring\:"io_uring"
 epoll\:"epoll"))' \
 '*--source=[Local addresses to connect from, in turn]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
+'(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
 '--cert=[Client certificate chain in PEM form]:FILE:_files' \
 '--key=[Its key in PEM form]:FILE:_files' \
@@ -469,6 +478,7 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
+'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \

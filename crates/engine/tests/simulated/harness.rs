@@ -167,7 +167,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             worker,
             workers: count,
             source: load.source(worker),
-            routes: vec![Route { to: address(), from: None }].into(),
+            routes: vec![Route { to: address().into(), from: None }].into(),
             tls: None,
             advice: |_| "a problem",
             barrier: barrier.clone(),

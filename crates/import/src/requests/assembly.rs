@@ -9,6 +9,7 @@ use model::workload::{
 };
 
 use super::draft::{Draft, Target};
+use super::fit::{fit, unfit};
 use super::note::{Anchor, Kind, MOST_NOTES, Note};
 use super::secret::Vault;
 use super::template::Numbered;
@@ -180,10 +181,9 @@ impl Assembly {
     /// # Errors
     /// When there is no request to carry over, or no server.
     pub(super) fn finish(mut self) -> Result<Imported, BadFile> {
+        self.leave_unfit_out();
         if self.endpoints.is_empty() && self.flows.is_empty() {
-            let why = self.notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
-            let what = format!("contains no request that can be converted{why}");
-            return Err(BadFile::whole(what));
+            return Err(nothing(self.notes.first()));
         }
         if self.target.is_none() {
             let origins: Vec<String> = self.drafts().map(|draft| draft.origin.clone()).collect();
@@ -201,6 +201,7 @@ impl Assembly {
         self.leave_others_out();
         let mut vault = std::mem::take(&mut self.vault);
         self.drafts_mut().for_each(|draft| vault.mask(draft));
+        self.drafts_mut().for_each(fit);
         // JSON bodies become text once the structures before them have filled a workload file.
         self.drafts_mut().fold(0, |parts, draft| flatten(draft, parts));
         let headers = self.hoist();
@@ -231,6 +232,21 @@ impl Assembly {
         for (origin, requests) in others {
             self.left_to(&origin, &requests);
         }
+    }
+
+    fn leave_unfit_out(&mut self) {
+        let mut left_out = Vec::new();
+        let mut fits = |draft: &Draft| match unfit(draft) {
+            None => true,
+            Some(why) => {
+                left_out.push(Note::new(Kind::NotCarriedOver, draft.place.clone(), why));
+                false
+            }
+        };
+        self.endpoints.retain(&mut fits);
+        self.flows.iter_mut().for_each(|(_, steps)| steps.retain(&mut fits));
+        self.flows.retain(|(_, steps)| !steps.is_empty());
+        left_out.into_iter().for_each(|note| self.push(note));
     }
 
     /// Takes header fields that every request has out of the requests.
@@ -275,7 +291,7 @@ impl Assembly {
             self.push(Note::new(Kind::Secret, "", what));
         }
         let mut workload = Workload {
-            name: self.name.take(),
+            name: self.name.take().filter(|name| !name.trim().is_empty()),
             target: self.target.take().map(|target| target.url).unwrap_or_default(),
             headers,
             tls: (self.tls != TlsSpec::default()).then(|| std::mem::take(&mut self.tls)),
@@ -315,6 +331,12 @@ impl Assembly {
             self.push(Note { anchor, ..note });
         }
     }
+}
+
+/// What is said of a file without a request, with the first reason if there is one.
+pub(super) fn nothing(first: Option<&Note>) -> BadFile {
+    let why = first.map(|note| format!(" ({note})")).unwrap_or_default();
+    BadFile::whole(format!("contains no request that can be converted{why}"))
 }
 
 /// Writes a JSON body as text where it has too many parts behind the `parts` of those before it; gives the

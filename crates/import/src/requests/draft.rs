@@ -9,7 +9,7 @@ use url::Url;
 
 use super::BadFile;
 use super::note::{Kind, Note};
-use super::template::{Piece, map_text, pieces};
+use super::template::{Piece, map_text, pieces, plain};
 use model::quote::quote;
 
 /// What may not stand in a path as it is (RFC 3986); `%` may, for what is escaped already.
@@ -111,10 +111,20 @@ impl Draft {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Adds a header field, unless it could not be sent.
+    /// Adds a header field, unless it could not be sent or is made anew with every request.
     pub(super) fn put_header(&mut self, name: &str, value: &str) {
-        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if name.is_empty() || !name.chars().all(token) {
+        let own = match name.to_ascii_lowercase().as_str() {
+            "host" => Some("it is the target's"),
+            "content-length" | "transfer-encoding" | "connection" => {
+                Some("Plimsoll computes it when it sends the request")
+            }
+            _ => None,
+        };
+        if let Some(why) = own {
+            let what = format!("the header field {name}: {why}");
+            return self.note(Kind::NotCarriedOver, what);
+        }
+        if !is_token(name) {
             let what = format!("the header field {}: that is not a field name", quote(name));
             return self.note(Kind::NotCarriedOver, what);
         }
@@ -132,8 +142,8 @@ impl Draft {
 
     /// Its name in results: its own, or method and path with placeholders in brackets.
     pub(super) fn title(&self) -> String {
-        const LONGEST: usize = 120;
-        let title = self.name.clone().unwrap_or_else(|| {
+        let title = self.name.clone().map(|name| shown(&name)).filter(|name| !name.is_empty());
+        title.unwrap_or_else(|| {
             let path = self.path.split('?').next().unwrap_or_default();
             let path: String = pieces(path)
                 .into_iter()
@@ -142,10 +152,8 @@ impl Draft {
                     Piece::Hole(hole) => hole.trim_start_matches('$').to_owned(),
                 })
                 .collect();
-            format!("{} {path}", self.method)
-        });
-        let title = title.replace("${", "$ {");
-        title.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+            shown(&format!("{} {path}", self.method))
+        })
     }
 
     /// With the fields of one name together, as a file has them.
@@ -193,6 +201,19 @@ pub(super) fn is_below(name: &str) -> bool {
     !drive
         && !name.starts_with(['/', '\\', '~'])
         && name.split(['/', '\\']).all(|part| part.trim() != "..")
+}
+
+/// A name as results show it: on one line, not a template.
+fn shown(name: &str) -> String {
+    const LONGEST: usize = 120;
+    let name = name.trim().replace("${", "$ {");
+    name.chars().filter(|c| !c.is_control()).take(LONGEST).collect::<String>().trim().to_owned()
+}
+
+/// Whether a method or a header field may have this name (RFC 9110 section 5.6.2).
+pub(super) fn is_token(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(allowed)
 }
 
 /// The value of an `Authorization` field for `user:password`; `Basic` before its plain form, which
@@ -261,10 +282,8 @@ fn origin(scheme: &str, host: &str) -> Result<String, String> {
     if host.is_empty() {
         return Err("the URL has no host".to_owned());
     }
-    if host.contains("${") {
-        return Ok(format!("{scheme}://{host}"));
-    }
-    match Url::parse(&format!("{scheme}://{host}")) {
+    let Some(plain) = plain(host) else { return Ok(format!("{scheme}://{host}")) };
+    match Url::parse(&format!("{scheme}://{plain}")) {
         Ok(url) => Ok(url.origin().ascii_serialization()),
         Err(error) => Err(format!("the URL's host {}: {error}", quote(host))),
     }

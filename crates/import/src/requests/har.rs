@@ -158,7 +158,7 @@ fn put_parts(draft: &mut Draft, body: &PostData) {
             name: literal(&param.name),
             text: file.is_none().then(|| literal(&param.value)),
             file,
-            content_type: param.content_type.clone(),
+            content_type: param.content_type.as_deref().map(literal),
             filename: None,
         });
     }

@@ -13,7 +13,7 @@ use super::assembly::Assembly;
 use super::draft::Draft;
 use super::note::Kind;
 use super::{BadFile, json, text};
-use model::quote::{plain, quote};
+use model::quote::plain;
 
 use variables::Variables;
 
@@ -62,7 +62,7 @@ fn read_items(items: &Value, folder: &Folder, variables: &mut Variables, assembl
         let name = item["name"].as_str().unwrap_or_default();
         let mut path = folder.path.clone();
         path.push(name);
-        let place = path.iter().map(|name| plain(name, 60)).collect::<Vec<_>>().join(" / ");
+        let place = joined(&path);
         if item["disabled"].as_bool() == Some(true) {
             assembly.note(Kind::NotCarriedOver, place, "it is disabled");
             continue;
@@ -85,6 +85,12 @@ fn read_items(items: &Value, folder: &Folder, variables: &mut Variables, assembl
     }
 }
 
+/// Names of folders and what is in them, those that are empty left out.
+fn joined(path: &[&str]) -> String {
+    let names = path.iter().filter(|name| !name.trim().is_empty());
+    names.map(|name| plain(name, 60)).collect::<Vec<_>>().join(" / ")
+}
+
 fn read_request(
     item: &Value,
     place: &str,
@@ -95,15 +101,15 @@ fn read_request(
     let request = &item["request"];
     let method = request["method"].as_str().unwrap_or("GET").to_ascii_uppercase();
     let mut draft = Draft::new(place, &method);
-    draft.name = Some(place.to_owned());
-    if !method.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-') || method.is_empty() {
-        let what = format!("the method {}", quote(&method));
-        return assembly.note(Kind::NotCarriedOver, place, what);
-    }
     let url = if request.is_string() { request } else { &request["url"] };
     if let Err(what) = request::put_url(url, variables, &mut draft, assembly) {
         return assembly.note(Kind::NotCarriedOver, place, what);
     }
+    draft.name = match item["name"].as_str().is_some_and(|name| !name.trim().is_empty()) {
+        true => Some(place.to_owned()),
+        false if place.is_empty() => None,
+        false => Some(format!("{place} / {}", draft.title())),
+    };
     request::put_headers(&request["header"], variables, &mut draft, assembly);
     request::put_body(&request["body"], variables, &mut draft, assembly);
     if let Some(auth) = auth {

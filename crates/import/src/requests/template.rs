@@ -30,6 +30,28 @@ pub(super) fn pieces(template: &str) -> Vec<Piece<'_>> {
     model::workload::template::pieces(template).into_iter().map(piece).collect()
 }
 
+/// Appends template text to template text, so that a `$` at the joint changes neither: before a
+/// placeholder it becomes one too, before a `{` it is doubled.
+pub(super) fn push(out: &mut String, more: &str) {
+    let text = out.trim_end_matches('$').len();
+    if more.starts_with("${") && text < out.len() {
+        let signs = out.split_off(text);
+        out.push_str(&hole(&format!("'{signs}'")));
+    } else if more.starts_with('{') && text < out.len() {
+        out.push('$');
+    }
+    out.push_str(more);
+}
+
+/// The text that template text without a placeholder stands for.
+pub(super) fn plain(template: &str) -> Option<String> {
+    let text = |piece| match piece {
+        Piece::Text(text) => Some(text),
+        Piece::Hole(_) => None,
+    };
+    pieces(template).into_iter().map(text).collect()
+}
+
 /// Whether the text has a placeholder.
 pub(super) fn has_hole(template: &str) -> bool {
     pieces(template).iter().any(|piece| matches!(piece, Piece::Hole(_)))
@@ -41,15 +63,20 @@ pub(super) fn map_text(template: &str, change: impl Fn(&str) -> Option<String>) 
     for piece in pieces(template) {
         match piece {
             Piece::Text(text) => out.push_str(&literal(&change(&text)?)),
-            Piece::Hole(hole) => out.push_str(hole),
+            Piece::Hole(hole) => push(&mut out, hole),
         }
     }
     Some(out)
 }
 
 /// Text made a name that a placeholder can hold: letters, digits and `_`, not a digit first, 40
-/// characters at most.
+/// characters at most, and not `env`, which is the environment's.
 pub(super) fn identifier(text: &str) -> String {
+    let name = word(text);
+    if name == "env" { "env_value".to_owned() } else { name }
+}
+
+fn word(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars() {
         if name.len() >= 40 {
@@ -97,7 +124,7 @@ impl Numbered {
 pub(super) fn environment_name(text: &str) -> String {
     let mut name = String::new();
     let mut before = ' ';
-    for c in identifier(text).chars() {
+    for c in word(text).chars() {
         if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
             name.push('_');
         }
@@ -119,10 +146,28 @@ mod tests {
             ("7th", "n7th"),
             ("--é--", "value"),
             ("a-b!", "a_b"),
+            ("env", "env_value"),
         ] {
             assert_eq!(identifier(text), name);
         }
+        assert_eq!(environment_name("env"), "ENV");
         assert_eq!(environment_name("petstoreAuth"), "PETSTORE_AUTH");
         assert_eq!(environment_name("X-API-Key"), "X_API_KEY");
+    }
+
+    #[test]
+    fn a_dollar_at_a_joint_stays_one() {
+        for (text, more, joined) in [
+            ("a", "${b}", "a${b}"),
+            ("a$", "${b}", "a${'$'}${b}"),
+            ("$$", "${b}", "${'$$'}${b}"),
+            ("$", "{b}", "$${b}"),
+            ("$", "$${b}", "$$${b}"),
+            ("$", "b", "$b"),
+        ] {
+            let mut out = text.to_owned();
+            push(&mut out, more);
+            assert_eq!(out, joined);
+        }
     }
 }

@@ -43,7 +43,7 @@ fn read_json(text: &str, assembly: &mut Assembly) -> Result<(), BadFile> {
         let target: Target = json::parse(line).map_err(|error| BadFile::at(number, error.what))?;
         let mut draft = started(number, &target.method, &target.url)?;
         for (name, values) in target.header.into_iter().flatten() {
-            values.iter().for_each(|value| put_header(&mut draft, &name, value));
+            values.iter().for_each(|value| draft.put_header(&name, &literal(value)));
         }
         if let Some(body) = target.body.filter(|body| !body.is_empty()) {
             let bytes = BASE64_STANDARD
@@ -110,24 +110,13 @@ fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), BadFile>
         return Ok(());
     }
     match line.split_once(':') {
-        Some((name, value)) => put_header(draft, name.trim(), value),
+        Some((name, value)) => draft.put_header(name.trim(), &literal(value)),
         None => {
             let what = format!("{}: neither `Name: value` nor `@file`", quote(line));
             return Err(BadFile::at(number, what));
         }
     }
     Ok(())
-}
-
-fn put_header(draft: &mut Draft, name: &str, value: &str) {
-    match name.to_ascii_lowercase().as_str() {
-        "host" => draft.note(Kind::NotCarriedOver, "the header field Host: it is the target's"),
-        "content-length" | "transfer-encoding" | "connection" => {
-            let why = "Plimsoll computes it when it sends the request";
-            draft.note(Kind::NotCarriedOver, format!("the header field {name}: {why}"));
-        }
-        _ => draft.put_header(name, &literal(value)),
-    }
 }
 
 /// `GET http://host/path`, and nothing else on the line.

@@ -19,7 +19,7 @@ impl Driver for Epoll {
         // Handlers of these events may make something due before `until`.
         let until = if self.ready.is_empty() { until } else { 0 };
         self.deliver_ready(handler);
-        let until = until.min(self.lingering.next()).min(self.accept_at);
+        let until = until.min(self.lingering.next()).min(self.accept_at).min(self.queued.at);
         self.look(until, spin)?;
         let events = std::mem::take(&mut self.events);
         let mut left = events.as_slice();
@@ -43,6 +43,9 @@ impl Driver for Epoll {
         let now = clock::now();
         if self.accept_at <= now {
             self.accept(handler);
+        }
+        if self.queued.at <= now {
+            self.try_queued();
         }
         while let Some(id) = self.lingering.expired(now) {
             self.conns.remove(id);

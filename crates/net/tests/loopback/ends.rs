@@ -80,7 +80,7 @@ fn peer<T: Send + 'static>(
     with: impl FnOnce(TcpStream) -> T + Send + 'static,
 ) -> (Route, JoinHandle<T>) {
     let listener = TcpListener::bind(any()).expect("a loopback port");
-    let route = Route { to: listener.local_addr().expect("an address"), from: None };
+    let route = Route { to: listener.local_addr().expect("an address").into(), from: None };
     let thread = thread::spawn(move || {
         let (stream, _) = listener.accept().expect("someone calls");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout above zero");

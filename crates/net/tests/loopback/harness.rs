@@ -68,7 +68,7 @@ pub fn any() -> SocketAddr {
 pub fn listener() -> (TcpListener, Route) {
     let listener = net::socket::listen(any()).expect("a loopback port");
     let to = listener.local_addr().expect("a bound socket has an address");
-    (listener, Route { to, from: None })
+    (listener, Route { to: to.into(), from: None })
 }
 
 /// The byte at a place in a stream whose order is to be checked.

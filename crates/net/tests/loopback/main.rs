@@ -6,6 +6,7 @@
 //! * `edge`: when bytes left and arrived; the end of a net with much under way.
 //! * `lengths`: long and short ones in turns, in either direction.
 //! * `many`: short connections one after the other, and thousands at once.
+//! * `unix`: Unix sockets, also where their queue is full.
 
 mod bytes;
 mod edge;
@@ -13,3 +14,4 @@ mod ends;
 mod harness;
 mod lengths;
 mod many;
+mod unix;

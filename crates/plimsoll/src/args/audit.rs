@@ -20,7 +20,8 @@ pub struct AuditArgs {
     /// Results of any tool, - for standard input; several of the same target and concurrency are set side by side
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Connections, where the file of a closed loop does not state them (hey, oha)
+    /// Connections, where the file of a closed loop does not state them (hey, oha). Such a file does not name
+    /// its target either: it is set beside the other files if they name one target
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub connections: Option<u64>,
     /// Treat all files as measured on the same target, also those that do not name it

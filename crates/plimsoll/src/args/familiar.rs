@@ -18,7 +18,8 @@ const FLAGS: &[(&[&str], &str)] = &[
         "send HEAD requests with -m HEAD; a response's fields are not printed",
     ),
     (&["-A", "--user-agent"], "use -H 'User-Agent: TEXT'"),
-    (&["--cookie", "-C"], "use -H 'Cookie: NAME=VALUE'"),
+    (&["--cookie", "-C"], "use -H 'Cookie: NAME=VALUE'; --cookies keeps those that responses set"),
+    (&["--cookie-jar"], "--cookies keeps the cookies that responses set"),
     (&["-e", "--referer"], "use -H 'Referer: URL'"),
     (
         &["-F", "--form"],

@@ -118,6 +118,19 @@ pub struct LoadArgs {
     /// Connect to this host:port instead of the URL's; Host and TLS name stay the URL's
     #[arg(long, value_name = "HOST:PORT", help_heading = "Connections")]
     pub connect_to: Option<String>,
+    /// Connect to this Unix socket; Host, path and TLS name stay the URL's. `compare` takes one for each URL
+    #[arg(
+        long,
+        alias = "unix-socket",
+        value_name = "PATH",
+        help_heading = "Connections",
+        conflicts_with_all = ["connect_to", "source", "script"]
+    )]
+    pub unix: Vec<PathBuf>,
+    /// Keep the cookies that responses set, for each connection of its own. Flows of workload files always
+    /// do
+    #[arg(long, help_heading = "Request", conflicts_with = "script")]
+    pub cookies: bool,
     /// TLS settings
     #[command(flatten)]
     pub tls: TlsArgs,

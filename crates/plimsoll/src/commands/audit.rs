@@ -73,6 +73,6 @@ fn read(path: &Path) -> Result<Claims, String> {
 fn fill_in(files: &mut [(String, Claims)], connections: f64) {
     let rows = files.iter_mut().flat_map(|(_, claims)| &mut claims.rows);
     for row in rows.filter(|row| row.loop_kind != LoopKind::Open && row.connections.is_none()) {
-        row.connections = Some(connections);
+        (row.connections, row.connections_given) = (Some(connections), true);
     }
 }

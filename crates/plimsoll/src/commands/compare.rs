@@ -14,7 +14,7 @@ use verdict::Comparison;
 use verdict::comparison::{Word, likeness, rounds as judged};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 
-use crate::args::{CompareArgs, CompareFormat, ShapeArgs};
+use crate::args::{CompareArgs, CompareFormat, LoadArgs, ShapeArgs};
 use crate::failure::{Failure, usage};
 use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
@@ -71,6 +71,9 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
              --baseline run.json URL",
         ),
         (2, Some(_)) => usage("--baseline stands for the first URL: name one URL only"),
+        _ if args.load.unix.len() > args.urls.len() => {
+            usage("--unix: at most one for each URL that is run")
+        }
         _ if args.rounds == 0 => {
             usage("--rounds 0: at least one round is needed, and three to judge")
         }
@@ -108,13 +111,20 @@ fn shape(args: &CompareArgs, baseline: Option<&Run>, input: &LoadInput) -> Resul
 
 fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>, Failure> {
     let letters: &[&'static str] = if has_baseline { &["B"] } else { &["A", "B"] };
-    let contestant = |(url, letter): (&String, &&'static str)| {
-        let mut prepared = prepare_url(url, &args.load)?;
+    let sockets = &args.load.unix;
+    let contestant = |(at, (url, letter)): (usize, (&String, &&'static str))| {
+        let unix = sockets.get(at).or(sockets.first()).cloned().into_iter().collect();
+        let mut prepared = prepare_url(url, &LoadArgs { unix, ..args.load.clone() })?;
         prepared.print_for_people(args.format == CompareFormat::Text);
         Ok(Contestant { letter, prepared })
     };
-    let made: Vec<Contestant> =
-        args.urls.iter().zip(letters).map(contestant).collect::<Result<_, Failure>>()?;
+    let made: Vec<Contestant> = args
+        .urls
+        .iter()
+        .zip(letters)
+        .enumerate()
+        .map(contestant)
+        .collect::<Result<_, Failure>>()?;
     if let Some(first) = made.first() {
         first.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     }

@@ -1,24 +1,33 @@
 //! `plimsoll import`: other tools' requests become a workload file.
 //!
-//! Owns where the file comes from, where the workload goes, and that everything that could not be
-//! carried over is reported. Reading formats and printing YAML is `import`'s.
+//! Owns where the file comes from, where the workload goes, that everything that could not be carried
+//! over is reported, and that what is written is accepted by the commands that take workload files once the
+//! files that it names are there.
+//! Reading formats and printing YAML is `import`'s.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-use import::requests::{self, Imported, Kind, MOST_BYTES, Options};
+use import::requests::{self, Anchor, Imported, Kind, MOST_BYTES, Options};
+use model::quote::quote;
+use traffic::Finding;
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, cannot_run};
+use crate::load::stand_in::{self, Refused};
 use crate::load::workload_file;
 use crate::results::output::Readers;
 use crate::results::{input, output};
 
+/// How often requests that would be refused are left out. Each time all that the compiler lists are.
+const MOST_TRIALS: usize = 20;
+
 /// Runs the command; the exit code.
 ///
 /// # Errors
-/// When the file cannot be read or holds nothing that can be sent, and when the workload cannot be
-/// written.
+/// When the file cannot be read or holds nothing that can be sent, when no workload that would be accepted
+/// can be made of it, and when the workload cannot be written.
 pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     let name = args.file.display();
     let bytes = match read(&args.file) {
@@ -26,21 +35,79 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
         Err(why) => return cannot_run(format!("{name}: {why}")),
     };
     let options = Options { target: args.target.clone(), keep_secrets: args.keep_secrets };
-    let imported = match requests::import(args.format.into(), &bytes, &options) {
-        Ok(imported) => imported,
-        Err(error) => return cannot_run(format!("{name}: {error}")),
+    let made = requests::import(args.format.into(), &bytes, &options);
+    let made = made.map_err(|error| error.to_string()).and_then(accepted);
+    let made = match made {
+        Ok(made) => made,
+        Err(why) => return cannot_run(format!("{name}: {why}")),
     };
-    let yaml = requests::yaml(&imported);
     match &args.out {
         Some(path) => {
             let readers = if args.keep_secrets { Readers::Owner } else { Readers::Usual };
-            workload_file::write(path, &yaml, args.force, readers)?;
+            workload_file::write(path, &made.yaml, args.force, readers)?;
         }
-        None if !output::print(&yaml) => return Ok(1),
+        None if !output::print(&made.yaml) => return Ok(1),
         None => {}
     }
-    eprint!("{}", account(&imported, args.out.as_deref()));
+    eprint!("{}", account(&made, args.out.as_deref()));
     Ok(0)
+}
+
+/// A workload that is accepted once its files are there.
+#[derive(Debug)]
+struct Accepted {
+    imported: Imported,
+    yaml: String,
+    /// Names of the files.
+    files: BTreeSet<String>,
+}
+
+/// The workload without the requests that would be refused.
+fn accepted(mut imported: Imported) -> Result<Accepted, String> {
+    for _ in 0..MOST_TRIALS {
+        let yaml = requests::yaml(&imported);
+        let findings = match stand_in::try_out(&yaml) {
+            Ok(files) => return Ok(Accepted { imported, yaml, files }),
+            Err(Refused::Meaning(findings)) => findings,
+            Err(Refused::Form(faults)) => {
+                return Err(refused(faults.first().map(ToString::to_string)));
+            }
+        };
+        let mut reasons = BTreeMap::new();
+        for finding in findings {
+            let Some(anchor) = request_of(&finding) else {
+                return Err(refused(Some(finding.to_string())));
+            };
+            reasons.entry(anchor).or_insert_with(|| reason(anchor, &finding));
+        }
+        imported.leave_out(&reasons).map_err(|error| error.to_string())?;
+    }
+    Err(refused(Some("too many of its requests would be refused".to_owned())))
+}
+
+fn refused(why: Option<String>) -> String {
+    format!("cannot be made a workload: {}", why.unwrap_or_default())
+}
+
+/// A finding in the words of a note: `its body: is not JSON`.
+fn reason(anchor: Anchor, finding: &Finding) -> String {
+    let depth = if matches!(anchor, Anchor::Step(..)) { 4 } else { 2 };
+    let within = finding.path.split('/').skip(depth).collect::<Vec<_>>().join(" ");
+    // What stands near the place may be a secret.
+    let what = finding.what.split(", near `").next().unwrap_or_default();
+    if within.is_empty() { what.to_owned() } else { format!("its {within}: {what}") }
+}
+
+/// The endpoint or step that a finding is about.
+fn request_of(finding: &Finding) -> Option<Anchor> {
+    let parts: Vec<&str> = finding.path.split('/').collect();
+    match parts[..] {
+        ["endpoints", at, ..] => Some(Anchor::Endpoint(at.parse().ok()?)),
+        ["flows", at, "steps", step, ..] => {
+            Some(Anchor::Step(at.parse().ok()?, step.parse().ok()?))
+        }
+        _ => None,
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -55,13 +122,21 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Every note, what the workload holds, and what to do next; a line each.
-fn account(imported: &Imported, out: Option<&Path>) -> String {
+fn account(made: &Accepted, out: Option<&Path>) -> String {
+    let Accepted { imported, files, .. } = made;
     let mut text = String::new();
     for note in &imported.notes {
         text += &format!("{note}\n");
     }
     if imported.further_notes > 0 {
         text += &format!("... and {} further notes\n", imported.further_notes);
+    }
+    let folder = out.and_then(Path::parent).unwrap_or(Path::new(""));
+    for name in files.iter().filter(|name| !folder.join(name).exists()) {
+        text += &format!(
+            "file: put {} into the workload's folder before a plan or a run\n",
+            quote(name)
+        );
     }
     let workload = &imported.workload;
     let steps: usize = workload.flows.iter().map(|flow| flow.steps.len()).sum();
@@ -83,3 +158,6 @@ fn account(imported: &Imported, out: Option<&Path>) -> String {
 fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use model::units::{exact_duration, show_duration};
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
-use crate::args::{PlanArgs, TextOrJson};
+use crate::args::{LoadArgs, PlanArgs, TextOrJson};
 use crate::failure::{Failure, usage};
 use crate::load::input::{LoadInput, LoadProfile, Requests};
 use crate::load::settings::{Origin, Setting, ShapeSettings};
@@ -27,7 +27,7 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     if args.samples > MOST_SAMPLES {
         return usage(format!("--samples: at most {MOST_SAMPLES}"));
     }
-    let input = LoadInput::of(&args.url, &args.load)?;
+    let input = LoadInput::to_show(&args.url, &args.load)?;
     let shape = input.shape(&args.shape)?;
     shape.shape().check()?;
     input.settings.check(shape.shape())?;
@@ -40,8 +40,8 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
 }
 
 fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview {
-    let (mix, environment, writes) = match input.workload() {
-        None => (Mix::default(), BTreeSet::new(), None),
+    let (mix, environment, unset, writes) = match input.workload() {
+        None => (Mix::default(), BTreeSet::new(), Vec::new(), None),
         Some((_, ready)) => {
             let compiled = &ready.compiled;
             let writes = Writes {
@@ -49,7 +49,7 @@ fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview
                 requests: requests(shape.shape()).map(|n| (n * compiled.write_share()) as u64),
                 left_out: compiled.left_out().to_vec(),
             };
-            (compiled.mix().clone(), ready.environment.clone(), Some(writes))
+            (compiled.mix().clone(), ready.environment.clone(), ready.unset.clone(), Some(writes))
         }
     };
     Preview {
@@ -59,6 +59,7 @@ fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview
         mix,
         writes,
         environment: environment.into_iter().collect(),
+        unset,
     }
 }
 
@@ -81,9 +82,15 @@ fn samples(input: &LoadInput, mix: &Mix, count: u64) -> Vec<Request> {
         Requests::Workload(_, ready) => {
             let of = |endpoint: u32| mix.endpoints.get(endpoint as usize).map(|e| e.name.clone());
             let samples = ready.compiled.sample(count as u32, now_unix_ns());
+            let host =
+                ready.target_unset.then(|| format!("\nHost: {}\n", input.destination.authority));
+            let known = |text: String| match &host {
+                Some(host) => text.replacen(host, "\nHost: ***\n", 1),
+                None => text,
+            };
             let each = samples.into_iter().map(|sample| Request {
                 endpoint: of(sample.endpoint).unwrap_or_default(),
-                text: secrets::mask_request(&shown(&sample.masked)),
+                text: known(secrets::mask_request(&shown(&sample.masked))),
             });
             each.collect()
         }
@@ -99,15 +106,18 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
     if let Some((file, _)) = input.workload() {
         add("workload", file.path().display().to_string(), Origin::Flag);
     }
-    let url = secrets::mask_url(input.destination.url.as_str());
-    add("target", url, input.named_by);
+    let url = match input.workload() {
+        Some((file, ready)) if ready.target_unset => &file.workload().target,
+        _ => input.destination.url.as_str(),
+    };
+    add("target", secrets::mask_url(url), input.named_by);
     if let Some(factor) = args.load.scale {
         let before = input.workload().map(|(file, _)| before_scale(&file.workload().load));
         let before = before.flatten().map(|load| format!(", {load} before")).unwrap_or_default();
         add("scale", format!("{factor}{before}"), Origin::Flag);
     }
-    if let Some(like) = &args.load.expect_body_like {
-        add("expected body", like.clone(), Origin::Flag);
+    for (name, value) in of_flags(&args.load) {
+        add(name, value, Origin::Flag);
     }
     if let Some(LoadProfile { stages, recorded }) = input.profile() {
         let what = recorded.map_or_else(
@@ -155,6 +165,14 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
         add("header", format!("{name}: {value}"), origin_of_header(args, input, name));
     }
     lines
+}
+
+/// What only flags say.
+fn of_flags(args: &LoadArgs) -> impl Iterator<Item = (&'static str, String)> {
+    let socket = args.unix.first().map(|path| ("Unix socket", path.display().to_string()));
+    let cookies = args.cookies.then(|| ("cookies", "kept by each connection".to_owned()));
+    let like = args.expect_body_like.clone().map(|like| ("expected body", like));
+    socket.into_iter().chain(cookies).chain(like)
 }
 
 /// The load of the whole as the file has it, if it says one for the whole.

@@ -1,13 +1,15 @@
-//! From a URL to socket addresses and routes: resolving, trying each address once, and picking
+//! From a URL, or a Unix socket's path, to addresses and routes: resolving, trying each address once, and picking
 //! source addresses where ports of one would not do.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::time::Duration;
 
-use net::{Route, limits};
+use net::{Peer, Route, UnixPath, limits};
 use url::{Host, Url};
 
+use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 
 /// Longest that one address is tried for before the run.
@@ -83,11 +85,11 @@ impl Destination {
     /// # Errors
     /// When the name does not resolve, no address takes a connection from these sources, or one of
     /// them is not this machine's.
-    pub fn addresses(
-        &self,
-        connect_to: Option<&str>,
-        sources: &[IpAddr],
-    ) -> Result<Reached, Failure> {
+    pub fn addresses(&self, args: &LoadArgs) -> Result<Reached, Failure> {
+        if let Some(path) = args.unix.first() {
+            return unix(path);
+        }
+        let connect_to = args.connect_to.as_deref();
         let found = match connect_to {
             Some(text) => resolve(host_and_port(text)?).map_err(|error| {
                 Failure::CannotRun(format!("--connect-to {text} cannot be resolved: {error}"))
@@ -96,7 +98,7 @@ impl Destination {
                 Failure::CannotRun(format!("the host `{}` cannot be resolved: {error}", self.host))
             })?,
         };
-        let mut reached = reach(&found, sources)?;
+        let mut reached = reach(&found, &args.source)?;
         // That a server listens on one of the two loopback addresses only is usual.
         if connect_to.is_none() && self.host == "localhost" {
             reached.notices.clear();
@@ -109,9 +111,24 @@ impl Destination {
 #[derive(Debug)]
 pub struct Reached {
     /// Addresses that took a connection, in the resolver's order.
-    pub addresses: Vec<SocketAddr>,
+    pub addresses: Vec<Peer>,
     /// Which others were left out, and why.
     pub notices: Vec<String>,
+}
+
+/// Tries a Unix socket once.
+fn unix(path: &Path) -> Result<Reached, Failure> {
+    let to = match UnixPath::new(path) {
+        Ok(path) => Peer::Unix(path),
+        Err(why) => return usage(format!("--unix {}: {why}", path.display())),
+    };
+    match net::socket::try_connect(&Route { to, from: None }, TRY_FOR) {
+        Ok(()) => Ok(Reached { addresses: vec![to], notices: Vec::new() }),
+        Err(error) => cannot_run(format!(
+            "cannot connect to the Unix socket {}: {error}; is the server running, and is this its socket?",
+            path.display()
+        )),
+    }
 }
 
 /// Tries each address once, from where the load will come: another source may not be let in, or
@@ -123,7 +140,7 @@ fn reach(found: &[SocketAddr], sources: &[IpAddr]) -> Result<Reached, Failure> {
         return no_common_family();
     }
     let mut addresses = Vec::new();
-    let mut refused: Vec<(SocketAddr, io::Error)> = Vec::new();
+    let mut refused: Vec<(Peer, io::Error)> = Vec::new();
     for way in &ways {
         match net::socket::try_connect(way, TRY_FOR) {
             Ok(()) => addresses.push(way.to),
@@ -135,7 +152,7 @@ fn reach(found: &[SocketAddr], sources: &[IpAddr]) -> Result<Reached, Failure> {
             "cannot connect to {address}: {error}; is the server running, and is this its port?"
         )),
         _ => {
-            let left_out = |(address, error): &(SocketAddr, io::Error)| {
+            let left_out = |(address, error): &(Peer, io::Error)| {
                 format!(
                     "{address}, one of the host's {} addresses, is not used: \
                     {error}",
@@ -150,10 +167,10 @@ fn reach(found: &[SocketAddr], sources: &[IpAddr]) -> Result<Reached, Failure> {
 /// One way to an address; `None` when no source given is of its family.
 fn first_way(to: SocketAddr, sources: &[IpAddr]) -> Option<Route> {
     if sources.is_empty() {
-        return Some(Route { to, from: None });
+        return Some(Route { to: to.into(), from: None });
     }
     let from = sources.iter().find(|from| from.is_ipv4() == to.is_ipv4())?;
-    Some(Route { to, from: Some(*from) })
+    Some(Route { to: to.into(), from: Some(*from) })
 }
 
 fn check_sources(sources: &[IpAddr]) -> Result<(), Failure> {
@@ -203,7 +220,7 @@ fn resolve(name: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
 /// # Errors
 /// When the sources given fit no destination.
 pub fn routes(
-    addresses: &[SocketAddr],
+    addresses: &[Peer],
     sources: &[IpAddr],
     connections: u64,
 ) -> Result<Vec<Route>, Failure> {
@@ -217,7 +234,7 @@ pub fn routes(
     }
     let pairs = picked.iter().flat_map(|&from| addresses.iter().map(move |&to| (to, from)));
     let routes: Vec<Route> = pairs
-        .filter(|(to, from)| to.is_ipv4() == from.is_ipv4())
+        .filter(|(to, from)| to.tcp().is_some_and(|to| to.is_ipv4() == from.is_ipv4()))
         .map(|(to, from)| Route { to, from: Some(from) })
         .collect();
     if routes.is_empty() {
@@ -227,9 +244,10 @@ pub fn routes(
 }
 
 /// Towards loopback, several source addresses where one would run short of ports.
-fn loopback_sources(addresses: &[SocketAddr], connections: u64) -> Vec<IpAddr> {
+fn loopback_sources(addresses: &[Peer], connections: u64) -> Vec<IpAddr> {
     let a_destination = connections.div_ceil(addresses.len().max(1) as u64);
-    let all_loopback_v4 = addresses.iter().all(|a| a.is_ipv4() && a.ip().is_loopback());
+    let is_loopback_v4 = |to: SocketAddr| to.is_ipv4() && to.ip().is_loopback();
+    let all_loopback_v4 = addresses.iter().all(|to| to.tcp().is_some_and(is_loopback_v4));
     if !all_loopback_v4 || a_destination <= CONNECTIONS_A_SOURCE {
         return Vec::new();
     }
@@ -241,6 +259,9 @@ fn loopback_sources(addresses: &[SocketAddr], connections: u64) -> Vec<IpAddr> {
 /// What keeps `connections` from being opened by these routes, and what would help; `None` when
 /// there are ports enough.
 pub fn ports_short(routes: &[Route], connections: u64) -> Option<String> {
+    if routes.iter().any(|route| route.to.tcp().is_none()) {
+        return None;
+    }
     let (first, last) = limits::local_ports();
     let per_route = u64::from(last.saturating_sub(first)) + 1;
     let have = per_route * routes.len() as u64;
@@ -297,7 +318,7 @@ mod tests {
         let live = listener.local_addr().unwrap();
         let dead = SocketAddr::new("127.0.0.9".parse().unwrap(), live.port());
         let reached = reach(&[dead, live], &[]).unwrap();
-        assert_eq!(reached.addresses, [live]);
+        assert_eq!(reached.addresses, [live.into()]);
         let [notice] = &reached.notices[..] else { panic!("{reached:?}") };
         assert!(
             notice.starts_with(&format!(
@@ -326,14 +347,14 @@ mod tests {
 
     #[test]
     fn many_connections_to_loopback_come_from_several_sources() {
-        let to: SocketAddr = "127.0.0.1:80".parse().unwrap();
+        let to = Peer::parse("127.0.0.1:80").unwrap();
         assert_eq!(routes(&[to], &[], 9_950).unwrap(), [Route { to, from: None }]);
         let spread = routes(&[to], &[], 50_000).unwrap();
         assert_eq!(spread.len(), 6);
         assert_eq!(spread[0].from, Some("127.0.0.2".parse().unwrap()));
         assert_eq!(ports_short(&spread, 50_000), None);
         let far: SocketAddr = "192.0.2.1:80".parse().unwrap();
-        let alone = routes(&[far], &[], 50_000).unwrap();
+        let alone = routes(&[far.into()], &[], 50_000).unwrap();
         assert_eq!(alone.len(), 1);
         assert!(ports_short(&alone, 50_000).unwrap().contains("--source"));
     }

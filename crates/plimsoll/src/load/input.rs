@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use model::plan::EXPECT_FIRST;
 use model::workload::Stage;
 use model::{Arriving, Mix, Nanos};
-use traffic::{Always, BodyLike, Expect, Supply};
+use traffic::{Always, BodyLike, Expect, KeepsCookies, Supply};
 use wire::RequestParts;
 
 use crate::args::{LoadArgs, ShapeArgs};
@@ -60,10 +60,15 @@ pub enum Requests {
         supply: Arc<dyn Supply>,
         /// What it was made of.
         parts: SiteParts,
+        /// Whether each user keeps the cookies that responses set.
+        keeps_cookies: bool,
     },
     /// What a workload file holds.
     Workload(Box<WorkloadFile>, Box<Ready>),
 }
+
+/// Works out what a workload file means.
+type Compile = fn(&WorkloadFile) -> Result<Ready, Failure>;
 
 /// What a load follows instead of a steady height. One of the two is there.
 #[derive(Debug, Clone, Default)]
@@ -91,9 +96,21 @@ impl LoadInput {
     /// # Errors
     /// On what is wrong with either, and on flags that do not go with it.
     pub fn of(text: &str, args: &LoadArgs) -> Result<Self, Failure> {
+        Self::compiled_by(text, args, |file| file.compile(1.0))
+    }
+
+    /// The same to be looked at and not sent: it needs no environment variable to be set.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn to_show(text: &str, args: &LoadArgs) -> Result<Self, Failure> {
+        Self::compiled_by(text, args, WorkloadFile::compile_to_show)
+    }
+
+    fn compiled_by(text: &str, args: &LoadArgs, compile: Compile) -> Result<Self, Failure> {
         refuse_contradictions(args)?;
         if workload_file::is_meant(text) {
-            return Self::of_file(Path::new(text), args);
+            return Self::of_file(Path::new(text), args, compile);
         }
         if args.scale.is_some() || args.reads_only || !args.allow_files.is_empty() {
             return usage(
@@ -113,11 +130,16 @@ impl LoadInput {
             method: method.clone(),
             headers: headers.iter().map(|(name, value)| masked(name, value)).collect(),
             body_bytes: body.as_ref().map_or(0, |body| body.len() as u64),
-            requests: Requests::One { request, supply, parts: SiteParts { method, headers, body } },
+            requests: Requests::One {
+                request,
+                supply,
+                parts: SiteParts { method, headers, body },
+                keeps_cookies: args.cookies,
+            },
         })
     }
 
-    fn of_file(path: &Path, args: &LoadArgs) -> Result<Self, Failure> {
+    fn of_file(path: &Path, args: &LoadArgs, compile: Compile) -> Result<Self, Failure> {
         if let Some(like) = args.expect_body_like.as_deref().filter(|like| *like != EXPECT_FIRST) {
             return usage(format!(
                 "--expect-body-like {like}: a workload file uses checks for that; only FIRST works with \
@@ -133,6 +155,7 @@ impl LoadInput {
             ("--pipeline", args.pipeline > 1),
             ("-s", args.script.is_some()),
             ("what follows --", !args.script_args.is_empty()),
+            ("--cookies, which flows keep anyway,", args.cookies),
         ] {
             if given {
                 return usage(format!(
@@ -141,7 +164,7 @@ impl LoadInput {
             }
         }
         let file = WorkloadFile::read(path, args)?;
-        let ready = file.compile(1.0)?;
+        let ready = compile(&file)?;
         let destination = Destination::parse(ready.compiled.target())?;
         let from_outside = file.workload().target.contains("${env.");
         Ok(Self {
@@ -240,8 +263,14 @@ impl LoadInput {
     /// When a workload cannot be divided so.
     pub fn at_level(&self, connections: u64, unix_ns: i64) -> Result<LevelInput, Failure> {
         let (file, ready) = match &self.requests {
-            Requests::One { supply, .. } => {
-                return Ok(LevelInput { supply: supply.clone(), mix: Mix::default(), connections });
+            Requests::One { supply, keeps_cookies, .. } => {
+                let supply = supply.clone();
+                let supply = if *keeps_cookies {
+                    Arc::new(KeepsCookies { supply, unix_ns })
+                } else {
+                    supply
+                };
+                return Ok(LevelInput { supply, mix: Mix::default(), connections });
             }
             Requests::Workload(file, ready) => (file, ready),
         };
@@ -287,6 +316,14 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     }
     if args.tls.tls_min > args.tls.tls_max {
         return usage("--tls-min is above --tls-max: no version is left");
+    }
+    if args.unix.len() > 1 {
+        return usage("--unix: one path; only `compare` takes one for each URL");
+    }
+    let field = |text: &String| text.split_once(':').map(|(name, _)| name.trim().to_owned());
+    let is_cookie = |name: String| name.eq_ignore_ascii_case("cookie");
+    if args.cookies && args.headers.iter().filter_map(field).any(is_cookie) {
+        return usage("--cookies sends what responses set: leave out either it or -H Cookie");
     }
     if args.threads == Some(0) {
         return usage("-t 0: at least one worker is needed");

@@ -59,6 +59,7 @@ impl Prepared {
             pace_ns: settings.pace_ns.value,
             think_ns: settings.think_ns.value,
             keepalive: !args.no_keepalive,
+            cookies: args.cookies,
             pipeline: pipeline as u32,
             max_inflight: args
                 .max_inflight

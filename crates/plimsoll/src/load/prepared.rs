@@ -1,11 +1,11 @@
 //! A load that is ready to be carried out: its host resolved, its files read. Each level's plan, and what the engine needs
 //! for it, are made from it.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::Launch;
+use net::Peer;
 use net::limits::{self, FileLimit};
 
 use crate::args::{IoArg, LoadArgs};
@@ -32,7 +32,7 @@ pub struct Prepared {
     pub(super) args: LoadArgs,
     /// Where to, and what.
     pub input: LoadInput,
-    pub(super) addresses: Vec<SocketAddr>,
+    pub(super) addresses: Vec<Peer>,
     /// The script that makes the requests instead.
     pub script: Option<ScriptRun>,
     /// Whether the load follows the profile that a workload file gives it: stages, or a trace.
@@ -55,7 +55,7 @@ impl Prepared {
     pub fn of(input: LoadInput, args: &LoadArgs) -> Result<Self, Failure> {
         let destination = &input.destination;
         let tls = if destination.tls { Some(tls::read(&args.tls, &input)?) } else { None };
-        let reached = destination.addresses(args.connect_to.as_deref(), &args.source)?;
+        let reached = destination.addresses(args)?;
         let script = match &input.requests {
             Requests::One { parts, .. } => {
                 ScriptRun::of(&input.text, args, destination, parts.clone())?
@@ -128,7 +128,10 @@ impl Prepared {
         let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
         let LevelInput { supply, mix, .. } = at_level;
         let begun = match &self.script {
-            Some(script) => script.begin(threads as u32, &self.addresses, stop)?,
+            Some(script) => {
+                let addresses: Vec<_> = self.addresses.iter().filter_map(Peer::tcp).collect();
+                script.begin(threads as u32, &addresses, stop)?
+            }
             None => Begun::without_script(supply),
         };
         let plan = self.plan(shape, threads, &routes, mix, begun.burst);

@@ -11,12 +11,14 @@ use import::workload::Document;
 use model::plan::DEFAULT_LANES;
 use model::quote::quote;
 use model::workload::Workload;
-use traffic::{Compiled, Inputs, Pools};
+use report::preview::Unset;
+use traffic::{Compiled, Finding, Inputs, Pools};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::allowed_files::AllowedFiles;
 use crate::load::settings::Settings;
+use crate::load::stand_in::StandIn;
 use crate::load::{pool_file, pool_index};
 use crate::results::input;
 use crate::results::output::{Readers, json, write_file_for};
@@ -49,6 +51,10 @@ pub struct Ready {
     pub compiled: Compiled,
     /// Names of the environment variables that it holds.
     pub environment: BTreeSet<String>,
+    /// Where it needs variables that are not set, and what is said of each place. A workload that is sent has none.
+    pub unset: Vec<Unset>,
+    /// Whether one of them is part of the target.
+    pub target_unset: bool,
 }
 
 /// Whether what stands for a URL is a workload file's name.
@@ -151,10 +157,53 @@ impl WorkloadFile {
     /// # Errors
     /// All that is wrong with what it says, each with its place.
     pub fn compile(&self, factor: f64) -> Result<Ready, Failure> {
+        self.compile_with(factor, &variable).or_else(|findings| self.refused(&findings))
+    }
+
+    /// The same to be looked at and not sent: something stands in for environment variables that are not set.
+    ///
+    /// # Errors
+    /// All that is wrong besides.
+    pub fn compile_to_show(&self) -> Result<Ready, Failure> {
+        let findings = match self.compile_with(1.0, &variable) {
+            Ok(ready) => return Ok(ready),
+            Err(findings) => findings,
+        };
+        let stand_in = StandIn::of(&self.workload);
+        let unset = RefCell::new(BTreeSet::new());
+        let env = |name: &str| {
+            let set = variable(name);
+            if set.is_none() {
+                unset.borrow_mut().insert(name.to_owned());
+            }
+            Some(set.unwrap_or_else(|| stand_in.value(name)))
+        };
+        let ready = self.compile_with(1.0, &env).or_else(|findings| self.refused(&findings))?;
+        let unset = unset.into_inner();
+        // What else is wrong without the variables follows from that.
+        let named = |finding: &&Finding| unset.iter().any(|n| finding.what.contains(&quote(n)));
+        let places = findings.iter().filter(named).map(|finding| {
+            let place = self.document.locate(&finding.path, finding.part.clone());
+            Unset { place: format!("{}:{place}", self.path.display()), what: finding.what.clone() }
+        });
+        let target_unset = !stand_in.target.is_disjoint(&unset);
+        Ok(Ready { unset: places.collect(), target_unset, ..ready })
+    }
+
+    fn refused<T>(&self, findings: &[Finding]) -> Result<T, Failure> {
+        let place = |of: &Finding| self.document.locate(&of.path, of.part.clone());
+        wrong(&self.path, findings.iter().map(|of| format!("{}: {}", place(of), of.what)))
+    }
+
+    fn compile_with(
+        &self,
+        factor: f64,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Ready, Vec<Finding>> {
         let asked = RefCell::new(BTreeSet::new());
         let env = |name: &str| {
             asked.borrow_mut().insert(name.to_owned());
-            std::env::var(name).ok()
+            variable(name)
         };
         let read = Cell::new(0);
         let file = |name: &str| self.allowed.read(name, &read);
@@ -173,20 +222,16 @@ impl WorkloadFile {
                 reads_only: self.reads_only,
             },
         );
-        match compiled {
-            Ok(compiled) => {
-                self.pools.get_or_init(|| compiled.pools().clone());
-                Ok(Ready { compiled, environment: asked.into_inner() })
-            }
-            Err(error) => wrong(
-                &self.path,
-                error.findings.iter().map(|finding| {
-                    let place = self.document.locate(&finding.path, finding.part.clone());
-                    format!("{place}: {}", finding.what)
-                }),
-            ),
-        }
+        let compiled = compiled.map_err(|error| error.findings)?;
+        self.pools.get_or_init(|| compiled.pools().clone());
+        let environment = asked.into_inner();
+        Ok(Ready { compiled, environment, unset: Vec::new(), target_unset: false })
     }
+}
+
+/// An environment variable.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// The invalid objectives, each with its place.

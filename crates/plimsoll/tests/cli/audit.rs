@@ -1,7 +1,9 @@
 //! `plimsoll audit`.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -99,6 +101,42 @@ fn several_tools_at_one_load_are_set_side_by_side() {
     let (_, named) = json(&folder, &["wrk.txt", "ab_keepalive.txt", "ab_close.txt"], &[]);
     let groups = named["side_by_side"].as_array().unwrap();
     assert_eq!((groups.len(), groups[0]["connections"].as_f64()), (1, Some(50.0)));
+}
+
+#[test]
+fn hey_and_oha_join_by_the_number_of_connections() {
+    let folder = Folder::new();
+    let files = ["ab_keepalive.txt", "hey.txt", "oha.txt"];
+    let (_, alone) = json(&folder, &files, &[]);
+    assert_eq!(alone["side_by_side"].as_array().unwrap().len(), 0);
+    let (_, document) = json(&folder, &files, &["-c", "50"]);
+    let groups = document["side_by_side"].as_array().unwrap();
+    assert_eq!((groups.len(), groups[0]["connections"].as_f64()), (1, Some(50.0)));
+    assert_eq!(groups[0]["target"], "http://127.0.0.1:18080/healthz");
+    assert_eq!(groups[0]["rows"].as_array().unwrap().len(), 3);
+    folder.follows_schema("audit", &document);
+    let text = audit(&folder, &files, &["-c", "50"]);
+    assert!(text.stdout.contains("names no target"), "{text:#?}");
+    let (_, apart) = json(&folder, &files, &["-c", "8"]);
+    assert_eq!(apart["side_by_side"][0]["rows"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn standard_input_is_read_for_a_dash() {
+    let folder = Folder::new();
+    let printed = fs::read_to_string(data("ab_keepalive.txt")).unwrap();
+    let printed = printed.replace("Total:          0    1 ", "Total:          0    0 ");
+    let mut child = folder
+        .command(Path::new(PLIMSOLL), "audit -")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    child.stdin.take().unwrap().write_all(printed.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("standard input: ab, closed loop"), "{text}");
+    assert!(text.contains(" <0.5ms "), "{text}");
 }
 
 #[test]

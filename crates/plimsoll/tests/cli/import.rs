@@ -42,6 +42,74 @@ fn the_workload_goes_to_standard_output_and_the_notes_beside_it() {
     }
 }
 
+/// Documents with what a workload takes for more than text: in names, hosts, paths, values.
+const HOSTILE: [(&str, &str); 14] = [
+    (
+        "postman",
+        r#"{"info":{"name":"","schema":"v2.1.0"},"item":[
+            {"name":"","request":{"method":"GET","url":"{{base}}/:id/{id}/{{x}}"}},
+            {"name":"","request":{"method":"GET","url":"{{base}}/:id/{id}/{{x}}"}},
+            {"name":"{{x}} ${y}","request":{"method":"POST","url":"{{base}}/a?{{x}}=1",
+                "header":[{"key":"X-{{x}}","value":"{{y}}"}],
+                "body":{"mode":"urlencoded","urlencoded":[{"key":"{{x}}","value":"${z"}]}}}]}"#,
+    ),
+    (
+        "postman",
+        r#"{"info":{"schema":"v2.1.0"},"variable":[{"key":"env","value":"1"}],"item":[{"name":" ",
+            "item":[{"name":"\u0007","request":{"method":"post","url":"http://{{h}}.x:{{p}}/{{env}}",
+                "body":{"mode":"formdata","formdata":[{"key":"{{x}}","value":"1"},
+                    {"key":"f","type":"file","src":"{{f}}"}]}}}]}]}"#,
+    ),
+    (
+        "postman",
+        r#"{"info":{"schema":"v2.1.0"},"item":[{"request":{"method":"A B","url":"http://h"}}]}"#,
+    ),
+    (
+        "har",
+        r#"{"log":{"entries":[{"request":{"method":"GET","url":"http://h/${x}/{{y}}?${z}=1#{id}",
+            "headers":[{"name":"","value":"1"},{"name":"a b","value":"1"},{"name":"X","value":"${w"}]}},
+            {"request":{"method":"POST","url":"http://h/b","postData":{"mimeType":"multipart/form-data",
+                "params":[{"name":"${n}","fileName":"","value":"1"}]}}}]}}"#,
+    ),
+    ("har", r#"{"log":{"entries":[{"request":{"method":"CONNECT","url":"http://h:1/"}}]}}"#),
+    ("har", r#"{"log":{"entries":[{"request":{"method":"GET","url":"http://{{h}}/"}}]}}"#),
+    (
+        "openapi",
+        r#"{"openapi":"3.0.0","info":{"title":"{{t}}"},"servers":[{"url":"https://{tenant}.x/{v}"}],
+            "paths":{"/{id}/{}/${x}":{"get":{"operationId":"${x}","parameters":[
+                {"in":"query","name":"${q}","required":true,"schema":{"type":"string"}},
+                {"in":"header","name":"a b","required":true,"schema":{"type":"string"}}]}},
+                "/{env}":{"get":{"operationId":"","summary":"${x}"}},
+                "/a":{"get":{"operationId":"same"}},"/b":{"get":{"operationId":"same"}}}}"#,
+    ),
+    (
+        "openapi",
+        r#"{"swagger":"2.0","host":"{{h}}","info":{"title":""},"paths":{"/":{"post":{"parameters":[
+            {"in":"body","name":"b","schema":{"example":{"${k}":"${v}"}}}]}}}}"#,
+    ),
+    ("curl", "curl http://h/${X}/'${y}'/{{z}}/:id/{id} -d '${w' -H 'X: ${v' -F '${n}=1' -b c\n"),
+    ("curl", "curl \"$BASE/a\" --json '{\"a\": ${N}, \"b\": \"${y}\"}' -H \"Authorization: $T\"\n"),
+    ("curl", "curl http://h -X '' --cacert \"$F\"\ncurl http://h -X 'A B'\n"),
+    ("vegeta", "GET http://h/${x}/{{y}}\nX: ${z\n\nGET http://h/${x}/{{y}}\n"),
+    ("vegeta", r#"{"method":"GET","url":"http://h/${x}","header":{"a b":["1"],"X":["${y"]}}"#),
+    ("vegeta", "CONNECT http://h/\n"),
+];
+
+#[test]
+fn what_import_writes_is_what_plan_accepts() {
+    let folder = Folder::new();
+    for (at, (format, text)) in HOSTILE.iter().enumerate() {
+        folder.put("hostile", text);
+        let made = folder.plimsoll(&format!("import {format} hostile --out w.yaml --force"));
+        if made.code != 0 {
+            assert!(made.stderr.starts_with("plimsoll: hostile: "), "{at}: {made:#?}");
+            continue;
+        }
+        let shown = folder.plimsoll("plan w.yaml");
+        assert_eq!(shown.code, 0, "{at}: {shown:#?}\n{}", folder.text("w.yaml"));
+    }
+}
+
 #[test]
 fn a_file_is_written_with_its_schema_and_never_over_another() {
     let folder = folder_with("shop.curl");
@@ -53,6 +121,19 @@ fn a_file_is_written_with_its_schema_and_never_over_another() {
     folder.plimsoll("import curl shop.curl --out shop.yaml").refuses(2, "--force");
     folder.plimsoll("import curl shop.curl --out shop.yaml --force").ok();
     folder.plimsoll("import curl shop.curl --out no/shop.yaml").refuses(1, "no/shop.yaml");
+}
+
+#[test]
+fn files_that_are_not_there_are_named() {
+    let folder = Folder::new();
+    folder.put("x.curl", "curl http://h/a -d @body.json\ncurl http://h/b -F f=@pic.png\n");
+    folder.put("pic.png", "");
+    let ended = folder.plimsoll("import curl x.curl --out x.yaml").ok();
+    let line = "file: put `body.json` into the workload's folder before a plan or a run\n";
+    assert!(ended.stderr.contains(line) && !ended.stderr.contains("`pic.png`"), "{ended:#?}");
+    folder.plimsoll("plan x.yaml").refuses(2, "`body.json`");
+    folder.put("body.json", "{}");
+    folder.plimsoll("plan x.yaml").ok();
 }
 
 #[test]

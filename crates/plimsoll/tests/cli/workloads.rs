@@ -79,10 +79,45 @@ fn secrets_are_masked_and_asked_for() {
     assert!(shown.stdout.contains("\"password\":\"***\""), "{shown:#?}");
     let body = |line: &&str| line.contains("\"password\"");
     assert!(shown.stdout.lines().filter(body).all(|line| !line.contains("secret")), "{shown:#?}");
-    folder.plimsoll("plan shop.yaml").refuses(2, "`SHOP_PASSWORD` is not set");
+    let place = "shop.yaml:";
+    let unset = folder.plimsoll("plan shop.yaml").ok();
+    assert!(unset.stdout.contains("\nNot set; a run needs them:\n  shop.yaml:"), "{unset:#?}");
+    assert!(unset.stdout.contains("`SHOP_PASSWORD` is not set"), "{unset:#?}");
+    assert!(unset.stdout.contains("\"password\":\"***\""), "{unset:#?}");
+    let document = json(&folder.plimsoll("plan shop.yaml --format json").ok());
+    assert!(document["unset"][0]["place"].as_str().unwrap().starts_with(place), "{document}");
+    folder.plimsoll("run shop.yaml").refuses(2, "`SHOP_PASSWORD` is not set");
     let url = folder.plimsoll("plan http://127.0.0.1:9/a?token=x -H Cookie:sid=y").ok();
     assert!(url.stdout.contains("  GET /a?token=*** HTTP/1.1\n"), "{url:#?}");
     assert!(!url.stdout.contains("sid=y"), "{url:#?}");
+}
+
+#[test]
+fn the_environment_may_name_the_target() {
+    let folder = Folder::new();
+    let put = |target: &str| {
+        let text = "endpoints:\n  - path: /a\n    headers: {X-A: '${env.NOT_SET}'}\n";
+        folder.put("w.yaml", format!("target: {target}\n{text}"));
+    };
+    for (target, path) in [("${env.BASE_URL}/v1", "/v1/a"), ("http://${env.HOST_NAME}:80", "/a")] {
+        put(target);
+        let shown = folder.plimsoll("plan w.yaml").ok();
+        for needle in [
+            &format!("{target} "),
+            "\n  w.yaml:1:",
+            "\n  w.yaml:4:",
+            "`NOT_SET` is not set",
+            &format!("  GET {path} HTTP/1.1\n  Host: ***\n  X-A: ***\n"),
+        ] {
+            assert!(shown.stdout.contains(needle), "no `{needle}` in {shown:#?}");
+        }
+    }
+    put("${env.BASE_URL}");
+    let mut command = folder.command(Path::new(PLIMSOLL), "plan w.yaml");
+    let shown = ended(command.env("BASE_URL", "http://127.0.0.1:9").env("NOT_SET", "x")).ok();
+    assert!(shown.stdout.contains("http://127.0.0.1:9/ "), "{shown:#?}");
+    assert!(shown.stdout.contains("\n  Host: 127.0.0.1:9\n  X-A: ***\n"), "{shown:#?}");
+    assert!(!shown.stdout.contains("Not set"), "{shown:#?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! * `load`: rates, counts and windows in real time.
 //! * `ways`: addresses, sources, methods, bodies, pipelining.
 //! * `tls`: certificates, names, and the wrong scheme.
+//! * `unix`: Unix sockets, by all commands that make load.
 //! * `theory`: queues and stalls over real sockets, minutes long, only when asked for.
 //! * `results`: formats, files, the schema, and what is left when something ends early.
 //! * `objectives`: rulings, exit codes, test reports, runs that end early.
@@ -22,5 +23,6 @@ mod responses;
 mod results;
 mod theory;
 mod tls;
+mod unix;
 mod ways;
 mod wide;

@@ -19,14 +19,14 @@ use testkit::servers::{Nginx, NginxOptions};
 use crate::harness::{interfaces, load, plimsoll, server, server_with, url};
 
 /// A certificate for `localhost` and 127.0.0.1, and its key.
-struct Identity {
+pub struct Identity {
     _folder: TempDir,
-    cert: PathBuf,
+    pub cert: PathBuf,
     key: PathBuf,
 }
 
 impl Identity {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
         let made = rcgen::generate_simple_self_signed(names).expect("a certificate");
         let folder = TempDir::new().expect("a temporary folder");
@@ -36,7 +36,7 @@ impl Identity {
         Self { _folder: folder, cert, key }
     }
 
-    fn server(&self) -> Server {
+    pub fn server(&self) -> Server {
         let tls = Tls::Files { cert: self.cert.clone(), key: self.key.clone() };
         server_with(|options| options.tls = Some(tls))
     }

@@ -6,7 +6,7 @@ use std::thread;
 
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{command, end, interfaces, load, loaded, server, server_with, url};
+use crate::harness::{command, end, interfaces, load, loaded, plimsoll, server, server_with, url};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -143,4 +143,57 @@ fn other_statuses_can_be_a_success() {
     let url = url(&server, "/status/404");
     assert_eq!(load(&url, "-c 1 -n 20").ways(), ["status"]);
     assert_eq!(load(&url, "-c 1 -n 20 --success 200,404").ways(), ["ok"]);
+}
+
+/// Gives each connection a cookie of its own, and responds with 403 where a further request does not bring it.
+fn gives_cookies() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for (number, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.expect("someone calls");
+            thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                let mut known = false;
+                while let Ok(n @ 1..) = stream.read(&mut buffer) {
+                    let head = String::from_utf8_lossy(&buffer[..n]).into_owned();
+                    let brought =
+                        head.contains(&format!("\r\nCookie: id={number}; theme=dark\r\n"));
+                    let status = if known == brought { "200 OK" } else { "403 Forbidden" };
+                    let set =
+                        format!("Set-Cookie: id={number}; Path=/\r\nSet-Cookie: theme=dark\r\n");
+                    let set = if known { "" } else { &*set };
+                    known = true;
+                    let response = format!("HTTP/1.1 {status}\r\n{set}Content-Length: 2\r\n\r\nok");
+                    if stream.write_all(response.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn connections_keep_the_cookies_that_they_were_given() {
+    let url = format!("http://{}/", gives_cookies());
+    for io in interfaces() {
+        let flags = format!("-c 5 -n 200 --io {io}");
+        for more in ["--cookies", "--cookies --expect-body-like ok", "--cookies -R 400 -d 500ms"] {
+            let run = load(&url, &format!("{flags} {more}")).run;
+            assert_eq!(run.totals.statuses.get(&403), None, "{io} {more}: {:?}", run.totals);
+            assert!(
+                run.totals.succeeded > 100 && run.plan.cookies,
+                "{io} {more}: {:?}",
+                run.totals
+            );
+        }
+        let run = load(&url, &flags).run;
+        assert_eq!(run.totals.statuses.get(&403), Some(&195), "{io}: {:?}", run.totals);
+        assert!(!run.plan.cookies);
+    }
+    let both = format!("run {url} -d 100ms --cookies -H Cookie:a=b");
+    plimsoll(&both).refuses(2, "leave out either it or -H Cookie");
+    plimsoll(&format!("run {url} --cookies -s a.lua")).refuses(2, "cannot be used with");
 }

@@ -1,11 +1,10 @@
 //! Files of the same load side by side.
 
-use model::units::show_duration;
 use verdict::audit::Audit;
 use verdict::audit::side::Group;
 use verdict::figures::times;
 
-use super::{NAME, indented, missing};
+use super::{NAME, in_flight, indented, mean, missing};
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{COLUMNS, Style, Tone};
@@ -26,13 +25,22 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
             file.claims.tool.name().to_owned(),
             rate(row.qps),
             times(standing.qps_ratio),
-            row.mean_ns.map_or_else(missing, show_duration),
-            row.in_flight().map_or_else(missing, |n| level(n.round())),
+            mean(row),
+            in_flight(row, |n| if n < 1.0 { format!("{n:.2}") } else { level(n.round()) }),
             row.success.map_or_else(missing, share),
         ]);
     }
     let head = wrap(&head, COLUMNS).join("\n");
     let mut out = style.paint(Tone::Strong, &head) + "\n" + &grid.print() + "\n";
+    for standing in &group.standings {
+        let file = &audit.files[standing.file];
+        let row = &file.claims.rows[standing.row];
+        if group.assumed && row.target.is_none() {
+            let name = clean(&file.name, SHORT);
+            let what = "names no target and no connections: with -c it is taken to be of this load";
+            out += &indented(&format!("{name} {what}."), 2);
+        }
+    }
     let mut agree = true;
     for standing in &group.standings {
         if let Some(why) = &standing.why {

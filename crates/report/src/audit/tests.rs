@@ -115,3 +115,31 @@ fn json_has_every_figure_and_finding() {
     let document = serde_json::to_value(document(&empty)).unwrap();
     assert_eq!(document["verdict"], "possible");
 }
+
+#[test]
+fn a_mean_printed_as_0_is_what_its_digits_leave() {
+    let (name, mut claims) = printout("ab.txt", Tool::Ab, 62_937.61, 0.0);
+    claims.rows[0].error_ns = MILLISECOND / 2;
+    let wrk = printout("wrk.txt", Tool::Wrk, 82_981.09, 0.5);
+    let printed = text(&verdict::audit(vec![(name, claims), wrk], false), Style::default());
+    let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    for needle in
+        ["50 62,938 <0.5ms <31 <0.63 100.00 %", "ab.txt ab 62,938 75.85 % <0.5ms <31 100.00 %"]
+    {
+        assert!(printed.contains(needle), "no `{needle}` in {printed}");
+    }
+    let (name, mut claims) = printout("ab.txt", Tool::Ab, 100.0, 0.0);
+    claims.rows[0].error_ns = MILLISECOND / 2;
+    let printed = text(&verdict::audit(vec![(name, claims)], false), Style::default());
+    assert!(printed.contains("most connections idle: <0.05 of 50 in flight"), "{printed}");
+}
+
+#[test]
+fn a_file_that_names_no_load_says_which_it_was_taken_for() {
+    let (name, mut claims) = printout("hey.txt", Tool::Hey, 22_887.46, 2.2);
+    (claims.rows[0].target, claims.rows[0].connections_given) = (None, true);
+    let wrk = printout("wrk.txt", Tool::Wrk, 82_981.09, 0.5);
+    let printed = text(&verdict::audit(vec![wrk, (name, claims)], false), Style::default());
+    let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("hey.txt names no target and no connections: with -c"), "{printed}");
+}

@@ -226,6 +226,12 @@ fn plan(plan: &Plan) -> Vec<(String, String)> {
     if plan.pipeline > 1 {
         facts.push(fact("Pipeline", plan.pipeline.to_string()));
     }
+    if plan.cookies {
+        facts.push(fact("Cookies", "kept by each user".to_owned()));
+    }
+    for path in plan.addresses.iter().filter_map(|address| address.strip_prefix("unix:")) {
+        facts.push(fact("Unix socket", clean(path, 200)));
+    }
     if plan.body_bytes > 0 {
         facts.push(fact("Body", bytes(plan.body_bytes as f64)));
     }

@@ -96,7 +96,7 @@ impl Handler<SimNet> for Callers {
     fn tick(&mut self, net: &mut SimNet) -> Next {
         if self.conns.is_empty() {
             for token in 0..self.calls.len() as u32 {
-                let route = Route { to: self.to, from: None };
+                let route = Route { to: self.to.into(), from: None };
                 self.conns.push(net.connect(token, &route).expect("ports enough"));
             }
         }

@@ -133,19 +133,20 @@ impl Kernel {
         token: u32,
         route: &Route,
     ) -> Result<ConnId, i32> {
+        let Some(to) = route.to.tcp() else { return Err(libc::EAFNOSUPPORT) };
         let own = route.from.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let record = &mut self.hosts[host];
         if record.open >= record.limits.files {
             return Err(libc::EMFILE);
         }
-        let in_use = record.ports.entry((own, route.to)).or_default();
+        let in_use = record.ports.entry((own, to)).or_default();
         if *in_use >= record.limits.ports {
             return Err(libc::EADDRNOTAVAIL);
         }
         *in_use += 1;
         let local = SocketAddr::new(own, record.next_port);
         record.next_port = record.next_port.checked_add(1).unwrap_or(FIRST_PORT);
-        let end = self.add_end(Some(host), Stage::Connecting, local, route.to);
+        let end = self.add_end(Some(host), Stage::Connecting, local, to);
         let conn = self.take_slot(host, end);
         let record = self.ends.get_mut(&end).expect("just made");
         (record.token, record.conn, record.outgoing) = (token, conn, true);

@@ -81,7 +81,7 @@ impl Caller {
 
     fn start(&mut self, net: &mut SimNet) {
         for token in 0..self.connections {
-            match net.connect(token, &Route { to: self.to, from: None }) {
+            match net.connect(token, &Route { to: self.to.into(), from: None }) {
                 Ok(conn) => self.conns.push(conn),
                 Err(error) => {
                     self.refused.push(error.raw_os_error().unwrap_or(0));
@@ -234,7 +234,7 @@ fn files_and_ports_run_out() {
         caller.start(&mut net);
         assert_eq!(caller.refused, [errno]);
         let own = Some("127.0.0.9".parse().expect("an address"));
-        let elsewhere = net.connect(0, &Route { to: address(83), from: own });
+        let elsewhere = net.connect(0, &Route { to: address(83).into(), from: own });
         assert_eq!(elsewhere.is_ok(), errno == libc::EADDRNOTAVAIL);
     }
 }
@@ -374,7 +374,7 @@ fn a_reader_that_sleeps_presses_back() {
     let (mut near, mut far) = (world.host(), world.host());
     near.listen(address(80));
     let mut flood = Flood { conn: None, drained: false };
-    let conn = far.connect(0, &Route { to: address(80), from: None }).ok();
+    let conn = far.connect(0, &Route { to: address(80).into(), from: None }).ok();
     let wakes_ns = world.now() + 1000 * MS;
     let mut sleeper = Sleeper { conn, wakes_ns, heard: 0 };
     let go =

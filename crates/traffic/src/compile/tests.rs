@@ -263,6 +263,22 @@ fn a_line_end_from_a_pool_stops_the_run_and_never_reaches_the_wire() {
 }
 
 #[test]
+fn the_environment_may_name_the_target() {
+    let world =
+        World { env: [("BASE", "http://h:8080/api"), ("HOST", "h")].into(), ..World::default() };
+    for (target, server, path) in
+        [("${env.BASE}", "http://h:8080", "/api/a"), ("http://${env.HOST}/b", "http://h", "/b/a")]
+    {
+        let workload = serde_json::json!({"target": target, "endpoints": [{"path": "/a"}]});
+        let compiled = world.compile(workload).unwrap();
+        assert_eq!(compiled.target(), server);
+        let sample = compiled.sample(1, 0).remove(0);
+        assert!(sample.bytes.starts_with(format!("GET {path} HTTP/1.1\r\nHost: h").as_bytes()));
+        assert_eq!(sample.masked, sample.bytes);
+    }
+}
+
+#[test]
 fn secrets_are_masked_and_the_rest_is_not() {
     let world = World { env: [("KEY", "CLEAR-1"), ("ID", "CLEAR-2")].into(), ..World::default() };
     let compiled = world.compile(serde_json::json!({

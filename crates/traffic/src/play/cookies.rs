@@ -9,25 +9,25 @@ const MOST_BYTES: usize = 16 << 10;
 
 /// Cookies by name.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Jar {
+pub(crate) struct Jar {
     /// Those of the session first; behind them room that earlier ones leave.
     cookies: Vec<(Vec<u8>, Vec<u8>)>,
     used: usize,
 }
 
 impl Jar {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.used = 0;
     }
 
     /// The value of a cookie that a `Set-Cookie` field's value sets, if it is of that name.
-    pub(super) fn set_value<'a>(field: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    pub(crate) fn set_value<'a>(field: &'a [u8], name: &str) -> Option<&'a [u8]> {
         let (known, value) = pair(field)?;
         (known == name.as_bytes()).then_some(value)
     }
 
     /// Applies a `Set-Cookie` field.
-    pub(super) fn take(&mut self, field: &[u8], unix_ns: i64) {
+    pub(crate) fn take(&mut self, field: &[u8], unix_ns: i64) {
         let Some((name, value)) = pair(field) else { return };
         if name.is_empty() || name.len() + value.len() > LONGEST {
             return;
@@ -58,8 +58,12 @@ impl Jar {
         self.cookies[..self.used].iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
     /// Appends the `Cookie` field, if there are cookies.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         for (at, (name, value)) in self.cookies[..self.used].iter().enumerate() {
             out.extend_from_slice(if at == 0 { b"Cookie: " } else { b"; " });
             out.extend_from_slice(name);

@@ -79,15 +79,16 @@ fn exceeded_cause(tool: Tool, claim: &Claim) -> Option<String> {
 
 pub(super) fn idle(tool: Tool, claim: &Claim) -> Option<Found> {
     let [_, most, cap] = in_flight(claim)?;
-    let nothing = claim.qps == 0.0 || claim.mean_ns == Some(0);
+    let below = claim.mean_ns == Some(0) && claim.error_ns > 0;
+    let nothing = claim.qps == 0.0 || claim.mean_ns == Some(0) && !below;
     if claim.loop_kind == LoopKind::Open || nothing || most > IDLE * cap {
         return None;
     }
-    let shown = claim.in_flight()?;
+    let (sign, shown) = if below { ("<", most) } else { ("", claim.in_flight()?) };
     // Below ten a whole number would hide the difference.
-    let decimals = if cap < 10.0 { 2 } else { 0 };
+    let decimals = if cap < 10.0 || below && shown < 1.0 { 2 } else { 0 };
     let evidence = format!(
-        "most connections idle: {} of {} in flight",
+        "most connections idle: {sign}{} of {} in flight",
         grouped(shown, decimals),
         grouped(cap, 0)
     );

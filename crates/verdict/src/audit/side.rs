@@ -5,7 +5,7 @@
 //! the highest QPS that mostly succeeded is nearest to the truth, and a lower one is explained from
 //! the tool's own figures. Loads of an open loop are not compared: their rate was chosen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::units::show_duration;
 use model::{Claim, LoopKind};
@@ -31,6 +31,8 @@ pub struct Group {
     pub connections: f64,
     /// The rows, by QPS from the highest.
     pub standings: Vec<Standing>,
+    /// Whether files that name neither target nor connections are taken to be of this load.
+    pub assumed: bool,
     /// Which of the standings the others are held against.
     pub reference: usize,
 }
@@ -53,14 +55,25 @@ pub struct Standing {
 /// A row: its file, and its place there.
 type At = (usize, usize);
 
-/// The groups that files form.
+/// The groups that files form. A file that names neither its target nor its connections, and was given these, is
+/// taken to be of the one target that the others name.
 pub(super) fn groups(files: &[Audited], same_target: bool) -> Vec<Group> {
+    let rows = files.iter().flat_map(|file| &file.claims.rows);
+    let named: BTreeSet<String> =
+        rows.filter_map(|row| row.target.as_deref()).map(canonical).collect();
+    let only = named.first().filter(|_| named.len() == 1);
     let mut by_load: BTreeMap<(Option<String>, u64), Vec<At>> = BTreeMap::new();
     for (file, audited) in files.iter().enumerate() {
         for (row, claim) in audited.claims.rows.iter().enumerate() {
-            let target = if same_target { None } else { claim.target.as_deref().map(canonical) };
+            let named_by_none = claim.target.is_none() && claim.connections_given;
+            let target = match &claim.target {
+                _ if same_target => None,
+                Some(target) => Some(canonical(target)),
+                None => only.filter(|_| named_by_none).cloned(),
+            };
             let comparable = claim.loop_kind != LoopKind::Open && claim.qps > 0.0;
-            let known = same_target || target.is_some();
+            let alone = named_by_none && named.is_empty();
+            let known = same_target || target.is_some() || alone;
             if let Some(connections) = claim.connections.filter(|_| comparable && known) {
                 // Connections are above zero, and positive floats sort as their bits do.
                 by_load.entry((target, connections.to_bits())).or_default().push((file, row));
@@ -68,7 +81,13 @@ pub(super) fn groups(files: &[Audited], same_target: bool) -> Vec<Group> {
         }
     }
     let several = by_load.into_iter().filter(|(_, rows)| rows.iter().any(|at| at.0 != rows[0].0));
-    several.map(|((target, bits), rows)| group(files, target, f64::from_bits(bits), rows)).collect()
+    several
+        .map(|((target, bits), rows)| {
+            let assumed = !same_target
+                && rows.iter().any(|&(file, row)| files[file].claims.rows[row].target.is_none());
+            Group { assumed, ..group(files, target, f64::from_bits(bits), rows) }
+        })
+        .collect()
 }
 
 fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: Vec<At>) -> Group {
@@ -81,12 +100,12 @@ fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: 
     let standings = rows.iter().map(|at| {
         let own = claim(at);
         let (&(file, row), qps_ratio) = (at, own.qps / most.qps);
-        let mean_ratio = own.mean_ns.zip(most.mean_ns).filter(|&(_, most)| most > 0);
+        let mean_ratio = own.mean_ns.zip(most.mean_ns).filter(|&(own, most)| own > 0 && most > 0);
         let mean_ratio = mean_ratio.map(|(own, most)| own as f64 / most as f64);
         let why = why(own, most, name, mean_ratio);
         Standing { file, row, qps_ratio, mean_ratio, why }
     });
-    Group { target, connections, standings: standings.collect(), reference }
+    Group { target, connections, standings: standings.collect(), assumed: false, reference }
 }
 
 /// Why a row disagrees with the reference.

@@ -347,3 +347,25 @@ proptest! {
         let _ = audit(pair.to_vec(), false);
     }
 }
+
+#[test]
+fn files_that_name_no_load_join_the_only_target() {
+    let at = |target: Option<&str>, connections_given: bool| {
+        let target = target.map(str::to_owned);
+        let rows = vec![Claim { target, connections_given, ..closed(50.0, 1000.0, 40.0) }];
+        (String::new(), Claims::new(Tool::Hey, rows))
+    };
+    let sizes = |files: &[(Option<&str>, bool)]| -> Vec<(Option<String>, usize, bool)> {
+        let files = files.iter().map(|&(target, given)| at(target, given)).collect();
+        let groups = audit(files, false).groups;
+        groups.iter().map(|of| (of.target.clone(), of.standings.len(), of.assumed)).collect()
+    };
+    let (one, two) = (Some("http://h/a"), Some("http://h/b"));
+    let joined = Some("http://h/a".to_owned());
+    assert_eq!(sizes(&[(one, false), (None, true)]), [(joined.clone(), 2, true)]);
+    assert_eq!(sizes(&[(one, false), (one, false)]), [(joined, 2, false)]);
+    assert_eq!(sizes(&[(None, true), (None, true)]), [(None, 2, true)]);
+    // Of which target it is cannot be known, or the user said nothing of it.
+    assert_eq!(sizes(&[(one, false), (two, false), (None, true)]), []);
+    assert_eq!(sizes(&[(one, false), (None, false)]), []);
+}

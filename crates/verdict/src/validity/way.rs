@@ -17,9 +17,11 @@ pub(super) fn single_source(run: &Run) -> Option<Finding> {
         return None;
     }
     let ports = local_ports(run) * run.plan.addresses.len().max(1) as f64;
+    // A Unix socket needs none.
+    let needs_ports = !run.plan.addresses.iter().any(|address| address.starts_with("unix:"));
     let used =
         if run.plan.keepalive { run.concurrency.open_max.into() } else { run.totals.connects };
-    let evidence = match (limited(run), used as f64 > PORTS * ports) {
+    let evidence = match (limited(run), needs_ports && used as f64 > PORTS * ports) {
         (Some(limited), _) => format!("{} of the responses were 429", percent(limited)),
         (None, true) => format!(
             "{} connections took more than half of the {} local ports there are per server address",

@@ -168,14 +168,7 @@ impl Request {
         }
         match line.split_once(':') {
             Some((name, value)) if !value.trim().is_empty() => {
-                match name.to_ascii_lowercase().as_str() {
-                    "host" => self.lost(&format!("-H {}", quote(line)), "Host is the target's"),
-                    "content-length" | "transfer-encoding" | "connection" => {
-                        let why = "Plimsoll computes it when it sends the request";
-                        self.lost(&format!("-H {name}"), why);
-                    }
-                    _ => self.draft.put_header(name.trim(), value),
-                }
+                self.draft.put_header(name.trim(), value);
             }
             Some((name, _)) => {
                 self.no_media |= name.trim().eq_ignore_ascii_case("content-type");
@@ -254,6 +247,10 @@ impl Request {
         let Ok(nanos) = parse_duration(&format!("{value}s")) else {
             return self.lost(&format!("-m {}", quote(value)), "that is not a time in seconds");
         };
+        // To curl 0 is no limit.
+        if nanos == 0 {
+            return;
+        }
         if assembly.timeout.is_some_and(|other| other.0 != nanos) {
             let what = "-m: the workload's time-out is the longest of all commands";
             self.draft.note(Kind::Assumed, what);
@@ -311,7 +308,7 @@ impl Request {
     /// With `-G`, data goes into the query.
     fn query(&self) -> String {
         let text = |piece: &Piece| match piece {
-            Piece::Text(text) if self.get => Some(encode_path(text)),
+            Piece::Text(text) if self.get => Some(encode_path(text).replace('#', "%23")),
             _ => None,
         };
         self.pieces.iter().filter_map(text).collect::<Vec<_>>().join("&")
@@ -416,11 +413,15 @@ fn tls(does: Does, value: &str, assembly: &mut Assembly) {
         );
         return assembly.note_once(Kind::NotCarriedOver, "", what);
     }
+    let Some(value) = template::plain(value) else {
+        let what = format!("the file {}: name it under `tls:`", quote(value));
+        return assembly.note_once(Kind::NotCarriedOver, "", what);
+    };
     let tls = &mut assembly.tls;
     match does {
         Does::Insecure => tls.insecure = true,
-        Does::CaCert => tls.cacert = Some(value.to_owned()),
-        Does::Key => tls.key = Some(value.to_owned()),
+        Does::CaCert => tls.cacert = Some(value),
+        Does::Key => tls.key = Some(value),
         // A password may follow the file's name.
         _ => tls.cert = Some(value.split(':').next().unwrap_or_default().to_owned()),
     }

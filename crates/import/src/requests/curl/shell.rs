@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::super::BadFile;
-use super::super::template::{env, environment_name, literal};
+use super::super::template::{env, environment_name, literal, push};
 
 /// Bytes of a word at most; variables that hold variables could grow without end.
 const LONGEST_WORD: usize = 4 << 20;
@@ -233,7 +233,7 @@ impl Shell<'_> {
         let quoted = self.rest()[..end].to_owned();
         self.line += quoted.matches('\n').count();
         self.at += end + 1;
-        word.push_str(&literal(&quoted));
+        push(word, &literal(&quoted));
         Ok(())
     }
 
@@ -286,7 +286,7 @@ impl Shell<'_> {
         }
         let text = String::from_utf8(bytes)
             .map_err(|_| BadFile::at(begin, "what $'...' spells is not text in UTF-8"))?;
-        word.push_str(&literal(&text));
+        push(word, &literal(&text));
         Ok(())
     }
 
@@ -378,8 +378,8 @@ impl Shell<'_> {
 
     fn variable(&mut self, name: &str, word: &mut String) {
         match self.variables.get(name) {
-            Some(value) => word.push_str(value),
-            None => word.push_str(&env(&environment_name(name))),
+            Some(value) => push(word, value),
+            None => push(word, &env(&environment_name(name))),
         }
     }
 
@@ -391,7 +391,7 @@ impl Shell<'_> {
         self.outputs += 1;
         let name = format!("OUTPUT_{}", self.outputs);
         aside.push(format!("the output of `{command}`; set {name} to it"));
-        word.push_str(&env(&name));
+        push(word, &env(&name));
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::assembly::Assembly;
 use super::super::body::{FORM, JSON, essence, put_text};
 use super::super::draft::{Draft, encode_path};
 use super::super::note::Kind;
-use super::super::template::{hole, identifier, literal};
+use super::super::template::{hole, identifier, literal, push};
 use super::document::Document;
 use super::sample::{Sample, example, sample, whole};
 use super::{Place, members};
@@ -93,7 +93,7 @@ fn path(
                 Literal::Int(1)
             }
         };
-        path += &hole(&pool(name, value, assembly));
+        push(&mut path, &hole(&pool(name, value, assembly)));
         rest = after;
     }
     let path = path + &encode_path(&literal(rest));

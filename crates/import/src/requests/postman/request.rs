@@ -9,7 +9,7 @@ use super::super::draft::{Draft, encode_path, put_basic};
 use super::super::json::structure;
 use super::super::note::Kind;
 use super::super::template::literal;
-use super::variables::Variables;
+use super::variables::{Variables, text_of};
 use model::quote::quote;
 
 /// Sets server, path and query.
@@ -117,13 +117,13 @@ fn pairs(
 ) -> Fields {
     let mut fields = Fields::default();
     for pair in list.as_array().into_iter().flatten() {
-        let name = pair["key"].as_str().unwrap_or_default();
+        let name = text_of(&pair["key"]);
         if pair["disabled"].as_bool() == Some(true) {
-            draft.note(Kind::NotCarriedOver, format!("{of} {}: it is disabled", quote(name)));
+            draft.note(Kind::NotCarriedOver, format!("{of} {}: it is disabled", quote(&name)));
             continue;
         }
-        let value = variables.template(pair["value"].as_str().unwrap_or_default(), assembly);
-        fields.push(variables.template(name, assembly), value);
+        let value = variables.template(&text_of(&pair["value"]), assembly);
+        fields.push(variables.name(&name, assembly), value);
     }
     fields
 }
@@ -139,20 +139,14 @@ pub(super) fn put_headers(
         Value::String(lines) => {
             let split = lines.lines().filter_map(|line| line.split_once(':'));
             split
-                .map(|(name, value)| (literal(name), variables.template(value, assembly)))
+                .map(|(name, value)| {
+                    (variables.name(name, assembly), variables.template(value, assembly))
+                })
                 .collect()
         }
         list => pairs(list, "the header field", variables, draft, assembly),
     };
-    for (name, value) in fields.iter() {
-        match name.to_ascii_lowercase().as_str() {
-            "host" | "content-length" | "transfer-encoding" | "connection" => {
-                let why = "Plimsoll computes it when it sends the request";
-                draft.note(Kind::NotCarriedOver, format!("the header field {name}: {why}"));
-            }
-            _ => draft.put_header(name, value),
-        }
-    }
+    fields.iter().for_each(|(name, value)| draft.put_header(name, value));
 }
 
 /// Sets the body.
@@ -216,13 +210,13 @@ fn put_file(draft: &mut Draft, name: &str) {
 fn put_parts(list: &Value, variables: &mut Variables, draft: &mut Draft, assembly: &mut Assembly) {
     let mut parts = Vec::new();
     for part in list.as_array().into_iter().flatten() {
-        let name = part["key"].as_str().unwrap_or_default();
+        let name = text_of(&part["key"]);
         if part["disabled"].as_bool() == Some(true) {
-            draft.note(Kind::NotCarriedOver, format!("the part {}: it is disabled", quote(name)));
+            draft.note(Kind::NotCarriedOver, format!("the part {}: it is disabled", quote(&name)));
             continue;
         }
         let named = Part {
-            name: variables.template(name, assembly),
+            name: variables.name(&name, assembly),
             content_type: part["contentType"].as_str().map(literal),
             ..Part::default()
         };
@@ -233,14 +227,14 @@ fn put_parts(list: &Value, variables: &mut Variables, draft: &mut Draft, assembl
                 _ => Vec::new(),
             };
             if files.is_empty() {
-                let what = format!("the part {}: a file without a name", quote(name));
+                let what = format!("the part {}: a file without a name", quote(&name));
                 draft.note(Kind::NotCarriedOver, what);
             }
-            let of = format!("the part {}", quote(name));
+            let of = format!("the part {}", quote(&name));
             let files = files.into_iter().filter(|file| draft.may_read(&of, file));
             parts.extend(files.map(|file| Part { file: Some(literal(file)), ..named.clone() }));
         } else {
-            let text = variables.template(part["value"].as_str().unwrap_or_default(), assembly);
+            let text = variables.template(&text_of(&part["value"]), assembly);
             parts.push(Part { text: Some(text), ..named });
         }
     }
@@ -313,5 +307,5 @@ fn setting(settings: &Value, name: &str) -> Option<String> {
         }
         object => object.get(name)?,
     };
-    value.as_str().map(str::to_owned)
+    (!value.is_null()).then(|| text_of(value))
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::assembly::Assembly;
 use super::super::note::Kind;
 use super::super::secret::is_secret_name;
-use super::super::template::{Numbered, hole, identifier, literal};
+use super::super::template::{Numbered, hole, identifier, literal, push};
 use model::quote::quote;
 
 /// Values filled into one another at most; more go in a circle.
@@ -61,11 +61,7 @@ impl Variables {
                 assembly.note(Kind::NotCarriedOver, place, what);
                 continue;
             }
-            let value = match &variable["value"] {
-                Value::String(text) => text.clone(),
-                Value::Null => String::new(),
-                other => other.to_string(),
-            };
+            let value = text_of(&variable["value"]);
             if self.by_name.get(name).is_some_and(|earlier| earlier.value != value) {
                 let what = format!("the variable {}: it has another value elsewhere", quote(name));
                 assembly.note(Kind::NotCarriedOver, place, what);
@@ -84,11 +80,18 @@ impl Variables {
         if self.by_name.contains_key(name) {
             return;
         }
-        let taken = |name: &str| name == "env" || self.taken.contains(name);
+        let taken = |name: &str| self.taken.contains(name);
         let free = self.numbered.free(&identifier(name), taken);
         self.taken.insert(free.clone());
         let variable = Variable { value, name: free, used: false, filled_in: Cell::default() };
         self.by_name.insert(name.to_owned(), variable);
+    }
+
+    /// A name as template text: a workload takes no placeholder in most names, so that what the collection
+    /// defines is filled in.
+    pub(super) fn name(&mut self, text: &str, assembly: &mut Assembly) -> String {
+        let text = self.filled(text);
+        self.template(&text, assembly)
     }
 
     /// Text of the collection as template text.
@@ -97,7 +100,7 @@ impl Variables {
         let mut rest = text;
         while let Some((before, name, after)) = next_variable(rest) {
             out += &literal(before);
-            out += &self.placeholder(name, assembly);
+            push(&mut out, &self.placeholder(name, assembly));
             rest = after;
         }
         out + &literal(rest)
@@ -207,6 +210,15 @@ impl Variables {
     }
 }
 
+/// The text of a value, which may be written as a number or a truth value.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
 /// What stands before the first `{{name}}`, the name, and what stands behind.
 fn next_variable(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
@@ -243,6 +255,8 @@ mod tests {
         let template =
             variables.template("{{base url}}/{{other}}/${y}/{{a}}/{{apiToken}}", &mut assembly);
         assert_eq!(template, "${base_url}/${env.OTHER}/$${y}/${a}/${apiToken}");
+        assert_eq!(variables.template("${{host}}", &mut assembly), "${'$'}${host}");
+        assert_eq!(variables.name("x-{{base url}}-{{y}}", &mut assembly), "x-http://h-${env.Y}");
         variables.write(&mut assembly);
         let found: Vec<(&str, &str)> = assembly
             .variables

@@ -1,5 +1,5 @@
 //! The server's processes, where it listens on this machine: found by the listening socket's inode in
-//! `/proc/net/tcp`, then by who holds it. Processes of other users may not show what they hold; then
+//! `/proc/net/tcp` or `/proc/net/unix`, then by who holds it. Processes of other users may not show what they hold; then
 //! the server is known to be here, and what it spends is not.
 
 use std::cmp::Reverse;
@@ -14,6 +14,8 @@ use super::TICK_NS;
 
 /// A socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
+/// A socket that accepts connections, in `/proc/net/unix`.
+const LISTEN_UNIX: &str = "00010000";
 /// Open files that are looked at most to find who listens, of all processes and of one: once through processes,
 /// and if nobody is found, once through threads, most of which have the table of their process, which does not
 /// show without looking. A look was measured at 9 to 15 us, so that a process takes 60 ms at most and either
@@ -34,7 +36,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Looks for who listens at these addresses (`127.0.0.1:8080`).
+    /// Looks for who listens at these addresses (`127.0.0.1:8080`, `unix:/run/api.sock`).
     pub fn find(addresses: &[String], cpus: &[usize]) -> Self {
         let local: Vec<SocketAddr> = addresses
             .iter()
@@ -47,12 +49,19 @@ impl Server {
         if local.iter().all(SocketAddr::is_ipv6) {
             tables.reverse();
         }
-        let inodes = tables
+        let mut inodes = tables
             .iter()
             .filter_map(|path| File::open(path).ok())
             .map(|table| listening(BufReader::new(table), &local))
             .find(|inodes| !inodes.is_empty())
             .unwrap_or_default();
+        let sockets: Vec<&str> =
+            addresses.iter().filter_map(|text| text.strip_prefix("unix:")).collect();
+        if let Some(table) =
+            (!sockets.is_empty()).then(|| File::open("/proc/net/unix").ok()).flatten()
+        {
+            inodes.extend(listening_unix(BufReader::new(table), &sockets));
+        }
         let (beside, apart): (Vec<u32>, Vec<u32>) =
             holders(&inodes).into_iter().partition(|&pid| may_run_on(pid, cpus));
         Self { here: !inodes.is_empty(), beside, apart: apart.len() }
@@ -97,6 +106,29 @@ fn listening(table: impl BufRead, wanted: &[SocketAddr]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Inodes of the Unix sockets that listen at a path of `wanted`, as it was written when they were bound.
+fn listening_unix(table: impl BufRead, wanted: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in table.lines().map_while(Result::ok).skip(1) {
+        let mut fields = line.split_whitespace();
+        // Address, references, protocol; then flags, type, state, inode and path.
+        let (flags, inode) = (fields.nth(3), fields.nth(2));
+        let path = inode.and_then(|inode| line.split_once(&format!(" {inode} ")));
+        if flags == Some(LISTEN_UNIX)
+            && path.is_some_and(|(_, path)| wanted.iter().any(|wanted| is_same(wanted, path)))
+        {
+            found.extend(inode.map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// Whether two paths name one file. A server may have been started elsewhere, with a path that counts from there.
+fn is_same(wanted: &str, bound: &str) -> bool {
+    let file = |path: &str| Path::new(path).canonicalize().ok();
+    wanted == bound || file(wanted).is_some_and(|path| file(bound) == Some(path))
 }
 
 /// Processes that hold one of the sockets.
@@ -204,6 +236,24 @@ mod tests {
         let other = ["127.0.0.1:22".parse().expect("an address")];
         assert_eq!(listening(table.as_bytes(), &other), ["4713"]);
         assert_eq!(listening(&b""[..], &wanted), Vec::<String>::new());
+    }
+
+    #[test]
+    fn unix_sockets_are_found_by_path() {
+        let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+            00000000: 00000002 00000000 00010000 0001 01  4711 /run/a b.sock\n\
+            00000000: 00000003 00000000 00000000 0001 03 4712 /run/a b.sock\n\
+            00000000: 00000003 00000000 00000000 0001 03 4713\n\
+            00000000: 00000002 00000000 00010000 0001 01 4714 /run/c.sock\n";
+        assert_eq!(listening_unix(table.as_bytes(), &["/run/a b.sock"]), ["4711"]);
+        assert_eq!(listening_unix(table.as_bytes(), &["/run/c"]), Vec::<String>::new());
+        let path = std::env::temp_dir().join(format!("watched-{}", std::process::id()));
+        let _ = fs::remove_file(&path);
+        let _listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let server =
+            Server::find(&[format!("unix:{}", path.display())], &net::limits::allowed_cpus());
+        fs::remove_file(path).expect("it is there");
+        assert!(server.here);
     }
 
     #[test]

@@ -97,6 +97,7 @@ fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
         ("pace", held.pace_ns == new.pace_ns),
         ("think time", held.think_ns == new.think_ns),
         ("keep-alive", held.keepalive == new.keepalive),
+        ("choice of --cookies", held.cookies == new.cookies),
         ("pipeline", held.pipeline == new.pipeline),
         ("TLS", held.tls == new.tls),
         ("statuses of success", held.success == new.success),

@@ -1,0 +1,210 @@
+//! Requests made to fit the places of a workload.
+//!
+//! In a [`Draft`] all text is template text; in a workload the names of fields, parts and files are plain.
+//! What a tool's file says and that place cannot hold is written in another form that sends the
+//! same, or left out with a note. What only the compiler sees, such as a body that is not the JSON
+//! that its media type says, is left out by [`super::Imported::leave_out`].
+
+use model::workload::{Body, Fields, Part};
+
+use super::body::FORM;
+use super::draft::{Draft, LONGEST_URL, encode_value, is_token};
+use super::note::Kind;
+use super::template::{Piece, hole, literal, map_text, pieces, plain, push};
+use model::quote::quote;
+
+/// Why a request cannot be sent at all, in words.
+pub(super) fn unfit(draft: &Draft) -> Option<String> {
+    if !is_token(&draft.method) || draft.method == "CONNECT" {
+        return Some(format!("the method {}: it cannot be sent", quote(&draft.method)));
+    }
+    let bytes = draft.path.len();
+    (bytes > LONGEST_URL).then(|| format!("a path of {bytes} bytes"))
+}
+
+/// Makes a request fit.
+pub(super) fn fit(draft: &mut Draft) {
+    cut_fragment(draft);
+    move_queries(draft);
+    draft.body = match draft.body.take() {
+        Some(Body::Form(fields)) if fields.iter().any(|(name, _)| is_odd(name)) => {
+            if draft.header("content-type").is_none() {
+                draft.put_header("Content-Type", FORM);
+            }
+            Some(Body::Text(form(&fields)))
+        }
+        Some(Body::Multipart(parts)) => {
+            Some(Body::Multipart(parts.into_iter().filter_map(|p| part(p, draft)).collect()))
+        }
+        Some(Body::File(name)) => file("the body", &name, draft).map(Body::File),
+        other => other,
+    };
+}
+
+/// Whether a workload refuses the name: it has a placeholder, or what looks like one.
+fn is_odd(name: &str) -> bool {
+    name.contains("${")
+}
+
+/// Takes the part after `#` away, which is never sent.
+fn cut_fragment(draft: &mut Draft) {
+    if !draft.path.contains('#') {
+        return;
+    }
+    let mut path = String::new();
+    for piece in pieces(&draft.path) {
+        match piece {
+            Piece::Hole(hole) => push(&mut path, hole),
+            Piece::Text(text) => match text.split_once('#') {
+                Some((before, _)) => {
+                    path += &literal(before);
+                    draft.path = path;
+                    return draft.note(Kind::Assumed, "the part after # in the URL is never sent");
+                }
+                None => path += &literal(&text),
+            },
+        }
+    }
+}
+
+/// Puts query parameters whose name a workload refuses into the path, which takes placeholders
+/// anywhere.
+fn move_queries(draft: &mut Draft) {
+    let escaped = |text: &str| map_text(text, |text| Some(encode_value(text))).unwrap_or_default();
+    let (odd, rest) = std::mem::take(&mut draft.query.0).into_iter().partition(|f| is_odd(&f.0));
+    draft.query = Fields(rest);
+    for (name, value) in odd {
+        draft.path.push(if draft.path.contains('?') { '&' } else { '?' });
+        draft.path += &format!("{}={}", escaped(&name), escaped(&value));
+    }
+}
+
+/// The text of a form, as which names may have placeholders.
+fn form(fields: &Fields) -> String {
+    let escaped = |template: &str| {
+        let mut out = String::new();
+        for piece in pieces(template) {
+            match piece {
+                Piece::Text(text) => out += &encode_value(&text),
+                Piece::Hole(of) => {
+                    push(&mut out, &hole(&format!("urlencode({})", &of[2..of.len() - 1])));
+                }
+            }
+        }
+        out
+    };
+    let pairs = fields.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// A part with plain names; none if a placeholder is among them.
+fn part(part: Part, draft: &mut Draft) -> Option<Part> {
+    let Some(name) = plain(&part.name) else {
+        let what = format!("the part {}: its name is not known before a run", quote(&part.name));
+        draft.note(Kind::NotCarriedOver, what);
+        return None;
+    };
+    let of = format!("the part {}", quote(&name));
+    let mut settled = |what: &str, setting: Option<String>| {
+        let text = plain(setting.as_deref()?).filter(|text| !text.contains(char::is_control));
+        if text.is_none() {
+            draft.note(Kind::NotCarriedOver, format!("{of}: its {what}"));
+        }
+        text
+    };
+    let filename = settled("file name", part.filename);
+    let content_type = settled("media type", part.content_type);
+    let file = match part.file {
+        Some(name) => Some(file(&of, &name, draft)?),
+        None => None,
+    };
+    Some(Part { name, text: part.text, file, filename, content_type })
+}
+
+/// The plain name of a file; none, and a note, where it has none.
+fn file(of: &str, name: &str, draft: &mut Draft) -> Option<String> {
+    let file = plain(name).filter(|name| !name.trim().is_empty());
+    if file.is_none() {
+        let what = format!("{of}: the file {}: name it with `file:`", quote(name));
+        draft.note(Kind::NotCarriedOver, what);
+    }
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitted(draft: Draft) -> Draft {
+        let mut draft = draft;
+        fit(&mut draft);
+        draft
+    }
+
+    #[test]
+    fn a_path_ends_before_its_fragment_and_takes_odd_parameters() {
+        let draft = |path: &str, query: &[(&str, &str)]| {
+            let query = query.iter().copied().collect();
+            Draft { path: path.to_owned(), query, ..Draft::new("", "GET") }
+        };
+        for (path, query, fit) in [
+            ("/a", &[("${env.X}", "${y} z")][..], "/a?${env.X}=${y}%20z"),
+            ("/a?b=1", &[("$${c}", "&")], "/a?b=1&$%7Bc%7D=%26"),
+            ("/a?", &[], "/a?"),
+            ("/$${a}/${f('#')}/b#c${d}", &[], "/$${a}/${f('#')}/b"),
+        ] {
+            let done = fitted(draft(path, query));
+            assert_eq!((done.path.as_str(), done.query.is_empty()), (fit, true), "{path}");
+        }
+        assert_eq!(fitted(draft("/", &[("", "1"), ("a", "2")])).query.iter().count(), 2);
+    }
+
+    #[test]
+    fn a_form_with_odd_names_is_sent_as_text() {
+        let fields = [("${env.X}", "$${1}&"), ("b", "${int(0, 9)} €")].into_iter().collect();
+        let done = fitted(Draft { body: Some(Body::Form(fields)), ..Draft::new("", "POST") });
+        let text = "${urlencode(env.X)}=$%7B1%7D%26&b=${urlencode(int(0, 9))}%20%E2%82%AC";
+        assert_eq!(done.body, Some(Body::Text(text.to_owned())));
+        assert_eq!(done.header("content-type"), Some(FORM));
+        let fields: Fields = [("", "${x}")].into_iter().collect();
+        let body = Some(Body::Form(fields));
+        assert_eq!(fitted(Draft { body: body.clone(), ..Draft::new("", "POST") }).body, body);
+    }
+
+    #[test]
+    fn parts_and_files_have_plain_names_or_are_left_out() {
+        let part = |name: &str, file: Option<&str>| Part {
+            name: name.to_owned(),
+            text: file.is_none().then(|| "${x}".to_owned()),
+            file: file.map(str::to_owned),
+            content_type: Some("a/\u{7}".to_owned()),
+            ..Part::default()
+        };
+        let parts = vec![
+            part("$${a}", None),
+            part("${a}", None),
+            part("b", Some("$${c}")),
+            part("d", Some("${env.F}")),
+        ];
+        let done = fitted(Draft { body: Some(Body::Multipart(parts)), ..Draft::new("", "POST") });
+        let Some(Body::Multipart(parts)) = &done.body else { panic!("{done:?}") };
+        let names: Vec<_> = parts.iter().map(|p| (p.name.as_str(), p.file.as_deref())).collect();
+        assert_eq!(names, [("${a}", None), ("b", Some("${c}"))]);
+        assert!(parts.iter().all(|part| part.content_type.is_none()));
+        assert_eq!(done.notes.len(), 5, "{:?}", done.notes);
+        for name in ["", "${env.F}"] {
+            let body = Some(Body::File(name.to_owned()));
+            let done = fitted(Draft { body, ..Draft::new("", "POST") });
+            assert!(done.body.is_none() && done.notes.len() == 1, "{name}: {done:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_told_apart() {
+        for (method, fits) in [("GET", true), ("m-search", true), ("CONNECT", false), ("", false)] {
+            assert_eq!(unfit(&Draft::new("", method)).is_none(), fits, "{method}");
+        }
+        let path = format!("/{}", "a".repeat(LONGEST_URL));
+        assert!(unfit(&Draft { path, ..Draft::new("", "GET") }).is_some());
+    }
+}
