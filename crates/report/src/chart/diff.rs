@@ -1,5 +1,6 @@
-//! Several sweeps over the same levels: QPS and mean latency of each, distinguished by colour and
-//! marker.
+//! Several sweeps over the same levels: QPS of each, and mean latency of each below it, distinguished
+//! by colour and marker. One plot with two axes would hold two lines a server, of which only the dash
+//! says which is which.
 
 use model::sweep::LevelKind;
 
@@ -11,7 +12,7 @@ use super::levels::{
 };
 use super::number::{duration, quantity, si};
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Sample, Side, Style, doubt_keys};
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::success::undrawn;
 use super::{Chart, MOST_SERIES};
 
@@ -26,19 +27,14 @@ pub struct Diff {
     pub series: Vec<CurveSeries>,
 }
 
-/// Up to this many series share one plot with two axes; more get a plot for QPS and one for latency
-/// below it.
-const MOST_TOGETHER: usize = 2;
-
 impl Diff {
     /// The chart.
     pub fn chart(&self) -> Chart {
         let levels = union(self.series.iter().flat_map(|s| &s.levels).map(|l| l.level));
         let x = Axis::levels(&levels, &[]);
         let x_title = level_title(self.kind, x.is_log());
-        let together = self.series.len() <= MOST_TOGETHER;
         let mut keys: Vec<Key> =
-            self.drawn().map(|(i, s)| Key::line(style(i, Dash::Solid), s.name.clone())).collect();
+            self.drawn().map(|(i, s)| Key::line(style(i), s.name.clone())).collect();
         keys.extend(doubt_keys(self.series.iter().flat_map(|s| &s.levels).map(|l| l.validity)));
         Chart {
             title: self.title.clone(),
@@ -52,7 +48,7 @@ impl Diff {
             keys,
             x,
             x_title,
-            panels: if together { vec![self.shared()] } else { self.stacked() },
+            panels: self.panels(),
             bands: Vec::new(),
             notes: undrawn(self.series.len()),
             table: series_table(
@@ -76,11 +72,11 @@ impl Diff {
         (top(levels().map(|l| Some(l.requests_per_s))), top(levels().map(|l| Some(l.mean_s))))
     }
 
-    fn lines(&self, side: Side, dash: Dash, value: fn(&CurveLevel) -> f64) -> Vec<Mark> {
+    fn lines(&self, value: fn(&CurveLevel) -> f64) -> Vec<Mark> {
         let line = |(i, s): (usize, &CurveSeries)| {
             Mark::Line(Line {
-                side,
-                style: style(i, dash),
+                side: Side::Left,
+                style: style(i),
                 name: String::new(),
                 points: self.points(s, value),
             })
@@ -104,27 +100,8 @@ impl Diff {
         ascending(&levels).into_iter().map(point).collect()
     }
 
-    /// One plot: QPS solid against the left axis, mean latency dashed against the right.
-    fn shared(&self) -> Panel {
-        let (qps, mean) = self.tops();
-        let (left, right) = Axis::pair((Measure::Count, qps), (Measure::Time, mean));
-        let unit = right.time_symbol();
-        let mut marks = self.lines(Side::Right, Dash::Dashed, |l| l.mean_s);
-        marks.extend(self.lines(Side::Left, Dash::Solid, |l| l.requests_per_s));
-        Panel {
-            height: 310.0,
-            heading: vec![metric(Dash::Solid, "QPS (requests/s)".into())],
-            right_heading: vec![metric(Dash::Dashed, format!("mean latency ({unit})"))],
-            left,
-            right: Some(right),
-            tones: (None, None),
-            marks,
-            names_lines: false,
-        }
-    }
-
     /// QPS above mean latency.
-    fn stacked(&self) -> Vec<Panel> {
+    fn panels(&self) -> Vec<Panel> {
         let (qps, mean) = self.tops();
         let above = Axis::quantity(Measure::Count, qps, 5);
         let below = Axis::quantity(Measure::Time, mean, 4);
@@ -132,16 +109,11 @@ impl Diff {
         vec![
             Panel::plain(
                 220.0,
-                vec![metric(Dash::Solid, "QPS (requests/s)".into())],
+                vec![Key::words("QPS (requests/s)")],
                 above,
-                self.lines(Side::Left, Dash::Solid, |l| l.requests_per_s),
+                self.lines(|l| l.requests_per_s),
             ),
-            Panel::plain(
-                170.0,
-                vec![metric(Dash::Dashed, latency)],
-                below,
-                self.lines(Side::Left, Dash::Dashed, |l| l.mean_s),
-            ),
+            Panel::plain(170.0, vec![Key::words(latency)], below, self.lines(|l| l.mean_s)),
         ]
     }
 
@@ -188,12 +160,6 @@ impl Diff {
     }
 }
 
-fn style(index: usize, dash: Dash) -> Style {
-    Style { colour: index, dash, shape: Some(Shape::of_series(index)), thin: dash == Dash::Dashed }
-}
-
-/// The key of a metric: its dash in neutral ink, since colour belongs to the series.
-fn metric(dash: Dash, label: String) -> Key {
-    let look = Style { colour: 6, dash, shape: None, thin: dash == Dash::Dashed };
-    Key { sample: Sample::Line(look), label, tone: None }
+fn style(index: usize) -> Style {
+    Style { colour: index, dash: Dash::Solid, shape: Some(Shape::of_series(index)), thin: false }
 }

@@ -165,6 +165,18 @@ fn published_figures_read_as_their_author_meant() {
 }
 
 #[test]
+fn two_servers_have_a_panel_for_each_figure() {
+    for chart in [
+        diff(&[("before", &BEFORE), ("native", &NATIVE)]).chart(),
+        diff(&[("a", &BEFORE), ("b", &NATIVE), ("c", &BEFORE)]).chart(),
+    ] {
+        let headings = chart.panels.iter().map(|panel| panel.heading[0].label.as_str());
+        assert_eq!(headings.collect::<Vec<_>>(), ["QPS (requests/s)", "mean latency (ms)"]);
+        assert!(chart.panels.iter().all(|panel| panel.right.is_none()));
+    }
+}
+
+#[test]
 fn every_level_is_marked_and_the_best_named() {
     let svg =
         Curve { best: Some(8), best_within: Some(4), objective_s: Some(0.1), ..curve(&NATIVE) }
