@@ -156,6 +156,23 @@ fn without_scripts_all_figures_are_there() {
 }
 
 #[test]
+fn cautions_are_not_in_the_colour_of_what_is_well() {
+    let mut cautioned = sample::closed_loop();
+    cautioned.validity = model::Validity {
+        verdict: model::Verdict::Valid,
+        reasons: vec![model::validity::Reason {
+            code: model::validity::ReasonCode::KeepaliveRefused,
+            consequence: model::Verdict::Valid,
+            text: "the server closed connections".into(),
+        }],
+    };
+    let page = run(&cautioned);
+    assert!(page.contains("<span class=\"badge bound\">! note</span>"), "a note is a caution");
+    assert!(page.contains("<div class=\"verdict valid\""));
+    assert!(!page.contains("class=\"badge valid\""));
+}
+
+#[test]
 fn sections_stand_in_their_order() {
     let at = |page: &str, id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
     let page = run(&sample::closed_loop());
