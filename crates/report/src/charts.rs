@@ -3,6 +3,7 @@
 //! Does not judge: which levels are the best comes in as a [`Reading`] of `verdict`'s. The charts go to files
 //! (SVG, PNG) and into the page of `html`.
 
+use model::blocks::Block;
 use model::capacity::{CapacitySearch, Margin, Outcome, Purpose, SearchStep, Unit};
 use model::curve::{Curve, CurveRow};
 use model::histogram::Latencies;
@@ -14,7 +15,7 @@ use model::{Dip, Usl};
 use verdict::Reading;
 
 use crate::chart::{
-    self, CurveLevel, CurveSeries, LevelMark, Overlay, Second, Span, SpanKind, SpectrumSeries,
+    self, CurveLevel, CurveSeries, HeatColumn, LevelMark, Overlay, Second, Span, SpanKind, SpectrumSeries,
 };
 use crate::figure::{level, seconds};
 use crate::hgrm;
@@ -139,6 +140,29 @@ fn alarm(dip: &Dip) -> Span {
     }
 }
 
+/// The response times of the window over time, from the run's blocks. Nothing where these were not kept, or
+/// are damaged, or are too few to show a course.
+pub fn heat(run: &Run) -> Option<chart::Heat> {
+    let column = |block: &Block| {
+        let times = block.response_times().ok()?;
+        // The exact longest instead of the end of the range that it was counted in.
+        let longest = block.response_max_ns;
+        let counts = times.recorded().map(|(nanos, n)| (seconds(nanos.min(longest)), n));
+        Some(HeatColumn {
+            from_s: seconds(block.start_ns),
+            to_s: seconds(block.start_ns.saturating_add(block.duration_ns)),
+            counts: counts.collect(),
+        })
+    };
+    let columns: Option<Vec<HeatColumn>> = run.blocks.iter().map(column).collect();
+    let columns = columns.filter(|columns| columns.iter().any(|column| !column.counts.is_empty()));
+    Some(chart::Heat {
+        title: "Every request over time".to_owned(),
+        columns: columns.filter(|columns| columns.len() > 1)?,
+        spans: run.dips.iter().map(alarm).collect(),
+    })
+}
+
 /// Response against service time by percentile; one line where they are the same. A damaged
 /// histogram counts as absent.
 pub fn spectrum(run: &Run) -> chart::Spectrum {
@@ -247,6 +271,30 @@ mod tests {
         let subtitle = chart.subtitle();
         let without = timeline(&sample::open_loop()).chart();
         assert_eq!(subtitle, without.subtitle(), "neither the drain's rate nor latency is named");
+    }
+
+    #[test]
+    fn the_heat_map_has_every_response_of_the_window() {
+        let run = sample::open_loop();
+        let heat = heat(&run).unwrap();
+        assert_eq!(heat.columns.len(), run.blocks.len());
+        let responses: u64 = heat.columns.iter().flat_map(|c| &c.counts).map(|(_, n)| n).sum();
+        assert_eq!(responses, run.response_ns.count);
+        assert_eq!((heat.columns[0].from_s, heat.columns[0].to_s), (2.0, 3.0));
+        let slowest = heat.columns.iter().flat_map(|c| &c.counts).map(|count| count.0);
+        assert_eq!(slowest.fold(0.0, f64::max), seconds(run.response_ns.max));
+    }
+
+    #[test]
+    fn without_blocks_there_is_no_heat_map() {
+        let mut run = sample::closed_loop();
+        run.blocks[1].response = Some("$$".into());
+        assert!(heat(&run).is_none(), "one is damaged");
+        run.blocks.truncate(1);
+        assert!(heat(&run).is_none(), "one is no course");
+        run.blocks.clear();
+        assert!(heat(&run).is_none());
+        assert!(heat(&sample::hostile()).is_none());
     }
 
     #[test]

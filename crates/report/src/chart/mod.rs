@@ -1,7 +1,7 @@
 //! Charts: typed figures in, SVG text or PNG bytes out, and the same figures as a table.
 //!
-//! Owns how results look: seven kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
-//! [`Timeline`], [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method,
+//! Owns how results look: eight kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
+//! [`Timeline`], [`Heat`], [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method,
 //! their axes, colours, words and layout. Does not own what the numbers mean: best levels, validity
 //! and dips are judged elsewhere and handed in. The SVG goes into the HTML report
 //! ([`Theme::Inline`]) or a file ([`Theme::Standalone`]); a picture ([`Chart::to_png`]) goes beside
@@ -41,6 +41,7 @@ mod draw;
 mod effects;
 mod fallback;
 mod frame;
+mod heat;
 mod levels;
 mod marker;
 mod number;
@@ -65,6 +66,7 @@ pub use curve::{Curve, LevelMark, Overlay};
 pub use diff::Diff;
 pub use effects::{EffectRow, Effects};
 pub use fallback::OtherFont;
+pub use heat::{Heat, HeatColumn};
 pub use levels::{CurveLevel, CurveSeries};
 pub use png::{ChartError, MOST_PIXELS};
 pub use search::{Search, SearchLevel, Tried};
@@ -85,7 +87,7 @@ pub(crate) fn inline_style_sheet() -> String {
 pub enum Theme {
     /// For an SVG inside an HTML page: ink is the page's `currentColor`, series follow
     /// `prefers-color-scheme`, and the page may set `--chart-ink`, `--chart-paper`,
-    /// `--chart-line-1` to `-7` and `--chart-text-1` to `-7`. Rules are confined to the class
+    /// `--chart-line-1` to `-7`, `--chart-text-1` to `-7` and `--chart-shade-1` to `-5`. Rules are confined to the class
     /// `plimsoll-chart`.
     Inline,
     /// For a separate file: dark on white.

@@ -93,7 +93,7 @@ impl Timeline {
             x,
             x_title: x_title.into(),
             panels,
-            bands: self.bands(),
+            bands: bands(&self.spans),
             notes: self.notes(),
             table: self.table(),
         }
@@ -176,17 +176,6 @@ impl Timeline {
         Some(Panel::plain(64.0, vec![Key::words("requests in flight")], axis, vec![line]))
     }
 
-    fn bands(&self) -> Vec<Band> {
-        let drawn = self.spans.iter().filter(|s| s.from_s <= s.to_s && s.from_s.is_finite());
-        let band = |s: &Span| Band {
-            from: s.from_s,
-            to: s.to_s,
-            label: s.label.clone(),
-            alarming: s.kind == SpanKind::Alarm,
-        };
-        drawn.take(MOST_SPANS).map(band).collect()
-    }
-
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.seconds.is_empty() && self.seconds.iter().all(|s| s.errors_per_s == 0.0) {
@@ -254,8 +243,20 @@ impl Timeline {
     }
 }
 
+/// Periods as bands, as many as are drawn.
+pub(super) fn bands(spans: &[Span]) -> Vec<Band> {
+    let drawn = spans.iter().filter(|s| s.from_s <= s.to_s && s.from_s.is_finite());
+    let band = |s: &Span| Band {
+        from: s.from_s,
+        to: s.to_s,
+        label: s.label.clone(),
+        alarming: s.kind == SpanKind::Alarm,
+    };
+    drawn.take(MOST_SPANS).map(band).collect()
+}
+
 /// A moment of the run in words, in the notation of the time axis.
-fn clock(at_s: f64) -> String {
+pub(super) fn clock(at_s: f64) -> String {
     if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{} s", si(at_s)) }
 }
 

@@ -26,15 +26,19 @@ for (const figure of document.querySelectorAll("[data-timeline]")) {
   if (plot && rows.length > 1) interact(figure, svg, plot, heads, rows);
 }
 
-// The plots' rectangle, from the lines that the chart draws: axes below, grid lines above.
+// The plots' rectangle, from the lines that the chart draws: axes below, grid lines above; and the times
+// at its two ends.
 function plotOf(svg) {
+  const { left, right, from, to } = svg.dataset;
   const boxes = (name) => [...svg.querySelectorAll("." + name)].map((line) => line.getBBox());
   const axes = boxes("axis").filter((box) => box.width > 50);
   const grid = boxes("grid").filter((box) => box.width > 50);
   if (!axes.length || !grid.length) return null;
   return {
-    left: axes[0].x,
-    right: axes[0].x + axes[0].width,
+    left: Number(left),
+    right: Number(right),
+    from: Number(from),
+    span: Number(to) - Number(from),
     top: Math.min(...grid.map((box) => box.y)),
     bottom: Math.max(...axes.map((box) => box.y)),
   };
@@ -44,8 +48,7 @@ function interact(figure, svg, plot, heads, rows) {
   const starts = rows.map((row) => Number(row[0]));
   const gaps = starts.slice(1).map((start, i) => start - starts[i]).sort((a, b) => a - b);
   const step = gaps[gaps.length >> 1] || 1;
-  const from = starts[0];
-  const span = starts[starts.length - 1] + step - from;
+  const { from, span } = plot;
   const hair = document.createElementNS(svg.namespaceURI, "line");
   hair.setAttribute("class", "crosshair");
   hair.setAttribute("y1", plot.top);
@@ -55,7 +58,7 @@ function interact(figure, svg, plot, heads, rows) {
   const readout = document.createElement("div");
   readout.className = "readout soft";
   readout.setAttribute("aria-live", "polite");
-  const hint = "Point at the chart, or focus it and press ← →, to read a second.";
+  const hint = "Point at the chart, or focus it and press ← →, to read its figures.";
   readout.textContent = hint;
   figure.querySelector(".plot").after(readout);
   svg.setAttribute("tabindex", "0");

@@ -140,7 +140,11 @@ fn timeline(run: &Run) -> Markup {
     if run.timeline.is_empty() {
         return html! { p { "The run has no timeline." } };
     }
-    html! { (parts::timeline(&charts::timeline(run).chart())) (dips(run)) }
+    html! {
+        (parts::timeline(&charts::timeline(run).chart()))
+        @if let Some(heat) = charts::heat(run) { (parts::timeline(&heat.chart())) }
+        (dips(run))
+    }
 }
 
 /// The periods in which the server departed from its trend.

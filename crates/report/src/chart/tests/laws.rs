@@ -8,7 +8,7 @@ use model::validity::Verdict;
 
 use super::page::Page;
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, LevelMark, Overlay, Second, Span, SpanKind,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Overlay, Second, Span, SpanKind,
     Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
@@ -138,6 +138,24 @@ fn timeline() -> impl Strategy<Value = Chart> {
         })
 }
 
+fn heat_column() -> impl Strategy<Value = HeatColumn> {
+    let counts = collection::vec((figure(), any::<u64>()), 0..20);
+    (figure(), figure(), counts).prop_map(|(from_s, to_s, counts)| HeatColumn { from_s, to_s, counts })
+}
+
+/// Half of them with columns that follow one another.
+fn heat() -> impl Strategy<Value = Chart> {
+    (name(), collection::vec(heat_column(), 0..40), collection::vec(span(), 0..4), any::<bool>())
+        .prop_map(|(title, mut columns, spans, regular)| {
+            if regular {
+                (0_u32..).zip(&mut columns).for_each(|(i, column)| {
+                    (column.from_s, column.to_s) = (f64::from(i), f64::from(i + 1));
+                });
+            }
+            Heat { title, columns, spans }.chart()
+        })
+}
+
 fn spectrum_series() -> impl Strategy<Value = SpectrumSeries> {
     let percentile = prop_oneof![0.0..100.0, figure()];
     (name(), collection::vec((percentile, figure()), 0..20), maybe(), any::<Option<u64>>())
@@ -154,7 +172,7 @@ proptest! {
 
     #[test]
     fn any_figures_make_a_sound_page(
-        chart in prop_oneof![curve(), success(), diff(), timeline(), spectrum()],
+        chart in prop_oneof![curve(), success(), diff(), timeline(), heat(), spectrum()],
         inline in any::<bool>(),
     ) {
         let svg = chart.to_svg(if inline { Theme::Inline } else { Theme::Standalone });
