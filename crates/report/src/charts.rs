@@ -17,7 +17,7 @@ use verdict::Reading;
 use crate::chart::{
     self, CurveLevel, CurveSeries, HeatColumn, LevelMark, Overlay, Second, Span, SpanKind, SpectrumSeries,
 };
-use crate::figure::{level, seconds};
+use crate::figure::{clean, level, seconds};
 use crate::hgrm;
 use crate::latencies::response_is_service;
 
@@ -95,7 +95,22 @@ pub fn timeline(run: &Run) -> chart::Timeline {
         mean_per_s: Some(run.rates.requests_per_s),
         seconds: drawn.iter().map(|point| second(point, offered)).collect(),
         spans: asides(&drawn).into_iter().chain(run.dips.iter().map(alarm)).collect(),
+        limits: limits(run),
     }
+}
+
+/// The limits of the objectives on response times, those with one limit together.
+fn limits(run: &Run) -> Vec<chart::Limit> {
+    let mut limits: Vec<chart::Limit> = Vec::new();
+    for judged in run.objectives.iter().filter(|judged| judged.unit == Some(model::objective::Unit::Ns)) {
+        let Some(limit) = judged.limit else { continue };
+        let (label, latency_s) = (clean(&judged.objective, 40), limit / SECOND as f64);
+        match limits.iter_mut().find(|known| known.latency_s == latency_s) {
+            Some(known) => known.label = format!("{}, {label}", known.label),
+            None => limits.push(chart::Limit { label, latency_s }),
+        }
+    }
+    limits
 }
 
 fn second(point: &Point, offered: bool) -> Second {
@@ -271,6 +286,18 @@ mod tests {
         let subtitle = chart.subtitle();
         let without = timeline(&sample::open_loop()).chart();
         assert_eq!(subtitle, without.subtitle(), "neither the drain's rate nor latency is named");
+    }
+
+    #[test]
+    fn the_timeline_has_the_limits_of_latency() {
+        let mut run = sample::judged_run();
+        let mut twin = run.objectives[1].clone();
+        twin.objective = "p50<1ms".into();
+        run.objectives.push(twin);
+        let limits = timeline(&run).limits;
+        let limits: Vec<_> = limits.iter().map(|l| (l.label.as_str(), l.latency_s)).collect();
+        assert_eq!(limits, [("p99<500ms", 0.5), ("mean<1ms, p50<1ms", 0.001), ("p99.9<20ms", 0.02)]);
+        assert!(timeline(&sample::closed_loop()).limits.is_empty());
     }
 
     #[test]

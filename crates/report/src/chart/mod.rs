@@ -73,7 +73,7 @@ pub use search::{Search, SearchLevel, Tried};
 pub use spectrum::{Spectrum, SpectrumSeries};
 pub use success::SuccessRate;
 pub use table::Table;
-pub use timeline::{Second, Span, SpanKind, Timeline};
+pub use timeline::{Limit, Second, Span, SpanKind, Timeline};
 
 use std::collections::BTreeSet;
 

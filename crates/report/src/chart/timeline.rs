@@ -5,6 +5,7 @@ use super::Chart;
 use super::axis::{Axis, Measure};
 use super::clock::minutes_seconds;
 use super::curve::top;
+use super::levels::short;
 use super::number::{duration, quantity, si};
 use super::palette::Dash;
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
@@ -54,6 +55,15 @@ pub struct Span {
     pub kind: SpanKind,
 }
 
+/// A limit that latency was judged by.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// The objective in a few characters.
+    pub label: String,
+    /// The limit in seconds.
+    pub latency_s: f64,
+}
+
 /// The figures of a timeline.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
@@ -65,7 +75,15 @@ pub struct Timeline {
     pub seconds: Vec<Second>,
     /// Periods to shade.
     pub spans: Vec<Span>,
+    /// Lines across the latencies.
+    pub limits: Vec<Limit>,
 }
+
+/// Limits drawn at most.
+const MOST_LIMITS: usize = 4;
+/// Limits are drawn up to this many times above the highest latency, and as far below the lowest;
+/// farther ones would flatten the lines.
+const LIMIT_RATIO: f64 = 10.0;
 
 /// Periods drawn at most.
 const MOST_SPANS: usize = 100;
@@ -139,22 +157,40 @@ impl Timeline {
         Panel::plain(120.0, vec![Key::words("QPS (requests/s)")], axis, marks)
     }
 
-    fn latency(&self, step: f64) -> Panel {
+    /// The lowest and the highest latency; where there is none, ends for an empty axis.
+    fn latencies(&self) -> (f64, f64) {
         let all = || self.seconds.iter().flat_map(|s| [s.p50_s, s.p99_s, s.max_s]);
-        let lowest =
-            all().flatten().filter_map(quantity).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+        let positive = all().flatten().filter_map(quantity).filter(|v| *v > 0.0);
         let highest = top(all());
-        let axis = if highest > 0.0 {
-            Axis::quantity_log(Measure::Time, lowest, highest)
-        } else {
-            Axis::quantity_log(Measure::Time, 0.001, 1.0)
-        };
+        if highest > 0.0 { (positive.fold(f64::INFINITY, f64::min), highest) } else { (0.001, 1.0) }
+    }
+
+    /// The limits, and whether each is near enough to the latencies to be drawn.
+    fn limits(&self) -> impl Iterator<Item = (&Limit, bool)> {
+        let (lowest, highest) = self.latencies();
+        let near = lowest / LIMIT_RATIO..=highest * LIMIT_RATIO;
+        let limits = self.limits.iter().filter(|l| quantity(l.latency_s).is_some_and(|s| s > 0.0));
+        limits.take(MOST_LIMITS).map(move |limit| (limit, near.contains(&limit.latency_s)))
+    }
+
+    fn latency(&self, step: f64) -> Panel {
+        let near = || self.limits().filter(|(_, near)| *near).map(|(limit, _)| limit);
+        let (lowest, highest) = near().fold(self.latencies(), |(lowest, highest), limit| {
+            (lowest.min(limit.latency_s), highest.max(limit.latency_s))
+        });
+        let axis = Axis::quantity_log(Measure::Time, lowest, highest);
         let positive = |v: Option<f64>| v.filter(|v| *v > 0.0);
-        let marks = vec![
+        let rules = near().map(|limit| Mark::Rule {
+            side: Side::Left,
+            y: limit.latency_s,
+            label: limit.label.clone(),
+        });
+        let mut marks = vec![
             self.line(step, style(5, Dash::Dotted), "max", move |s| positive(s.max_s)),
             self.line(step, style(1, Dash::Dashed), "p99", move |s| positive(s.p99_s)),
             self.line(step, style(2, Dash::Solid), "p50", move |s| positive(s.p50_s)),
         ];
+        marks.extend(rules);
         Panel::plain(150.0, vec![Key::words("latency (log scale)")], axis, marks)
     }
 
@@ -181,6 +217,9 @@ impl Timeline {
         if !self.seconds.is_empty() && self.seconds.iter().all(|s| s.errors_per_s == 0.0) {
             notes.push("No attempt failed.".into());
         }
+        notes.extend(self.limits().filter(|(_, near)| !near).map(|(limit, _)| {
+            format!("The limit of {} lies far outside the latencies.", short(&limit.label))
+        }));
         if self.spans.len() > MOST_SPANS {
             notes.push(format!(
                 "The first {MOST_SPANS} of {} periods are shaded.",

@@ -3,7 +3,7 @@
 use model::sweep::LevelKind;
 
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Overlay, Second, Span, SpanKind,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay, Second, Span, SpanKind,
     Spectrum, SpectrumSeries, SuccessRate, Timeline,
 };
 
@@ -154,8 +154,13 @@ pub(super) fn all() -> Vec<(&'static str, Chart)> {
         ("diff of none", Diff::default().chart()),
         (
             "timeline",
-            Timeline { seconds: seconds(120), spans: spans(20, "dip"), ..Default::default() }
-                .chart(),
+            Timeline {
+                seconds: seconds(120),
+                spans: spans(20, "dip"),
+                limits: vec![Limit { label: "p99<500ms".into(), latency_s: 0.5 }],
+                ..Default::default()
+            }
+            .chart(),
         ),
         (
             "hostile timeline",

@@ -8,7 +8,7 @@ use model::validity::Verdict;
 
 use super::page::Page;
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Overlay, Second, Span, SpanKind,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay, Second, Span, SpanKind,
     Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
@@ -134,7 +134,9 @@ fn timeline() -> impl Strategy<Value = Chart> {
             if regular {
                 (0_u32..).zip(&mut seconds).for_each(|(i, s)| s.at_s = f64::from(i));
             }
-            Timeline { title, mean_per_s: None, seconds, spans }.chart()
+            let limits = spans.iter().map(|s| Limit { label: s.label.clone(), latency_s: s.from_s });
+            let limits = limits.collect();
+            Timeline { title, mean_per_s: None, seconds, spans, limits }.chart()
         })
 }
 

@@ -15,7 +15,7 @@ use model::validity::Verdict;
 
 use super::png::{parse, to_png};
 use super::text::{Face, width};
-use super::{ChartError, Curve, CurveLevel, LevelMark, Overlay, Theme, Timeline};
+use super::{ChartError, Curve, CurveLevel, LevelMark, Limit, Overlay, Theme, Timeline};
 use data::{BEFORE, NATIVE, all, curve, diff, success, timeline};
 use page::Page;
 
@@ -251,6 +251,23 @@ fn a_peak_of_one_second_survives_two_hours() {
     assert!(Page::read(&after).unwrap().says("10 s"), "the latency axis reaches the peak");
     assert!(after.len() < 400_000, "{} bytes", after.len());
     assert_eq!(input.chart().table().rows.len(), 7_200);
+}
+
+#[test]
+fn limits_lie_across_the_latencies_unless_they_would_flatten_them() {
+    let limit = |label: &str, latency_s| Limit { label: label.into(), latency_s };
+    let svg = Timeline {
+        seconds: (0..60).map(timeline).collect(),
+        limits: vec![limit("p99<1s", 1.0), limit("mean<10ms", 0.01), limit("max<1h", 3_600.0)],
+        ..Default::default()
+    }
+    .chart()
+    .to_svg(Theme::Standalone);
+    let page = Page::read(&svg).unwrap();
+    page.check().unwrap();
+    assert_eq!(svg.matches("class=\"rule\"").count(), 2);
+    assert!(page.says("p99<1s") && page.says("mean<10ms"));
+    assert!(page.says("The limit of max<1h lies far outside the latencies."));
 }
 
 #[test]
