@@ -3,6 +3,7 @@
 //! says which is which.
 
 use model::sweep::LevelKind;
+use verdict::figures::times;
 
 use super::axis::{Axis, Measure};
 use super::curve::top;
@@ -10,11 +11,12 @@ use super::levels::{
     CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
     short, union,
 };
-use super::number::{duration, quantity, si};
+use super::number::{duration, quantity};
 use super::palette::{Dash, Shape};
 use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::success::undrawn;
 use super::{Chart, MOST_SERIES};
+use crate::figure::rate;
 
 /// The figures of a comparison chart. The last series is what the others are measured against.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +94,7 @@ impl Diff {
                 "{}, {}: {} requests/s, mean {}",
                 short(&series.name),
                 level_words(self.kind, l.level),
-                si(l.requests_per_s),
+                rate(l.requests_per_s),
                 duration(l.mean_s)
             );
             Point { validity: l.validity, tip, ..Point::bare(l.level, quantity(value(l))) }
@@ -130,10 +132,9 @@ impl Diff {
         let Some(base) = Diff::best(last).filter(|b| b.requests_per_s > 0.0) else {
             return "There is no measured QPS to compare with.".into();
         };
-        let share =
-            |l: &CurveLevel| format!("{:.2} %", l.requests_per_s / base.requests_per_s * 100.0);
+        let ratio = |l: &CurveLevel| times(l.requests_per_s / base.requests_per_s);
         let at = |l: &CurveLevel| {
-            format!("{} at {}", si(l.requests_per_s), level_words(self.kind, l.level))
+            format!("{} at {}", rate(l.requests_per_s), level_words(self.kind, l.level))
         };
         let name = short(&last.name);
         match others {
@@ -142,7 +143,7 @@ impl Diff {
                 Some(best) => format!(
                     "Best against best, {} reaches {} of {name}'s QPS: {} against {}.",
                     short(&one.name),
-                    share(best),
+                    ratio(best),
                     at(best),
                     at(base)
                 ),
@@ -152,7 +153,7 @@ impl Diff {
                 let each = others
                     .iter()
                     .take(MOST_SERIES)
-                    .filter_map(|s| Some(format!("{} {}", short(&s.name), share(Diff::best(s)?))));
+                    .filter_map(|s| Some(format!("{} {}", short(&s.name), ratio(Diff::best(s)?))));
                 let list: Vec<String> = each.collect();
                 format!("Best QPS as a share of {name}'s ({}): {}.", at(base), list.join(", "))
             }

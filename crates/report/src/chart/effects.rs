@@ -2,6 +2,7 @@
 //! none.
 
 use model::validity::Verdict;
+use verdict::comparison::change;
 
 use super::Chart;
 use super::axis::{Axis, Tick};
@@ -102,7 +103,7 @@ impl Effects {
         rows.flat_map(|(i, row)| {
             let y = (n - 1 - i) as f64;
             let bar = [row.low, row.high].map(|end| Point::bare(percent(end), Some(y)));
-            let tip = format!("{}: {:+.2} %, {}", row.name, percent(row.ratio), row.word);
+            let tip = format!("{}: {}, {}", row.name, change(row.ratio), row.word);
             let at = Point { x: percent(row.ratio), y, validity: Verdict::Valid, tip };
             [line(bar.to_vec(), None), line(vec![at], Some(Shape::Square))]
         })

@@ -7,7 +7,7 @@
 
 use super::Chart;
 use super::axis::{Axis, Measure};
-use super::number::{duration, quantity};
+use super::number::{duration, quantity, round_duration};
 use super::palette::SHADES;
 use super::parts::{Cell, Key, Mark, Panel, Sample};
 use super::scale::Scale;
@@ -172,7 +172,7 @@ fn keys() -> Vec<Key> {
 
 fn notes(columns: &[Sorted]) -> Vec<String> {
     let Some(first) = columns.first() else { return Vec::new() };
-    let length = duration(first.to_s - first.from_s);
+    let length = round_duration(first.to_s - first.from_s);
     vec![format!(
         "A column stands for {length}; the last holds also what came after the measured window."
     )]
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(looks, [((0.0, 60.0), 4), ((0.0, 60.0), 3), ((31.0, 32.0), 0)]);
         assert!(cells[0].y.0 <= 0.001 && 0.001 <= cells[0].y.1);
         assert!(cells[2].y.0 <= 2.0 && 2.0 <= cells[2].y.1 * 1.000_001);
-        assert!(chart.subtitle().contains("in the column at 31 s"), "{}", chart.subtitle());
+        assert!(chart.subtitle().contains("in the column at 31s"), "{}", chart.subtitle());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::number::{duration, quantity, si};
 use super::palette::Dash;
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
+use crate::figure::rate;
 
 /// One second of a run (or whatever the step between entries is).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -201,7 +202,7 @@ impl Timeline {
         }
         let points = self.seconds.iter().map(|s| Point::bare(s.at_s, quantity(s.errors_per_s)));
         let bars = Mark::Bars { points: points.collect(), colour: 1, step };
-        let heading = Key::words(format!("errors/s (most: {})", si(peak)));
+        let heading = Key::words(format!("errors/s (most: {})", rate(peak)));
         Some(Panel::plain(64.0, vec![heading], Axis::quantity(Measure::Count, peak, 2), vec![bars]))
     }
 
@@ -251,7 +252,7 @@ impl Timeline {
                 clock(at)
             )
         });
-        format!("{} requests/s on average.{tail}", si(mean))
+        format!("{} requests/s on average.{tail}", rate(mean))
     }
 
     fn table(&self) -> Table {
@@ -296,7 +297,7 @@ pub(super) fn bands(spans: &[Span]) -> Vec<Band> {
 
 /// A moment of the run in words, in the notation of the time axis.
 pub(super) fn clock(at_s: f64) -> String {
-    if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{} s", si(at_s)) }
+    if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{}s", si(at_s)) }
 }
 
 fn style(colour: usize, dash: Dash) -> Style {

@@ -150,9 +150,9 @@ fn published_figures_read_as_their_author_meant() {
     let native = curve(&NATIVE).chart();
     assert_eq!(
         native.subtitle(),
-        "QPS peaks at 648k with 25,000 connections, where the mean latency is 344 ms. \
+        "QPS peaks at 648,381 with 25,000 connections, where the mean latency is 344ms. \
          By 1,000,000 connections it has \
-         fallen to 3 % of that."
+         fallen to 3.23 % of that."
     );
     let both = diff(&[("before", &BEFORE), ("native", &NATIVE)]).chart();
     assert!(both.subtitle().contains("22.80 %"), "{}", both.subtitle());
@@ -184,7 +184,13 @@ fn every_level_is_marked_and_the_best_named() {
             .to_svg(Theme::Standalone);
     let page = Page::read(&svg).unwrap();
     for words in
-        ["best 648k at 25k", "best within 100 ms: 623k at 5k", "objective 100 ms", "200", "1M"]
+        [
+        "best 648,381 at 25,000",
+        "best within 100ms: 623,458 at 5,000",
+        "objective 100ms",
+        "200",
+        "1M",
+    ]
     {
         assert!(page.says(words), "{words}");
     }
@@ -216,7 +222,7 @@ fn doubtful_levels_are_hollow_and_explained() {
 #[test]
 fn an_objective_far_above_is_named_and_not_drawn() {
     let far = Curve { objective_s: Some(30.0), ..curve(&NATIVE) }.chart().to_svg(Theme::Standalone);
-    assert!(Page::read(&far).unwrap().says("The objective, 30 s, lies far above this scale."));
+    assert!(Page::read(&far).unwrap().says("The objective, 30s, lies far above this scale."));
     assert!(!far.contains("class=\"rule\""));
 }
 
@@ -248,7 +254,7 @@ fn a_peak_of_one_second_survives_two_hours() {
     input.seconds[4_321].max_s = Some(29.0);
     let after = input.chart().to_svg(Theme::Standalone);
     assert_ne!(before, after);
-    assert!(Page::read(&after).unwrap().says("10 s"), "the latency axis reaches the peak");
+    assert!(Page::read(&after).unwrap().says("10s"), "the latency axis reaches the peak");
     assert!(after.len() < 400_000, "{} bytes", after.len());
     assert_eq!(input.chart().table().rows.len(), 7_200);
 }
