@@ -61,6 +61,7 @@ impl Server {
                 start_ns,
                 end_ns,
                 due: 0,
+                slices: Vec::new(),
                 tally,
                 workers: vec![],
                 machine: Default::default(),
