@@ -401,6 +401,7 @@ fn heat() -> Heat {
         title: "Every request over time".into(),
         columns: (0..60).map(column).collect(),
         spans: vec![Span { from_s: 31.0, to_s: 33.0, label, kind: SpanKind::Alarm }],
+        p50_and_p99_s: Some((0.000_9, 0.021)),
     }
 }
 

@@ -189,9 +189,10 @@ impl Curve {
             let l = self.levels.get(index?)?;
             quantity(l.requests_per_s).map(|qps| (l.level, qps))
         };
-        let within = self
-            .objective_s
-            .map_or_else(|| "within the objective".into(), |o| format!("within {}", round_duration(o)));
+        let within = self.objective_s.map_or_else(
+            || "within the objective".into(),
+            |o| format!("within {}", round_duration(o)),
+        );
         let callout = |(x, y): (f64, f64), words: String| Mark::Callout {
             side: Side::Left,
             x,

@@ -68,8 +68,20 @@ impl Effects {
             x_title: "change in per cent".into(),
             panels: vec![panel],
             bands: self.bands(),
-            notes: Vec::new(),
+            notes: self.notes(),
             table: self.table(),
+        }
+    }
+
+    /// That some changes are drawn at the edge.
+    fn notes(&self) -> Vec<String> {
+        let beyond = |row: &EffectRow| 100.0 * (row.ratio - 1.0) > FARTHEST;
+        let far = self.rows.iter().filter(|row| beyond(row));
+        let named = far.map(|row| format!("{} {}", row.name, change(row.ratio)));
+        let named: Vec<String> = named.collect();
+        match named.is_empty() {
+            true => Vec::new(),
+            false => vec![format!("At the edge, since beyond it: {}.", named.join(", "))],
         }
     }
 

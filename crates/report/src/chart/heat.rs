@@ -35,6 +35,8 @@ pub struct Heat {
     pub columns: Vec<HeatColumn>,
     /// Periods to shade behind the cells.
     pub spans: Vec<Span>,
+    /// Median and 99th percentile in seconds over all columns, where known.
+    pub p50_and_p99_s: Option<(f64, f64)>,
 }
 
 /// Columns drawn at most; of more, neighbours are joined.
@@ -83,7 +85,7 @@ impl Heat {
         let (x, x_title) = Axis::seconds(from, sorted.last().map_or(1.0, |c| c.to_s));
         let heading = vec![Key::words("response time (log scale)")];
         let marks = vec![Mark::Cells(cells(&sorted, &edges))];
-        let reading = reading(&columns);
+        let reading = self.reading(&columns);
         Chart {
             title: self.title.clone(),
             subtitle: reading.clone(),
@@ -99,6 +101,19 @@ impl Heat {
             notes: notes(&sorted),
             table: table(&sorted, &edges),
         }
+    }
+
+    /// What most requests took and the slowest, in a sentence.
+    fn reading(&self, columns: &[HeatColumn]) -> String {
+        let Some((slowest, at)) = slowest(columns) else {
+            return "There were no responses.".into();
+        };
+        let usual = self.p50_and_p99_s.map_or_else(String::new, |(p50, p99)| {
+            let (p50, p99) = (duration(p50), duration(p99));
+            format!("Half of the requests took up to {p50}, 99 in 100 up to {p99}. ")
+        });
+        let slowest = duration(slowest);
+        format!("{usual}The slowest request took {slowest}, in the column at {}.", clock(at))
     }
 
     /// The columns that follow one another, joined until there are few enough.
@@ -132,7 +147,11 @@ fn drawn(column: &HeatColumn) -> impl Iterator<Item = (f64, u64)> {
 
 fn latency_axis(columns: &[HeatColumn]) -> Axis {
     let all = || columns.iter().flat_map(drawn).map(|(latency, _)| latency);
-    Axis::quantity_log(Measure::Time, all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max))
+    Axis::quantity_log(
+        Measure::Time,
+        all().fold(f64::INFINITY, f64::min),
+        all().fold(0.0, f64::max),
+    )
 }
 
 /// Where the rows begin and the last one ends.
@@ -178,33 +197,19 @@ fn notes(columns: &[Sorted]) -> Vec<String> {
     )]
 }
 
-/// What most responses took and the slowest, in a sentence.
-fn reading(columns: &[HeatColumn]) -> String {
-    let places = columns.iter().flat_map(|column| drawn(column).map(move |(s, n)| (s, n, column.from_s)));
-    let mut all: Vec<(f64, u64, f64)> = places.collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((slowest, _, at)) = all.last().copied() else { return "There were no responses.".into() };
-    let total: f64 = all.iter().map(|(_, n, _)| *n as f64).sum();
-    let quantile = |share: f64| {
-        let mut below = 0.0;
-        let found = all.iter().find(|(_, n, _)| {
-            below += *n as f64;
-            below >= share * total
-        });
-        duration(found.map_or(slowest, |found| found.0))
+/// The slowest response and its place.
+fn slowest(columns: &[HeatColumn]) -> Option<(f64, f64)> {
+    let longest = |column: &HeatColumn| {
+        let latencies = drawn(column).map(|(latency, _)| latency);
+        Some((latencies.max_by(f64::total_cmp)?, column.from_s))
     };
-    format!(
-        "Nine in ten requests took {} to {}; the slowest took {}, in the column at {}.",
-        quantile(0.05),
-        quantile(0.95),
-        duration(slowest),
-        clock(at)
-    )
+    columns.iter().filter_map(longest).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// The requests of each column by range of latency, without the ranges that none is in.
 fn table(columns: &[Sorted], edges: &[f64]) -> Table {
-    let used: Vec<usize> = (0..ROWS).filter(|row| columns.iter().any(|c| c.rows[*row] > 0)).collect();
+    let used: Vec<usize> =
+        (0..ROWS).filter(|row| columns.iter().any(|c| c.rows[*row] > 0)).collect();
     let range = |row: &usize| format!("{} to {}", duration(edges[*row]), duration(edges[row + 1]));
     let fixed = ["second", "requests"].map(String::from);
     let mut table = Table::new(fixed.into_iter().chain(used.iter().map(range)));
@@ -252,7 +257,13 @@ mod tests {
         assert_eq!(looks, [((0.0, 60.0), 4), ((0.0, 60.0), 3), ((31.0, 32.0), 0)]);
         assert!(cells[0].y.0 <= 0.001 && 0.001 <= cells[0].y.1);
         assert!(cells[2].y.0 <= 2.0 && 2.0 <= cells[2].y.1 * 1.000_001);
-        assert!(chart.subtitle().contains("in the column at 31s"), "{}", chart.subtitle());
+        let slowest = "The slowest request took 2.00s, in the column at 31s.";
+        assert_eq!(chart.subtitle(), slowest);
+        let known = Heat { p50_and_p99_s: Some((0.001, 0.02)), ..heat(60, Some(31)) };
+        assert_eq!(
+            known.chart().subtitle(),
+            format!("Half of the requests took up to 1.00ms, 99 in 100 up to 20.0ms. {slowest}")
+        );
     }
 
     #[test]
@@ -291,7 +302,9 @@ mod tests {
             from_s: f64::from(i),
             to_s: f64::from(i + 1),
             counts: (0..900)
-                .map(|k| (1e-4 * 1.012_f64.powi(k), if (k as u32 + i) % 64 < 32 { 1 } else { 9_000 }))
+                .map(|k| {
+                    (1e-4 * 1.012_f64.powi(k), if (k as u32 + i) % 64 < 32 { 1 } else { 9_000 })
+                })
                 .collect(),
         };
         let columns = (0..MOST_COLUMNS as u32).map(column).collect();

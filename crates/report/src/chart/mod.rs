@@ -87,8 +87,8 @@ pub(crate) fn inline_style_sheet() -> String {
 pub enum Theme {
     /// For an SVG inside an HTML page: ink is the page's `currentColor`, series follow
     /// `prefers-color-scheme`, and the page may set `--chart-ink`, `--chart-paper`,
-    /// `--chart-line-1` to `-7`, `--chart-text-1` to `-7` and `--chart-shade-1` to `-5`. Rules are confined to the class
-    /// `plimsoll-chart`.
+    /// `--chart-line-1` to `-7`, `--chart-text-1` to `-7` and `--chart-shade-1` to `-5`. Rules are
+    /// confined to the class `plimsoll-chart`.
     Inline,
     /// For a separate file: dark on white.
     Standalone,
@@ -121,6 +121,13 @@ impl Chart {
     /// The sentence that says what to read from the chart.
     pub fn subtitle(&self) -> &str {
         &self.subtitle
+    }
+
+    /// The chart with `lines` at its foot that say where its figures come from.
+    #[must_use]
+    pub fn signed(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(lines);
+        self
     }
 
     /// The chart as an SVG element. It carries no XML declaration, so it is a document and a

@@ -207,7 +207,11 @@ pub(crate) fn style_sheet(theme: Theme) -> String {
 /// light.
 fn custom_properties(root: &str) -> String {
     let set = |colours: &Colours| {
-        let named = [("line", &colours.line[..]), ("text", &colours.text[..]), ("shade", &colours.shade[..])];
+        let named = [
+            ("line", &colours.line[..]),
+            ("text", &colours.text[..]),
+            ("shade", &colours.shade[..]),
+        ];
         let each = named.into_iter().flat_map(|(name, all)| (1..).zip(all).map(move |c| (name, c)));
         each.fold(String::new(), |css, (name, (n, colour))| {
             css + &format!("--p-{name}{n}:var(--chart-{name}-{n},{colour});")

@@ -134,7 +134,8 @@ impl SuccessRate {
             .min_by(|a, b| a.2.total_cmp(&b.2));
         let Some((series, low, lowest)) = lowest else { return String::new() };
         let whose = if several { format!(" ({})", short(&series.name)) } else { String::new() };
-        let worst = format!("{} at {}{whose}", figure::share(lowest), level_words(self.kind, low.level));
+        let worst =
+            format!("{} at {}{whose}", figure::share(lowest), level_words(self.kind, low.level));
         match self.first_failing() {
             Some(level) if !several && level < low.level => format!(
                 "Requests begin to fail at {}; success is lowest, {worst}.",

@@ -6,7 +6,7 @@ use super::axis::{Axis, Measure};
 use super::clock::minutes_seconds;
 use super::curve::top;
 use super::levels::short;
-use super::number::{duration, quantity, si};
+use super::number::{duration, quantity, round_duration, si};
 use super::palette::Dash;
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
@@ -246,11 +246,13 @@ impl Timeline {
             .filter_map(|s| Some((s.p99_s.and_then(quantity)?, s.at_s)))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let tail = worst.map_or_else(String::new, |(p99, at)| {
-            format!(
-                " The p99 of one second was highest, {}, {} into the run.",
-                duration(p99),
-                clock(at)
-            )
+            let (p99, at) = (duration(p99), clock(at));
+            let step = self.step();
+            let length = match step {
+                1.0 => "one second".to_owned(),
+                step => format!("one period of {}", round_duration(step)),
+            };
+            format!(" The p99 of {length} was highest, {p99}, {at} into the run.")
         });
         format!("{} requests/s on average.{tail}", rate(mean))
     }

@@ -3,8 +3,8 @@
 use model::sweep::LevelKind;
 
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay, Second, Span, SpanKind,
-    Spectrum, SpectrumSeries, SuccessRate, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay,
+    Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessRate, Timeline,
 };
 
 /// Level, QPS, mean in ms, success in per cent.
@@ -114,7 +114,12 @@ fn heat(n: u32, name: &str) -> Heat {
         HeatColumn { from_s, to_s, counts: counts.chain(stall).collect() }
     };
     let dip = Span { from_s: 9.0, to_s: 11.0, label: name.into(), kind: SpanKind::Alarm };
-    Heat { title: name.into(), columns: (0..n).map(column).collect(), spans: vec![dip] }
+    Heat {
+        title: name.into(),
+        columns: (0..n).map(column).collect(),
+        spans: vec![dip],
+        p50_and_p99_s: Some((0.002, 0.02)),
+    }
 }
 
 /// Every kind of chart, with good figures and bad.

@@ -8,8 +8,8 @@ use model::validity::Verdict;
 
 use super::page::Page;
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay, Second, Span, SpanKind,
-    Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay,
+    Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
 /// Any float at all, and often those a measurement would give.
@@ -134,7 +134,8 @@ fn timeline() -> impl Strategy<Value = Chart> {
             if regular {
                 (0_u32..).zip(&mut seconds).for_each(|(i, s)| s.at_s = f64::from(i));
             }
-            let limits = spans.iter().map(|s| Limit { label: s.label.clone(), latency_s: s.from_s });
+            let limits =
+                spans.iter().map(|s| Limit { label: s.label.clone(), latency_s: s.from_s });
             let limits = limits.collect();
             Timeline { title, mean_per_s: None, seconds, spans, limits }.chart()
         })
@@ -142,7 +143,11 @@ fn timeline() -> impl Strategy<Value = Chart> {
 
 fn heat_column() -> impl Strategy<Value = HeatColumn> {
     let counts = collection::vec((figure(), any::<u64>()), 0..20);
-    (figure(), figure(), counts).prop_map(|(from_s, to_s, counts)| HeatColumn { from_s, to_s, counts })
+    (figure(), figure(), counts).prop_map(|(from_s, to_s, counts)| HeatColumn {
+        from_s,
+        to_s,
+        counts,
+    })
 }
 
 /// Half of them with columns that follow one another.
@@ -154,7 +159,8 @@ fn heat() -> impl Strategy<Value = Chart> {
                     (column.from_s, column.to_s) = (f64::from(i), f64::from(i + 1));
                 });
             }
-            Heat { title, columns, spans }.chart()
+            let p50_and_p99_s = columns.first().map(|column| (column.from_s, column.to_s));
+            Heat { title, columns, spans, p50_and_p99_s }.chart()
         })
 }
 

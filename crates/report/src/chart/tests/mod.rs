@@ -183,15 +183,13 @@ fn every_level_is_marked_and_the_best_named() {
             .chart()
             .to_svg(Theme::Standalone);
     let page = Page::read(&svg).unwrap();
-    for words in
-        [
+    for words in [
         "best 648,381 at 25,000",
         "best within 100ms: 623,458 at 5,000",
         "objective 100ms",
         "200",
         "1M",
-    ]
-    {
+    ] {
         assert!(page.says(words), "{words}");
     }
     assert_eq!(
