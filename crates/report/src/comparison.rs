@@ -202,6 +202,7 @@ mod tests {
         let page = crate::html::comparison(&crate::html::Compared {
             comparison: &comparison,
             command: &["plimsoll".into()],
+            source: &["2026-11-23 12:01 UTC".into()],
             rounds: &[],
         });
         assert!(page.contains("not judged, because they answered differently"), "{page}");

@@ -18,6 +18,13 @@ for (const button of document.querySelectorAll("[data-copies]")) {
 }
 
 for (const figure of document.querySelectorAll("[data-timeline]")) {
+  const closed = figure.closest("details:not([open])");
+  // What is folded away has no place on the page yet.
+  if (closed) closed.addEventListener("toggle", () => prepare(figure), { once: true });
+  else prepare(figure);
+}
+
+function prepare(figure) {
   const svg = figure.querySelector("svg");
   const heads = [...figure.querySelectorAll("thead th")].map((cell) => cell.textContent);
   const rows = [...figure.querySelectorAll("tbody tr")].map((row) =>
@@ -75,8 +82,9 @@ function interact(figure, svg, plot, heads, rows) {
       if (rows[at][i] === "") return [];
       const item = document.createElement("span");
       const value = document.createElement("strong");
-      value.textContent = readable(rows[at][i]);
-      item.append(head + " ", value);
+      const [name, text] = readable(head, rows[at][i]);
+      value.textContent = text;
+      item.append(name + " ", value);
       return [item];
     }));
   }
@@ -116,9 +124,20 @@ function interact(figure, svg, plot, heads, rows) {
   });
 }
 
-function readable(text) {
+// A column's name and a figure of it, written as everywhere on the page: the unit stands at the figure.
+function readable(head, text) {
+  const [, name, unit] = head.match(/^(.*?)(?: \((ms|1\/s)\))?$/);
   const value = Number(text);
-  if (!Number.isFinite(value)) return text;
-  const digits = Math.abs(value) >= 100 ? 0 : 2;
-  return value.toLocaleString("en", { maximumFractionDigits: digits });
+  if (!Number.isFinite(value)) return [name, text];
+  if (unit === "ms") return [name, duration(value)];
+  const digits = Number.isInteger(value) || value >= 100 ? 0 : 2;
+  const figure = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return [name, value.toLocaleString("en", figure) + (unit ? "/s" : "")];
+}
+
+function duration(ms) {
+  const units = [[72e5, 36e5, "h"], [12e4, 6e4, "m"], [1e3, 1e3, "s"], [1, 1, "ms"], [1e-3, 1e-3, "us"]];
+  const [, scale, unit] = units.find(([least]) => ms >= least) ?? [0, 1e-6, "ns"];
+  const value = ms / scale;
+  return value.toFixed(unit === "ns" || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + unit;
 }
