@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
+use model::interval::SliceTally;
 use model::{Interval, Plan, Tally, WorkerUse};
 
 use crate::attempt_log::LogReader;
@@ -81,6 +82,7 @@ impl Collector {
                 start_ns: part.start_ns,
                 end_ns: part.end_ns,
                 due: 0,
+                slices: Vec::new(),
                 tally: Tally::default(),
                 workers: vec![WorkerUse::default(); workers],
                 machine: None,
@@ -96,6 +98,7 @@ impl Collector {
                 (part.phase, part.start_ns, part.end_ns);
         }
         interval.due += part.due;
+        add_slices(&mut interval.slices, part.slices);
         let mut buffers = part.buffers;
         interval.tally.merge(&buffers.tally);
         self.reader.read(&buffers.attempts, &mut interval.tally);
@@ -104,6 +107,16 @@ impl Collector {
         buffers.clear();
         // A worker that is done needs no buffers back.
         let _ = self.spares[worker].send(buffers);
+    }
+}
+
+/// Adds a worker's slices: all workers' begin and end at the same instants.
+fn add_slices(slices: &mut Vec<SliceTally>, of_worker: Vec<SliceTally>) {
+    for (at, slice) in of_worker.into_iter().enumerate() {
+        match slices.get_mut(at) {
+            Some(known) => known.merge(&slice),
+            None => slices.push(slice),
+        }
     }
 }
 

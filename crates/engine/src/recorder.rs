@@ -5,6 +5,7 @@
 
 mod entry;
 mod sessions;
+mod slice;
 
 use model::interval::{Gauge, Phase, Tally, WorkerUse};
 use model::units::{MILLISECOND, SECOND};
@@ -16,6 +17,8 @@ use crate::gaps::Pauses;
 use crate::presence::Watch;
 use crate::response_kinds::{LOCATION, ResponseKinds, TYPE, words};
 use crate::spent::Spent;
+
+use slice::Slices;
 
 pub(crate) use entry::{Attempt, InFlight, WholeResponse};
 pub use entry::{IntervalBuffers, WorkerInterval};
@@ -36,6 +39,8 @@ pub(crate) struct Recorder {
     pub(crate) open: Gauge,
     /// Requests handed over and without a response, over time.
     in_flight: Gauge,
+    /// The parts of the interval, in a short run.
+    slices: Slices,
     /// Requests made and not ended, whether they were handed over or not.
     pub(crate) under_way: u32,
     /// Whole responses of the batch under way, of attempts that count.
@@ -75,6 +80,7 @@ impl Recorder {
             kinds: ResponseKinds::default(),
             open: Gauge::default(),
             in_flight: Gauge::default(),
+            slices: Slices::of_run(window_end),
             under_way: 0,
             came: 0,
             watch: Watch::of_window(warmup, window_end),
@@ -117,9 +123,9 @@ impl Recorder {
         }
     }
 
-    /// When the recorder must be called next: the end of an interval or of a sample.
+    /// When the recorder must be called next: the end of an interval, of its slice or of a sample.
     pub(crate) fn next(&self) -> Nanos {
-        self.boundary.min(self.next_step)
+        self.slices.end().min(self.next_step)
     }
 
     /// When the interval that is open ends.
@@ -127,11 +133,11 @@ impl Recorder {
         self.boundary
     }
 
-    /// Whether an interval other than the window's last is over and not yet closed: what happens at
-    /// `now` belongs to the next one. The window's last interval also counts what leaves late.
+    /// Whether an interval or a slice other than the window's last is over and not yet closed: what happens
+    /// at `now` belongs to the next one. The window's last also counts what leaves late.
     #[inline]
     pub(crate) fn behind(&self, now: Nanos) -> bool {
-        now >= self.boundary && self.boundary != self.window_end
+        now >= self.slices.end() && self.slices.end() != self.window_end
     }
 
     /// Whether an attempt due then is one of the measured window.
@@ -144,7 +150,7 @@ impl Recorder {
     pub(crate) fn end_window(&mut self, at: Nanos) {
         self.window_end = self.window_end.min(at);
         self.watch.end_window(at);
-        self.bound(self.boundary.min(self.window_end.max(self.start)));
+        self.bound(self.boundary.min(self.window_end.max(self.slices.start())));
     }
 
     pub(crate) fn window_end(&self) -> Nanos {
@@ -269,6 +275,7 @@ impl Recorder {
     #[inline]
     fn latencies(&mut self, flight: InFlight, done: Nanos) {
         self.tally.service.record(done.saturating_sub(flight.sent));
+        self.slices.record(self.response(flight, done));
         if self.open_loop {
             self.tally.response.record(done.saturating_sub(flight.due));
             self.tally.wait.record(flight.sent.saturating_sub(flight.taken));
@@ -307,6 +314,7 @@ impl Recorder {
             self.tally.unsent += 1;
             if let Some(waited) = waited {
                 self.tally.response.record(waited);
+                self.slices.record(waited);
             }
             self.log(LogEntry::Unsent { endpoint: endpoint_number(attempt.endpoint), waited });
         }
@@ -338,13 +346,17 @@ impl Recorder {
         self.pauses.add(from.max(self.start), to);
     }
 
-    /// Closes the interval if its end has come, and opens the next with `fresh`.
+    /// Closes slices that are over, and the interval if its end has come; then opens the next with `fresh`.
     pub(crate) fn turn(
         &mut self,
         now: Nanos,
         spent: impl FnOnce() -> Spent,
         fresh: impl FnOnce() -> IntervalBuffers,
     ) -> Option<WorkerInterval> {
+        while now >= self.slices.end() && self.slices.end() < self.boundary {
+            self.close_slice(self.slices.end());
+            self.bound(self.boundary);
+        }
         (now >= self.boundary).then(|| self.close_at(self.boundary, now, spent(), fresh()))
     }
 
@@ -366,11 +378,13 @@ impl Recorder {
         spent: Spent,
         fresh: IntervalBuffers,
     ) -> WorkerInterval {
+        self.close_slice(end);
         let mut tally = std::mem::replace(&mut self.tally, fresh.tally);
         let attempts = std::mem::replace(&mut self.attempts, fresh.attempts);
         self.kinds.hand_over(&mut tally.kinds);
         tally.open = self.open.take(end);
-        tally.in_flight = self.in_flight.take(end);
+        let (slices, in_flight) = self.slices.take();
+        tally.in_flight = in_flight;
         let pauses = self.pauses.take(end);
         tally.presence = self.watch.take(end, now);
         let used = WorkerUse {
@@ -389,6 +403,7 @@ impl Recorder {
             start_ns: self.start,
             end_ns: end,
             due: std::mem::take(&mut self.due),
+            slices,
             buffers: IntervalBuffers { tally, attempts },
             used,
         };
@@ -419,12 +434,13 @@ impl Recorder {
         intervals
     }
 
-    /// The open interval ends at `boundary`, and with it the gauges' integrals: the window's last
-    /// interval also counts requests that leave after it.
+    /// The open interval ends at `boundary`, its slice no later, and with them the gauges' integrals: the
+    /// window's last interval also counts requests that leave after it.
     fn bound(&mut self, boundary: Nanos) {
         self.boundary = boundary;
+        self.slices.bound(boundary, self.phase);
         self.open.until(boundary);
-        self.in_flight.until(boundary);
+        self.in_flight.until(self.slices.end());
     }
 
     /// Intervals are a second long and end where a phase does.
@@ -459,6 +475,7 @@ mod tests {
         let mut recorder = Recorder::new(false, 0, SECOND);
         recorder.start(Spent::default());
         recorder.in_flight.step(0, 20);
+        recorder.turn(SECOND - 1, Spent::default, IntervalBuffers::default);
         recorder.in_flight.step(SECOND + 36 * MILLISECOND, -5);
         let part =
             recorder.turn(SECOND + 40 * MILLISECOND, Spent::default, IntervalBuffers::default);

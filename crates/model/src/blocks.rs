@@ -239,6 +239,7 @@ mod tests {
             due: 0,
             tally,
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         }
     }

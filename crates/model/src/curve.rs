@@ -26,11 +26,25 @@ pub struct Curve {
     pub rows: Vec<CurveRow>,
     /// What its success rates count.
     pub success_means: SuccessMeaning,
+    /// Where its figures were measured, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The generator's machine, where known.
     pub environment: Option<Environment>,
     /// The commonest response, where known.
     #[serde(rename = "answer")]
     pub commonest_response: Option<CommonestResponse>,
+}
+
+/// Where a curve's figures were measured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// What was asked.
+    pub url: String,
+    /// When the first level started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// The longest measured window of a level.
+    pub longest_ns: Nanos,
 }
 
 /// The figures of one level.
@@ -91,6 +105,16 @@ impl Curve {
             success_means: first.map_or(SuccessMeaning::Unstated, |run| {
                 SuccessMeaning::Statuses(run.plan.success.clone())
             }),
+            origin: (!sweep.levels.is_empty()).then(|| Origin {
+                url: sweep.url.clone(),
+                started_at: sweep.started_at.clone(),
+                longest_ns: sweep
+                    .levels
+                    .iter()
+                    .map(|held| held.run.totals.duration_ns)
+                    .max()
+                    .unwrap_or_default(),
+            }),
             environment: first.map(|run| run.environment.clone()),
             commonest_response: sweep
                 .levels
@@ -111,6 +135,11 @@ impl Curve {
             kind,
             rows: vec![CurveRow::of(level, run)],
             success_means: SuccessMeaning::Statuses(run.plan.success.clone()),
+            origin: Some(Origin {
+                url: run.plan.url.clone(),
+                started_at: run.started_at.clone(),
+                longest_ns: run.totals.duration_ns,
+            }),
             environment: Some(run.environment.clone()),
             commonest_response: run.commonest_response.clone(),
         }
@@ -177,6 +206,7 @@ mod tests {
             name: "a".into(),
             kind: LevelKind::Concurrency,
             rows: levels.iter().copied().map(row).collect(),
+            origin: None,
             success_means: SuccessMeaning::Unstated,
             environment: None,
             commonest_response: None,

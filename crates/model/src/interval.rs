@@ -6,6 +6,7 @@ mod endpoint;
 mod gauge;
 mod kind;
 mod presence;
+mod slice;
 mod statuses;
 mod tally;
 
@@ -22,6 +23,7 @@ pub use gauge::{Gauge, GaugeSum};
 pub use kind::{BEGINNING, KindTally, Look, MOST_KINDS, begins, length_class};
 pub use presence::PresenceTally;
 pub(crate) use presence::{SLOT_BITS, SLOTS};
+pub use slice::{RangeCounts, SLICED_AT_MOST, SliceTally, slice_length};
 pub use statuses::StatusCounts;
 pub use tally::Tally;
 
@@ -37,6 +39,17 @@ pub enum Phase {
     Drain,
 }
 
+impl Phase {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Warmup => "warmup",
+            Self::Window => "window",
+            Self::Drain => "drain",
+        }
+    }
+}
+
 /// One period of the run over all workers. Instants are nanoseconds since the run's start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
@@ -50,6 +63,9 @@ pub struct Interval {
     pub end_ns: Nanos,
     /// Attempts that were due in the period by the schedule; 0 in a closed loop.
     pub due: u64,
+    /// Its parts, in a short run; empty in others and in the drain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<SliceTally>,
     /// What was counted.
     pub tally: Tally,
     /// Each worker's cost, in the workers' order.

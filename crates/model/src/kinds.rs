@@ -226,6 +226,7 @@ mod tests {
             due: 0,
             tally: Tally { kinds, ..Tally::default() },
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         }
     }

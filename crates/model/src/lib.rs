@@ -29,6 +29,7 @@ pub mod scaling;
 pub mod schedule;
 pub mod seconds;
 pub mod secret;
+pub mod slices;
 pub mod success;
 pub mod sweep;
 pub mod timeline;

@@ -159,6 +159,7 @@ mod tests {
             due: 0,
             tally: Tally { presence, ..Tally::default() },
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         }
     }

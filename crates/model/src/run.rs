@@ -23,6 +23,7 @@ use crate::plan::Plan;
 use crate::presence::Presence;
 use crate::response::CommonestResponse;
 use crate::seconds::Dip;
+use crate::slices::Slice;
 use crate::timeline::Point;
 use crate::users::Users;
 use crate::validity::Validity;
@@ -99,6 +100,9 @@ pub struct Run {
     pub dips: Vec<Dip>,
     /// Second by second.
     pub timeline: Vec<Point>,
+    /// A short run in parts of a second; empty in others, and in runs measured before slices were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<Slice>,
     /// The measured window in at most 64 periods of equal length, to tell how far the figures can
     /// be off; empty in runs measured before blocks were kept.
     #[serde(default)]

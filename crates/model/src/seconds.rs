@@ -148,6 +148,7 @@ mod tests {
             due: 9,
             tally,
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         };
         let mut course = Seconds::default();

@@ -174,7 +174,7 @@ impl PointSum {
         Point {
             start_ns: self.start_ns,
             duration_ns,
-            phase: phase_name(self.phase).to_owned(),
+            phase: self.phase.name().to_owned(),
             offered_per_s: per_s(self.due),
             achieved_per_s: per_s(self.sent),
             requests_per_s: per_s(self.responses),
@@ -188,14 +188,6 @@ impl PointSum {
             busy_ratio: self.cpu_ns as f64 / self.wall_ns.max(1) as f64,
             errors: self.errors,
         }
-    }
-}
-
-const fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Warmup => "warmup",
-        Phase::Window => "window",
-        Phase::Drain => "drain",
     }
 }
 
@@ -216,6 +208,7 @@ mod tests {
             due: 7,
             tally,
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         }
     }

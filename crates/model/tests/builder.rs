@@ -38,6 +38,7 @@ fn interval(index: u32, phase: Phase, responses: u64) -> Interval {
         due: 0,
         tally,
         workers,
+        slices: Vec::new(),
         machine: None,
     }
 }
@@ -151,6 +152,7 @@ fn sums_of_whatever_a_file_claims_stop_at_their_highest() {
             due: MOST,
             tally: tally.clone(),
             workers: vec![used.clone(), used.clone()],
+            slices: Vec::new(),
             machine: Some(machine),
         });
     }

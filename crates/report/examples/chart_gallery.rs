@@ -14,8 +14,8 @@ use std::{env, fs, io};
 use model::sweep::LevelKind;
 use model::validity::Verdict;
 use report::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, LevelMark, Overlay, Second, Span, SpanKind,
-    Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Overlay, Second,
+    Span, SpanKind, Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
 /// Levels, QPS, mean in ms and success in per cent of a published table of a net/http server.
@@ -118,6 +118,7 @@ fn gallery() -> Vec<(&'static str, Chart)> {
         ("timeline-open", open_timeline().chart()),
         ("timeline-closed", closed_timeline().chart()),
         ("timeline-long", long_timeline().chart()),
+        ("heat", heat().chart()),
         ("spectrum", spectrum().chart()),
         ("spectrum-narrow", narrow_spectrum().chart()),
         ("spectrum-nasty", nasty_spectrum().chart()),
@@ -377,6 +378,30 @@ fn closed_timeline() -> Timeline {
         title: "Ten seconds, closed loop".into(),
         seconds: (0..10).map(second).collect(),
         ..Default::default()
+    }
+}
+
+/// A minute of a server that answers some requests out of a cache and others not, and stalls once.
+fn heat() -> Heat {
+    let column = |i: u32| {
+        let spread = |around: f64, n: f64| {
+            let bell = move |k: i32| (n * (-f64::from(k * k) / 200.0).exp()) as u64;
+            (-30..=30).map(move |k| (around * 1.03_f64.powi(k), bell(k)))
+        };
+        let cached = spread(0.0009 * (1.0 + 0.1 * noise(i)), 9_000.0);
+        let stall = (31..33).contains(&i).then_some((1.1 + 0.4 * noise(i), 40));
+        HeatColumn {
+            from_s: f64::from(i),
+            to_s: f64::from(i + 1),
+            counts: cached.chain(spread(0.021, 700.0)).chain(stall).collect(),
+        }
+    };
+    let label = "dip 2.00s".into();
+    Heat {
+        title: "Every request over time".into(),
+        columns: (0..60).map(column).collect(),
+        spans: vec![Span { from_s: 31.0, to_s: 33.0, label, kind: SpanKind::Alarm }],
+        p50_and_p99_s: Some((0.000_9, 0.021)),
     }
 }
 

@@ -51,16 +51,17 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
     facts
 }
 
-/// How many steps in how much time.
+/// How many steps in how much of the time allowed.
 fn effort(record: &CapacitySearch) -> String {
+    format!("{} of {}", spent(record), show_duration(record.settings.budget_ns))
+}
+
+/// How many steps in how much time.
+pub(crate) fn spent(record: &CapacitySearch) -> String {
     let steps = record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle).count();
     let spent_ns = record.steps.iter().fold(0u64, |sum, held| sum.saturating_add(held.took_ns));
     let whole = spent_ns - spent_ns % SECOND;
-    format!(
-        "{steps} steps in {} of {}",
-        show_duration(whole.max(SECOND)),
-        show_duration(record.settings.budget_ns)
-    )
+    format!("{steps} steps in {}", show_duration(whole.max(SECOND)))
 }
 
 fn named(name: &str, words: &str, style: Style) -> String {

@@ -3,19 +3,22 @@
 //! Does not judge: which levels are the best comes in as a [`Reading`] of `verdict`'s. The charts go to files
 //! (SVG, PNG) and into the page of `html`.
 
+mod over_time;
+mod source;
+
+pub use over_time::{heat, timeline};
+pub use source::{of_comparison, of_curves, of_search, of_sweep};
+
+use model::Usl;
 use model::capacity::{CapacitySearch, Margin, Outcome, Purpose, SearchStep, Unit};
 use model::curve::{Curve, CurveRow};
 use model::histogram::Latencies;
 use model::run::Run;
 use model::sweep::{LevelKind, Sweep};
-use model::timeline::Point;
-use model::units::{Nanos, SECOND, show_duration};
-use model::{Dip, Usl};
+use model::units::Nanos;
 use verdict::Reading;
 
-use crate::chart::{
-    self, CurveLevel, CurveSeries, LevelMark, Overlay, Second, Span, SpanKind, SpectrumSeries,
-};
+use crate::chart::{self, CurveLevel, CurveSeries, LevelMark, Overlay, SpectrumSeries};
 use crate::figure::{level, seconds};
 use crate::hgrm;
 use crate::latencies::response_is_service;
@@ -79,66 +82,6 @@ pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
     }
 }
 
-/// A drain shorter than this is not drawn: a point a second apart from its neighbours would stand for
-/// a moment in which nothing was asked any more.
-const SHORT_DRAIN: Nanos = SECOND / 10;
-
-/// A run second by second.
-pub fn timeline(run: &Run) -> chart::Timeline {
-    // Arrivals are no requests where one is a session of several.
-    let offered = run.plan.rate_per_s.is_some() && run.plan.mix.flows.is_empty();
-    let short = |point: &&Point| point.phase == "drain" && point.duration_ns < SHORT_DRAIN;
-    let drawn: Vec<&Point> = run.timeline.iter().filter(|point| !short(point)).collect();
-    chart::Timeline {
-        title: "Second by second".to_owned(),
-        mean_per_s: Some(run.rates.requests_per_s),
-        seconds: drawn.iter().map(|point| second(point, offered)).collect(),
-        spans: asides(&drawn).into_iter().chain(run.dips.iter().map(alarm)).collect(),
-    }
-}
-
-fn second(point: &Point, offered: bool) -> Second {
-    let latency = |nanos: Nanos| (nanos > 0).then(|| seconds(nanos));
-    let length_s = seconds(point.duration_ns);
-    Second {
-        at_s: seconds(point.start_ns),
-        achieved_per_s: point.requests_per_s,
-        offered_per_s: offered.then_some(point.offered_per_s),
-        p50_s: latency(point.percentiles.p50_ns),
-        p99_s: latency(point.percentiles.p99_ns),
-        max_s: latency(point.max_ns),
-        errors_per_s: if length_s > 0.0 { point.failed as f64 / length_s } else { 0.0 },
-        in_flight: Some(point.in_flight_mean),
-    }
-}
-
-/// Warm-up and drain as bands to be passed over.
-fn asides(timeline: &[&Point]) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
-    for (phase, label) in [("warmup", "warm-up"), ("drain", "drain")] {
-        let mut points = timeline.iter().filter(|point| point.phase == phase);
-        let Some(first) = points.next() else { continue };
-        let last = points.next_back().unwrap_or(first);
-        spans.push(Span {
-            from_s: seconds(first.start_ns),
-            to_s: seconds(last.start_ns.saturating_add(last.duration_ns)),
-            label: label.to_owned(),
-            kind: SpanKind::Aside,
-        });
-    }
-    spans
-}
-
-/// A dip as a band to be noticed.
-fn alarm(dip: &Dip) -> Span {
-    Span {
-        from_s: seconds(dip.start_ns),
-        to_s: seconds(dip.start_ns.saturating_add(dip.duration_ns)),
-        label: format!("dip {}", show_duration(dip.duration_ns)),
-        kind: SpanKind::Alarm,
-    }
-}
-
 /// Response against service time by percentile; one line where they are the same. A damaged
 /// histogram counts as absent.
 pub fn spectrum(run: &Run) -> chart::Spectrum {
@@ -152,6 +95,11 @@ pub fn spectrum(run: &Run) -> chart::Spectrum {
         Some(distribution(name, &latencies))
     });
     chart::Spectrum { title: "Spectrum".to_owned(), series: series.collect() }
+}
+
+/// The spectrum of the run of one level, named in its title.
+pub fn spectrum_at(run: &Run, place: &str) -> chart::Spectrum {
+    chart::Spectrum { title: format!("Spectrum at {place}"), ..spectrum(run) }
 }
 
 /// The response times of some levels of a sweep, by their index, by percentile.
@@ -222,39 +170,6 @@ mod tests {
 
     use super::*;
     use crate::sample;
-
-    #[test]
-    fn the_timeline_sets_the_warm_up_apart() {
-        let timeline = timeline(&sample::open_loop());
-        assert_eq!(timeline.seconds.len(), 62);
-        assert_eq!((timeline.spans[0].from_s, timeline.spans[0].to_s), (0.0, 2.0));
-        assert_eq!(timeline.seconds[5].offered_per_s, Some(20_000.0));
-    }
-
-    #[test]
-    fn the_timeline_speaks_of_the_window_alone() {
-        let mut run = sample::open_loop();
-        let mut drain = Point { phase: "drain".into(), start_ns: 62 * SECOND, ..Point::default() };
-        drain.percentiles.p99_ns = 90 * SECOND;
-        run.timeline.push(Point { duration_ns: SECOND / 50, ..drain.clone() });
-        let with = timeline(&run);
-        assert_eq!((with.seconds.len(), with.spans.len()), (62, run.dips.len() + 1));
-        *run.timeline.last_mut().unwrap() = Point { duration_ns: 2 * SECOND, ..drain };
-        let with = timeline(&run);
-        assert_eq!(with.seconds.len(), 63);
-        assert_eq!(with.mean_per_s, Some(run.rates.requests_per_s));
-        let chart = with.chart();
-        let subtitle = chart.subtitle();
-        let without = timeline(&sample::open_loop()).chart();
-        assert_eq!(subtitle, without.subtitle(), "neither the drain's rate nor latency is named");
-    }
-
-    #[test]
-    fn sessions_are_not_offered_as_requests() {
-        let mut run = sample::open_loop();
-        run.plan.mix.flows.push(model::FlowPlan::default());
-        assert!(timeline(&run).seconds.iter().all(|second| second.offered_per_s.is_none()));
-    }
 
     #[test]
     fn a_closed_loop_has_one_spectrum_and_an_open_loop_two() {

@@ -6,7 +6,7 @@
 use model::LevelKind;
 use model::units::show_duration;
 use verdict::comparison::levels::AtLevel;
-use verdict::comparison::{Comparison, Effect, Measure, Word, change};
+use verdict::comparison::{Comparison, Effect, Measure, Word, change, size};
 use verdict::figures::level_of;
 
 use crate::chart::{EffectRow, Effects};
@@ -76,7 +76,7 @@ pub(crate) fn cells(effect: &Effect) -> [String; 7] {
         figure(effect.measure, effect.b),
         change(effect.ratio),
         format!("{} .. {}", change(effect.low), change(effect.high)),
-        format!("{:.1} %", 100.0 * effect.smallest_seen),
+        size(effect.smallest_seen),
         effect.word.name().to_owned(),
     ]
 }
@@ -202,6 +202,7 @@ mod tests {
         let page = crate::html::comparison(&crate::html::Compared {
             comparison: &comparison,
             command: &["plimsoll".into()],
+            source: &["2026-11-23 12:01 UTC".into()],
             rounds: &[],
         });
         assert!(page.contains("not judged, because they answered differently"), "{page}");

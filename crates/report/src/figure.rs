@@ -48,6 +48,16 @@ pub(crate) fn bytes(n: f64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
+/// An instant as results have it, RFC 3339 in UTC, to the minute: `2026-11-23 12:01 UTC`. What is none is
+/// shown as it is.
+pub(crate) fn date(instant: &str) -> String {
+    let utc = instant.ends_with('Z') && instant.is_ascii();
+    match (utc, instant.get(..10), instant.get(10..11), instant.get(11..16)) {
+        (true, Some(day), Some("T"), Some(time)) => format!("{day} {time} UTC"),
+        _ => clean(instant, 40),
+    }
+}
+
 /// Nanoseconds as seconds, for the charts.
 pub(crate) fn seconds(nanos: Nanos) -> f64 {
     nanos as f64 / SECOND as f64
@@ -135,6 +145,15 @@ mod tests {
             [bytes(12.0), bytes(1536.0), bytes(412.45 * 1048576.0)],
             ["12 B", "1.5 KiB", "412.4 MiB"]
         );
+    }
+
+    #[test]
+    fn dates_are_read_to_the_minute() {
+        assert_eq!(date("2026-11-23T12:01:46Z"), "2026-11-23 12:01 UTC");
+        assert_eq!(date("2026-11-23T12:01:46.25Z"), "2026-11-23 12:01 UTC");
+        for other in ["", "yesterday", "2026-11-23T12:01:46+02:00", "TZ", "ä2026-11-23T12:01Z"] {
+            assert_eq!(date(other), other);
+        }
     }
 
     #[test]

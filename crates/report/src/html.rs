@@ -48,6 +48,8 @@ struct Title<'a> {
     name: &'a str,
     /// Run, sweep or comparison, when and by what.
     lines: Vec<String>,
+    /// What came out, in a sentence: programs show it beside a link to the page.
+    gist: String,
 }
 
 /// The whole document. `data` is kept at its end, as JSON under the id `data_id`.
@@ -69,6 +71,7 @@ fn page(
                 meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
+                meta name="description" content=(title.gist);
                 title { (title.name) " · Plimsoll" }
                 style { (PreEscaped(STYLE)) }
             }

@@ -105,6 +105,7 @@ mod tests {
             due: n,
             tally,
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         }
     }

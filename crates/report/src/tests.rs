@@ -39,7 +39,12 @@ fn every_percentile_that_is_compared_is_in_text_csv_json_and_page() {
     let made = verdict::comparison::blocks::judge(names, [&run, &run], 0.02);
     let (text, csv) = (comparison::text(&made, Style::default()), comparison::csv(&made));
     let json = serde_json::to_string(&made).unwrap();
-    let page = html::comparison(&html::Compared { comparison: &made, command: &[], rounds: &[] });
+    let page = html::comparison(&html::Compared {
+        comparison: &made,
+        command: &[],
+        source: &[],
+        rounds: &[],
+    });
     for percentile in PERCENTILES.iter().filter(|percentile| percentile.compared) {
         let name = percentile.name;
         for output in [&text, &csv, &page] {

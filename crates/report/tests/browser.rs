@@ -10,6 +10,7 @@ use std::process::Command;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::curve::Curve;
+use model::units::show_duration;
 use report::html;
 use sha2::{Digest, Sha256};
 use testkit::needs;
@@ -75,7 +76,7 @@ fn the_script_reads_the_timeline_out() {
     let third = &run.timeline[2];
     let readout = text_after(&loaded.page, "class=\"readout\"");
     assert!(readout.contains("second 2"), "{readout}");
-    let milliseconds = format!("p50 (ms) {:.2}", third.percentiles.p50_ns as f64 / 1e6);
+    let milliseconds = format!("p50 {}", show_duration(third.percentiles.p50_ns));
     assert!(readout.contains(&milliseconds), "{readout}");
     assert!(loaded.page.contains("class=\"crosshair\""));
     assert!(loaded.page.contains("data-copies=\"command\">Copy"), "the button is shown");
@@ -322,7 +323,8 @@ fn comparison_page() -> String {
     };
     let rounds = [("round 1, A".into(), "rounds/01-a/report.html".into())];
     let command = ["plimsoll", "compare"].map(String::from);
-    let page = html::Compared { comparison: &comparison, command: &command, rounds: &rounds };
+    let page =
+        html::Compared { comparison: &comparison, command: &command, source: &[], rounds: &rounds };
     html::comparison(&page)
 }
 

@@ -23,6 +23,8 @@ use serde::Serialize;
 
 use statistics::student::reach;
 
+use crate::figures::times;
+
 pub use measure::{Measure, measures, reading};
 
 /// How often an interval holds the true ratio.
@@ -238,8 +240,8 @@ impl Comparison {
             return ": too little was measured".to_owned();
         };
         let seen = format!(
-            ": changes below {:.1} % could not be detected in {}",
-            100.0 * widest.smallest_seen,
+            ": changes below {} could not be detected in {}",
+            size(widest.smallest_seen),
             widest.measure.name()
         );
         let needed = self.effects.iter().filter_map(|effect| effect.rounds_needed).max();
@@ -254,9 +256,14 @@ impl Comparison {
     }
 }
 
-/// A ratio as a change: `+3.1 %`.
+/// A ratio as a change: `+3.1 %`, and from ten times on `45.2x`.
 pub fn change(ratio: f64) -> String {
-    format!("{:+.1} %", 100.0 * (ratio - 1.0))
+    if ratio < 10.0 { format!("{:+.1} %", 100.0 * (ratio - 1.0)) } else { times(ratio) }
+}
+
+/// The size of a change without its direction: `3.1 %`, and to ten times or more `45.2x`.
+pub fn size(share: f64) -> String {
+    if share < 9.0 { format!("{:.1} %", 100.0 * share) } else { times(1.0 + share) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt;
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning, Verdict};
 
 use crate::curve::{best_row, little_note};
-use crate::figures::{grouped, level, times};
+use crate::figures::{grouped, level, rate, times};
 
 /// Curves joined on the level.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,8 +117,8 @@ impl Diff {
         ratio(self.best.get(of)?.as_ref()?.qps, self.best.last()?.as_ref()?.qps)
     }
 
-    /// Best against best in words: `before is 22.80 % of native, best against best: 147,833.70 at
-    /// 3,000 connections against 648,380.78 at 25,000`.
+    /// Best against best in words: `before is 22.80 % of native, best against best: 147,834 at 3,000
+    /// connections against 648,381 at 25,000`.
     pub fn best_sentence(&self, of: usize) -> Option<String> {
         let (one, last) = (self.best.get(of)?.as_ref()?, self.best.last()?.as_ref()?);
         let share = times(self.best_ratio(of)?);
@@ -128,9 +128,9 @@ impl Diff {
             self.names.get(of)?,
             bound(one, last),
             self.names.last()?,
-            grouped(one.qps, 2),
+            rate(one.qps),
             level(one.level),
-            grouped(last.qps, 2),
+            rate(last.qps),
             level(last.level)
         ))
     }

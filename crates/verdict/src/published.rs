@@ -82,6 +82,7 @@ pub(crate) fn published(name: &str) -> Curve {
         name: name.to_owned(),
         kind: LevelKind::Concurrency,
         rows: table.into_iter().map(row).collect(),
+        origin: None,
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,

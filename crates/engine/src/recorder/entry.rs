@@ -1,6 +1,6 @@
 //! What a recorder counts, and what it hands over: requests in flight, responses, intervals.
 
-use model::interval::{Phase, Tally, WorkerUse};
+use model::interval::{Phase, SliceTally, Tally, WorkerUse};
 use model::{ErrorClass, Nanos};
 use traffic::{Part, Wants};
 
@@ -65,6 +65,8 @@ pub struct WorkerInterval {
     pub(crate) start_ns: Nanos,
     pub(crate) end_ns: Nanos,
     pub(crate) due: u64,
+    /// Its parts, in a short run.
+    pub(crate) slices: Vec<SliceTally>,
     pub(crate) buffers: IntervalBuffers,
     pub(crate) used: WorkerUse,
 }

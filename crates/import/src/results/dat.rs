@@ -62,6 +62,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, BadFile> {
         name: name.to_owned(),
         kind,
         rows,
+        origin: None,
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,

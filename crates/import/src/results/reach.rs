@@ -25,8 +25,10 @@ const UNBOUNDED: [&str; 7] = [
     "failed_set",
 ];
 /// Items of a list at most, by its field's name: at least twice as many as this program writes.
-const LISTS: [(&str, u64); 6] = [
+const LISTS: [(&str, u64); 8] = [
     ("blocks", 128),
+    ("slices", 128),
+    ("response_counts", 700),
     ("timeline", 20_000),
     ("endpoints", 2_002),
     ("flows", 2_002),

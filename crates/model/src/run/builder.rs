@@ -9,6 +9,7 @@ use crate::interval::{Interval, Phase};
 use crate::kinds::Kinds;
 use crate::presence::PresenceSums;
 use crate::seconds::Seconds;
+use crate::slices::Slices;
 use crate::timeline::Timeline;
 use crate::validity::Validity;
 
@@ -19,6 +20,7 @@ pub struct RunBuilder {
     head: RunHead,
     sums: Sums,
     timeline: Timeline,
+    slices: Slices,
     seconds: Seconds,
     kinds: Kinds,
     blocks: BlockSums,
@@ -36,6 +38,7 @@ impl RunBuilder {
             head,
             sums: Sums::default(),
             timeline: Timeline::default(),
+            slices: Slices::default(),
             blocks: BlockSums::default(),
             presence: PresenceSums::default(),
         }
@@ -44,6 +47,7 @@ impl RunBuilder {
     /// Adds the next interval.
     pub fn add(&mut self, interval: &Interval) {
         self.timeline.add(interval);
+        self.slices.add(interval);
         self.blocks.add(interval);
         self.presence.add(interval);
         self.kinds.add(interval);
@@ -71,7 +75,7 @@ impl RunBuilder {
     /// The run so far. Its dips are not looked for and its validity is [`Validity::not_judged`]
     /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
-        let Self { head, sums, timeline, seconds: _, kinds, blocks, presence, mix } = self;
+        let Self { head, sums, timeline, slices, seconds: _, kinds, blocks, presence, mix } = self;
         let RunHead { version, started_at, command, environment, plan } = head;
         let environment_cpus = environment.cpus_allowed;
         let totals = &sums.totals;
@@ -101,6 +105,7 @@ impl RunBuilder {
             dips: Vec::new(),
             histograms: sums.histograms(),
             timeline: timeline.finish(),
+            slices: slices.finish(),
             blocks: blocks.finish(),
             presence: Some(presence.finish()),
             endpoints,

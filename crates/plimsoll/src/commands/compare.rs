@@ -47,10 +47,10 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
         if !rounds.run(round, &files)? {
             break;
         }
-        files.write(&compared(args, &rounds, baseline.as_ref()), rounds.kept());
+        files.write(&compared(args, &rounds, baseline.as_ref()), &rounds);
     }
     let comparison = compared(args, &rounds, baseline.as_ref());
-    let written = files.write(&comparison, rounds.kept());
+    let written = files.write(&comparison, &rounds);
     let printed = print_result(args, &comparison, &files);
     if let Some(lost) = rounds.lost() {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");

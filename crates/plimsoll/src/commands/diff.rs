@@ -144,8 +144,9 @@ impl Compared {
             judgements: &self.judgements,
             command: &command,
         });
-        let mut files = drawn(&self.chart("qps.ttlb"), &qps);
-        files.extend(drawn(&self.chart("successrate"), &success));
+        let source = report::charts::of_curves(&self.curves);
+        let mut files = drawn(&self.chart("qps.ttlb"), &qps.signed(source.clone()));
+        files.extend(drawn(&self.chart("successrate"), &success.signed(source)));
         files.push((self.report(dir), page.into_bytes()));
         output::write_files(dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
     }

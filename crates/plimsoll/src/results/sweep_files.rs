@@ -78,6 +78,7 @@ impl SweepFiles {
         let Ok(curve) = Curve::from_sweep(sweep) else { return false };
         let reading = verdict::curve::read(&curve, sweep.objective_mean_ns);
         let qps = report::charts::curve(&curve, &reading, sweep.objective_mean_ns).chart();
+        let source = report::charts::of_sweep(sweep);
         let title = format!("Success rate of {}", curve.name);
         let success = report::charts::success(&title, std::slice::from_ref(&curve)).chart();
         let scaling = json(&reading.scaling(&curve)) + "\n";
@@ -90,8 +91,8 @@ impl SweepFiles {
             ),
             (self.report.clone(), report::html::sweep(sweep, &curve, &reading).into_bytes()),
         ];
-        files.extend(drawn(&format!("{}_qps_ttlb", self.name), &qps));
-        files.extend(drawn(&format!("{}_successrate", self.name), &success));
+        files.extend(drawn(&format!("{}_qps_ttlb", self.name), &qps.signed([source.clone()])));
+        files.extend(drawn(&format!("{}_successrate", self.name), &success.signed([source])));
         write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
     }
 }

@@ -10,8 +10,8 @@ fn published_tables_give_the_published_ratios() {
         .plimsoll("diff native.dat apiserver_before.dat")
         .ok()
         .prints("22.80 %")
-        .prints("147,833.70 at 3,000")
-        .prints("648,380.78 at 25,000");
+        .prints("147,834 at 3,000")
+        .prints("648,381 at 25,000");
     folder.has(&[
         "apiserver_before_native.qps.ttlb.diff.png",
         "apiserver_before_native.qps.ttlb.diff.svg",

@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::number::{LARGEST, TimeUnit, duration, level, si_digits, significant};
+use super::number::{LARGEST, TimeUnit, level, round_duration, si_digits, significant};
 use super::scale::{Scale, linear_ticks, log_domain, nines_of, paired_ticks};
 
 /// One tick.
@@ -70,8 +70,8 @@ impl Measure {
     fn log_label(self, v: f64) -> String {
         match self {
             Measure::Count => si_digits(v, 4),
-            Measure::Time if v > 99.0 => format!("{} s", si_digits(v, 4)),
-            Measure::Time => duration(v),
+            Measure::Time if v > 99.0 => format!("{}s", si_digits(v, 4)),
+            Measure::Time => round_duration(v),
         }
     }
 }

@@ -4,11 +4,12 @@ use model::sweep::LevelKind;
 
 use super::axis::{Axis, Measure};
 use super::levels::{CurveLevel, ascending, level_column, level_title, level_words, short};
-use super::number::{duration, level, percent, quantity, si};
+use super::number::{duration, quantity, round_duration};
 use super::palette::{Dash, Shape};
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
+use crate::figure::{level, rate, share};
 
 /// A further curve on the QPS axis, such as a fitted model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -161,7 +162,7 @@ impl Curve {
             marks.push(Mark::Rule {
                 side: Side::Right,
                 y,
-                label: format!("objective {}", duration(y)),
+                label: format!("objective {}", round_duration(y)),
             });
         }
         marks.extend(self.callouts());
@@ -175,7 +176,7 @@ impl Curve {
             let tip = format!(
                 "{}: {} requests/s, mean {}",
                 level_words(self.kind, l.level),
-                si(l.requests_per_s),
+                rate(l.requests_per_s),
                 duration(l.mean_s)
             );
             Point { validity: l.validity, tip, ..Point::bare(l.level, value(l).and_then(quantity)) }
@@ -188,14 +189,15 @@ impl Curve {
             let l = self.levels.get(index?)?;
             quantity(l.requests_per_s).map(|qps| (l.level, qps))
         };
-        let within = self
-            .objective_s
-            .map_or_else(|| "within the objective".into(), |o| format!("within {}", duration(o)));
+        let within = self.objective_s.map_or_else(
+            || "within the objective".into(),
+            |o| format!("within {}", round_duration(o)),
+        );
         let callout = |(x, y): (f64, f64), words: String| Mark::Callout {
             side: Side::Left,
             x,
             y,
-            label: format!("{words} {} at {}", si(y), level(x)),
+            label: format!("{words} {} at {}", rate(y), level(x)),
         };
         match (at(self.best), at(self.best_within)) {
             (Some(a), Some(b)) if a == b => vec![callout(a, format!("best, and {within}:"))],
@@ -249,7 +251,7 @@ impl Curve {
     fn notes(&self) -> Vec<String> {
         match (self.objective(), self.drawn_objective()) {
             (Some(o), None) => {
-                vec![format!("The objective, {}, lies far above this scale.", duration(o))]
+                vec![format!("The objective, {}, lies far above this scale.", round_duration(o))]
             }
             _ => Vec::new(),
         }
@@ -273,7 +275,7 @@ impl Curve {
         let verb = if self.levels.len() == 1 { "is" } else { "peaks at" };
         let peak = format!(
             "QPS {verb} {} with {}, where the mean latency is {}.",
-            si(best.requests_per_s),
+            rate(best.requests_per_s),
             level_words(self.kind, best.level),
             quantity(best.mean_s).map_or_else(|| "not known".into(), duration)
         );
@@ -284,7 +286,7 @@ impl Curve {
             format!(
                 "{peak} By {} it has fallen to {} of that.",
                 level_words(self.kind, last.level),
-                whole_percent(ratio)
+                share(ratio)
             )
         } else {
             peak
@@ -323,9 +325,4 @@ fn overlay_style(index: usize) -> Style {
 /// The highest drawable value, zero without one.
 pub(super) fn top(values: impl Iterator<Item = Option<f64>>) -> f64 {
     values.flatten().filter_map(quantity).fold(0.0, f64::max)
-}
-
-/// A ratio as a whole per cent, or finer below one.
-fn whole_percent(ratio: f64) -> String {
-    if ratio >= 0.01 { format!("{:.0} %", ratio * 100.0) } else { percent(ratio) }
 }

@@ -1,7 +1,9 @@
-//! Several sweeps over the same levels: QPS and mean latency of each, distinguished by colour and
-//! marker.
+//! Several sweeps over the same levels: QPS of each, and mean latency of each below it, distinguished
+//! by colour and marker. One plot with two axes would hold two lines a server, of which only the dash
+//! says which is which.
 
 use model::sweep::LevelKind;
+use verdict::figures::times;
 
 use super::axis::{Axis, Measure};
 use super::curve::top;
@@ -9,11 +11,12 @@ use super::levels::{
     CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
     short, union,
 };
-use super::number::{duration, quantity, si};
+use super::number::{duration, quantity};
 use super::palette::{Dash, Shape};
-use super::parts::{Key, Line, Mark, Panel, Point, Sample, Side, Style, doubt_keys};
+use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::success::undrawn;
 use super::{Chart, MOST_SERIES};
+use crate::figure::rate;
 
 /// The figures of a comparison chart. The last series is what the others are measured against.
 #[derive(Clone, Debug, Default)]
@@ -26,19 +29,14 @@ pub struct Diff {
     pub series: Vec<CurveSeries>,
 }
 
-/// Up to this many series share one plot with two axes; more get a plot for QPS and one for latency
-/// below it.
-const MOST_TOGETHER: usize = 2;
-
 impl Diff {
     /// The chart.
     pub fn chart(&self) -> Chart {
         let levels = union(self.series.iter().flat_map(|s| &s.levels).map(|l| l.level));
         let x = Axis::levels(&levels, &[]);
         let x_title = level_title(self.kind, x.is_log());
-        let together = self.series.len() <= MOST_TOGETHER;
         let mut keys: Vec<Key> =
-            self.drawn().map(|(i, s)| Key::line(style(i, Dash::Solid), s.name.clone())).collect();
+            self.drawn().map(|(i, s)| Key::line(style(i), s.name.clone())).collect();
         keys.extend(doubt_keys(self.series.iter().flat_map(|s| &s.levels).map(|l| l.validity)));
         Chart {
             title: self.title.clone(),
@@ -52,7 +50,7 @@ impl Diff {
             keys,
             x,
             x_title,
-            panels: if together { vec![self.shared()] } else { self.stacked() },
+            panels: self.panels(),
             bands: Vec::new(),
             notes: undrawn(self.series.len()),
             table: series_table(
@@ -76,11 +74,11 @@ impl Diff {
         (top(levels().map(|l| Some(l.requests_per_s))), top(levels().map(|l| Some(l.mean_s))))
     }
 
-    fn lines(&self, side: Side, dash: Dash, value: fn(&CurveLevel) -> f64) -> Vec<Mark> {
+    fn lines(&self, value: fn(&CurveLevel) -> f64) -> Vec<Mark> {
         let line = |(i, s): (usize, &CurveSeries)| {
             Mark::Line(Line {
-                side,
-                style: style(i, dash),
+                side: Side::Left,
+                style: style(i),
                 name: String::new(),
                 points: self.points(s, value),
             })
@@ -96,7 +94,7 @@ impl Diff {
                 "{}, {}: {} requests/s, mean {}",
                 short(&series.name),
                 level_words(self.kind, l.level),
-                si(l.requests_per_s),
+                rate(l.requests_per_s),
                 duration(l.mean_s)
             );
             Point { validity: l.validity, tip, ..Point::bare(l.level, quantity(value(l))) }
@@ -104,27 +102,8 @@ impl Diff {
         ascending(&levels).into_iter().map(point).collect()
     }
 
-    /// One plot: QPS solid against the left axis, mean latency dashed against the right.
-    fn shared(&self) -> Panel {
-        let (qps, mean) = self.tops();
-        let (left, right) = Axis::pair((Measure::Count, qps), (Measure::Time, mean));
-        let unit = right.time_symbol();
-        let mut marks = self.lines(Side::Right, Dash::Dashed, |l| l.mean_s);
-        marks.extend(self.lines(Side::Left, Dash::Solid, |l| l.requests_per_s));
-        Panel {
-            height: 310.0,
-            heading: vec![metric(Dash::Solid, "QPS (requests/s)".into())],
-            right_heading: vec![metric(Dash::Dashed, format!("mean latency ({unit})"))],
-            left,
-            right: Some(right),
-            tones: (None, None),
-            marks,
-            names_lines: false,
-        }
-    }
-
     /// QPS above mean latency.
-    fn stacked(&self) -> Vec<Panel> {
+    fn panels(&self) -> Vec<Panel> {
         let (qps, mean) = self.tops();
         let above = Axis::quantity(Measure::Count, qps, 5);
         let below = Axis::quantity(Measure::Time, mean, 4);
@@ -132,16 +111,11 @@ impl Diff {
         vec![
             Panel::plain(
                 220.0,
-                vec![metric(Dash::Solid, "QPS (requests/s)".into())],
+                vec![Key::words("QPS (requests/s)")],
                 above,
-                self.lines(Side::Left, Dash::Solid, |l| l.requests_per_s),
+                self.lines(|l| l.requests_per_s),
             ),
-            Panel::plain(
-                170.0,
-                vec![metric(Dash::Dashed, latency)],
-                below,
-                self.lines(Side::Left, Dash::Dashed, |l| l.mean_s),
-            ),
+            Panel::plain(170.0, vec![Key::words(latency)], below, self.lines(|l| l.mean_s)),
         ]
     }
 
@@ -158,10 +132,9 @@ impl Diff {
         let Some(base) = Diff::best(last).filter(|b| b.requests_per_s > 0.0) else {
             return "There is no measured QPS to compare with.".into();
         };
-        let share =
-            |l: &CurveLevel| format!("{:.2} %", l.requests_per_s / base.requests_per_s * 100.0);
+        let ratio = |l: &CurveLevel| times(l.requests_per_s / base.requests_per_s);
         let at = |l: &CurveLevel| {
-            format!("{} at {}", si(l.requests_per_s), level_words(self.kind, l.level))
+            format!("{} at {}", rate(l.requests_per_s), level_words(self.kind, l.level))
         };
         let name = short(&last.name);
         match others {
@@ -170,7 +143,7 @@ impl Diff {
                 Some(best) => format!(
                     "Best against best, {} reaches {} of {name}'s QPS: {} against {}.",
                     short(&one.name),
-                    share(best),
+                    ratio(best),
                     at(best),
                     at(base)
                 ),
@@ -180,7 +153,7 @@ impl Diff {
                 let each = others
                     .iter()
                     .take(MOST_SERIES)
-                    .filter_map(|s| Some(format!("{} {}", short(&s.name), share(Diff::best(s)?))));
+                    .filter_map(|s| Some(format!("{} {}", short(&s.name), ratio(Diff::best(s)?))));
                 let list: Vec<String> = each.collect();
                 format!("Best QPS as a share of {name}'s ({}): {}.", at(base), list.join(", "))
             }
@@ -188,12 +161,6 @@ impl Diff {
     }
 }
 
-fn style(index: usize, dash: Dash) -> Style {
-    Style { colour: index, dash, shape: Some(Shape::of_series(index)), thin: dash == Dash::Dashed }
-}
-
-/// The key of a metric: its dash in neutral ink, since colour belongs to the series.
-fn metric(dash: Dash, label: String) -> Key {
-    let look = Style { colour: 6, dash, shape: None, thin: dash == Dash::Dashed };
-    Key { sample: Sample::Line(look), label, tone: None }
+fn style(index: usize) -> Style {
+    Style { colour: index, dash: Dash::Solid, shape: Some(Shape::of_series(index)), thin: false }
 }

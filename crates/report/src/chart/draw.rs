@@ -4,11 +4,11 @@ use model::validity::Verdict;
 
 use super::fallback::Fallback;
 use super::frame::{
-    Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SUBTITLE_SIZE, TITLE_SIZE, WIDTH,
-    row, sample_width,
+    Frame, LABEL_SIZE, NOTE_SIZE, PAD, PlacedKey, SAMPLE_WIDTH, SHADE_WIDTH, SUBTITLE_SIZE,
+    TITLE_SIZE, WIDTH, row, sample_width,
 };
 use super::marker::{line_class, marker};
-use super::palette::{COLOURS, FITTING, ROOT, Shape, style_sheet};
+use super::palette::{COLOURS, FITTING, ROOT, Shape, shade_class, style_sheet};
 use super::parts::Sample;
 use super::plot;
 use super::scale::Scale;
@@ -164,6 +164,11 @@ fn draw_key(svg: &mut Svg, placed: &PlacedKey) {
         }
         Sample::Doubtful(validity) => {
             marker(svg, (placed.x + 5.0, middle), Shape::Circle, COLOURS - 1, validity);
+        }
+        Sample::Shade(shade) => {
+            let (left, top) = (placed.x, middle - 5.0);
+            let patch = Rect { left, top, right: left + SHADE_WIDTH, bottom: top + 10.0 };
+            svg.rect(&patch, &shade_class(shade));
         }
     }
     let class = key.tone.map_or_else(String::new, |tone| format!("t{}", tone % COLOURS + 1));

@@ -2,6 +2,7 @@
 //! none.
 
 use model::validity::Verdict;
+use verdict::comparison::change;
 
 use super::Chart;
 use super::axis::{Axis, Tick};
@@ -67,8 +68,20 @@ impl Effects {
             x_title: "change in per cent".into(),
             panels: vec![panel],
             bands: self.bands(),
-            notes: Vec::new(),
+            notes: self.notes(),
             table: self.table(),
+        }
+    }
+
+    /// That some changes are drawn at the edge.
+    fn notes(&self) -> Vec<String> {
+        let beyond = |row: &EffectRow| 100.0 * (row.ratio - 1.0) > FARTHEST;
+        let far = self.rows.iter().filter(|row| beyond(row));
+        let named = far.map(|row| format!("{} {}", row.name, change(row.ratio)));
+        let named: Vec<String> = named.collect();
+        match named.is_empty() {
+            true => Vec::new(),
+            false => vec![format!("At the edge, since beyond it: {}.", named.join(", "))],
         }
     }
 
@@ -102,7 +115,7 @@ impl Effects {
         rows.flat_map(|(i, row)| {
             let y = (n - 1 - i) as f64;
             let bar = [row.low, row.high].map(|end| Point::bare(percent(end), Some(y)));
-            let tip = format!("{}: {:+.2} %, {}", row.name, percent(row.ratio), row.word);
+            let tip = format!("{}: {}, {}", row.name, change(row.ratio), row.word);
             let at = Point { x: percent(row.ratio), y, validity: Verdict::Valid, tip };
             [line(bar.to_vec(), None), line(vec![at], Some(Shape::Square))]
         })

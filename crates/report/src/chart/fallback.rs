@@ -148,7 +148,7 @@ fn each_text(chart: &mut Chart, see: &mut dyn FnMut(&mut String)) {
             match mark {
                 parts::Mark::Line(line) => see(&mut line.name),
                 parts::Mark::Rule { label, .. } | parts::Mark::Callout { label, .. } => see(label),
-                parts::Mark::Bars { .. } => {}
+                parts::Mark::Bars { .. } | parts::Mark::Cells(_) => {}
             }
         }
     }

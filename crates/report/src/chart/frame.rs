@@ -21,6 +21,9 @@ pub(super) const LANE_HEIGHT: f64 = 15.0;
 /// Width of the picture beside a key's words.
 pub(super) const SAMPLE_WIDTH: f64 = 26.0;
 
+/// Width of a patch of colour beside a key's words.
+pub(super) const SHADE_WIDTH: f64 = 14.0;
+
 const TITLE_HEIGHT: f64 = 24.0;
 const SUBTITLE_HEIGHT: f64 = 18.0;
 const KEY_HEIGHT: f64 = 20.0;
@@ -181,6 +184,7 @@ pub(super) fn sample_width(key: &Key) -> f64 {
         Sample::None => 0.0,
         Sample::Line(_) => SAMPLE_WIDTH + 6.0,
         Sample::Doubtful(_) => 16.0,
+        Sample::Shade(_) => SHADE_WIDTH + 5.0,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Charts: typed figures in, SVG text or PNG bytes out, and the same figures as a table.
 //!
-//! Owns how results look: seven kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
-//! [`Timeline`], [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method,
+//! Owns how results look: eight kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
+//! [`Timeline`], [`Heat`], [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method,
 //! their axes, colours, words and layout. Does not own what the numbers mean: best levels, validity
 //! and dips are judged elsewhere and handed in. The SVG goes into the HTML report
 //! ([`Theme::Inline`]) or a file ([`Theme::Standalone`]); a picture ([`Chart::to_png`]) goes beside
@@ -41,6 +41,7 @@ mod draw;
 mod effects;
 mod fallback;
 mod frame;
+mod heat;
 mod levels;
 mod marker;
 mod number;
@@ -65,13 +66,14 @@ pub use curve::{Curve, LevelMark, Overlay};
 pub use diff::Diff;
 pub use effects::{EffectRow, Effects};
 pub use fallback::OtherFont;
+pub use heat::{Heat, HeatColumn};
 pub use levels::{CurveLevel, CurveSeries};
 pub use png::{ChartError, MOST_PIXELS};
 pub use search::{Search, SearchLevel, Tried};
 pub use spectrum::{Spectrum, SpectrumSeries};
 pub use success::SuccessRate;
 pub use table::Table;
-pub use timeline::{Second, Span, SpanKind, Timeline};
+pub use timeline::{Limit, Second, Span, SpanKind, Timeline};
 
 use std::collections::BTreeSet;
 
@@ -85,8 +87,8 @@ pub(crate) fn inline_style_sheet() -> String {
 pub enum Theme {
     /// For an SVG inside an HTML page: ink is the page's `currentColor`, series follow
     /// `prefers-color-scheme`, and the page may set `--chart-ink`, `--chart-paper`,
-    /// `--chart-line-1` to `-7` and `--chart-text-1` to `-7`. Rules are confined to the class
-    /// `plimsoll-chart`.
+    /// `--chart-line-1` to `-7`, `--chart-text-1` to `-7` and `--chart-shade-1` to `-5`. Rules are
+    /// confined to the class `plimsoll-chart`.
     Inline,
     /// For a separate file: dark on white.
     Standalone,
@@ -119,6 +121,13 @@ impl Chart {
     /// The sentence that says what to read from the chart.
     pub fn subtitle(&self) -> &str {
         &self.subtitle
+    }
+
+    /// The chart with `lines` at its foot that say where its figures come from.
+    #[must_use]
+    pub fn signed(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(lines);
+        self
     }
 
     /// The chart as an SVG element. It carries no XML declaration, so it is a document and a

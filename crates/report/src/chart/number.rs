@@ -1,9 +1,11 @@
-//! Numbers as people read them: counts with SI suffixes, durations in the unit that fits, shares in
-//! per cent.
+//! Numbers on axes: counts with SI suffixes, durations in the unit that fits; and which numbers can be
+//! drawn.
 //!
-//! Owns rounding and units, nothing about where a number stands. Axes use it for ticks, the chart
-//! kinds for the sentences above the charts. Numbers that programs read (CSV) go through [`plain`]
-//! and keep every digit.
+//! Owns rounding and units where room is short, nothing about where a number stands. In words a figure
+//! is written as everywhere else in text and tables: durations by [`duration`], rates and shares by
+//! `crate::figure`. Numbers that programs read (CSV) go through [`plain`] and keep every digit.
+
+use model::units::{Nanos, show_duration};
 
 /// The largest magnitude a chart draws. Anything beyond it, like NaN, counts as "not measured".
 pub(super) const LARGEST: f64 = 1e18;
@@ -122,10 +124,10 @@ pub(super) struct TimeUnit {
 
 const TIME_UNITS: [(TimeUnit, f64); 6] = [
     (TimeUnit { seconds: 1e-9, symbol: "ns" }, 1e-6),
-    (TimeUnit { seconds: 1e-6, symbol: "µs" }, 1e-3),
+    (TimeUnit { seconds: 1e-6, symbol: "us" }, 1e-3),
     (TimeUnit { seconds: 1e-3, symbol: "ms" }, 1.0),
     (TimeUnit { seconds: 1.0, symbol: "s" }, 120.0),
-    (TimeUnit { seconds: 60.0, symbol: "min" }, 7200.0),
+    (TimeUnit { seconds: 60.0, symbol: "m" }, 7200.0),
     (TimeUnit { seconds: 3600.0, symbol: "h" }, f64::INFINITY),
 ];
 
@@ -136,31 +138,28 @@ impl TimeUnit {
     }
 }
 
-/// A duration with three significant digits in the unit that fits: `344 ms`, `1.2 s`, `2.5 min`.
+/// A measured duration with three significant digits, as text and tables have it: `344ms`, `1.20s`.
 pub(super) fn duration(seconds: f64) -> String {
-    if seconds == 0.0 {
-        return "0 ms".into();
+    // No run has measured others, and nanoseconds do not hold them.
+    if !(0.0..=1e10).contains(&seconds) {
+        return round_duration(seconds);
     }
-    let unit = TimeUnit::fitting(seconds.abs());
-    let text = significant(seconds / unit.seconds, 3);
-    if text == "1000" {
-        return duration(unit.seconds * 1000.0);
-    }
-    let amount = seconds / unit.seconds;
-    let text = if amount.abs() >= 1e3 { si(amount) } else { text };
-    format!("{text} {}", unit.symbol)
+    show_duration((seconds * 1e9).round() as Nanos)
 }
 
-/// A ratio as per cent: two decimals, more where fewer would round a failure away: `99.9998 %`.
-pub(super) fn percent(ratio: f64) -> String {
-    let failing = 1.0 - ratio;
-    if failing <= 0.0 || !failing.is_finite() {
-        return format!("{} %", trim(format!("{:.2}", ratio * 100.0)));
+/// A duration that was chosen, as a person types it: `100ms`, `2.5s`.
+pub(super) fn round_duration(seconds: f64) -> String {
+    if seconds == 0.0 {
+        return "0s".into();
     }
-    let decimals = (-(failing * 100.0).log10().floor() as i32 + 1).clamp(2, 9) as usize;
-    let scale = 10f64.powi(decimals as i32);
-    let floored = (ratio * 100.0 * scale + 1e-6).floor() / scale;
-    format!("{} %", trim(format!("{floored:.decimals$}")))
+    let unit = TimeUnit::fitting(seconds.abs());
+    let amount = seconds / unit.seconds;
+    let text = significant(amount, 3);
+    if text == "1000" {
+        return round_duration(unit.seconds * 1000.0);
+    }
+    let text = if amount.abs() >= 1e3 { si(amount) } else { text };
+    format!("{text}{}", unit.symbol)
 }
 
 #[cfg(test)]
@@ -205,35 +204,33 @@ mod tests {
     }
 
     #[test]
-    fn durations_pick_their_unit() {
+    fn round_durations_pick_their_unit() {
         for (s, text) in [
-            (0.0, "0 ms"),
-            (3e-9, "3 ns"),
-            (4.2e-6, "4.2 µs"),
-            (0.000_442_13, "442 µs"),
-            (0.344_17, "344 ms"),
-            (0.999_96, "1 s"),
-            (9.27, "9.27 s"),
-            (90.0, "90 s"),
-            (150.0, "2.5 min"),
-            (10_800.0, "3 h"),
-            (3600.0 * 12_345.0, "12.3k h"),
+            (0.0, "0s"),
+            (3e-9, "3ns"),
+            (4.2e-6, "4.2us"),
+            (0.1, "100ms"),
+            (0.999_96, "1s"),
+            (2.5, "2.5s"),
+            (90.0, "90s"),
+            (150.0, "2.5m"),
+            (10_800.0, "3h"),
+            (3600.0 * 12_345.0, "12.3kh"),
         ] {
-            assert_eq!(duration(s), text, "{s}");
+            assert_eq!(round_duration(s), text, "{s}");
         }
     }
 
     #[test]
-    fn per_cent_never_rounds_a_failure_away() {
-        for (ratio, text) in [
-            (1.0, "100 %"),
-            (0.9998, "99.98 %"),
-            (0.999_998, "99.9998 %"),
-            (0.8299, "82.99 %"),
-            (0.228, "22.8 %"),
-            (0.0, "0 %"),
+    fn measured_durations_read_as_in_tables() {
+        for (s, text) in [
+            (0.000_442_13, "442us"),
+            (0.344_17, "344ms"),
+            (1.2, "1.20s"),
+            (150.0, "2.50m"),
+            (1e17, "27.8Th"),
         ] {
-            assert_eq!(percent(ratio), text, "{ratio}");
+            assert_eq!(duration(s), text, "{s}");
         }
     }
 

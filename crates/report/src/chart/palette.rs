@@ -107,19 +107,31 @@ fn plus(long: f64, half: f64) -> Vec<(f64, f64)> {
 /// Number of colours before they repeat.
 pub(super) const COLOURS: usize = 7;
 
+/// Shades of the cells of a heat map, from weak to strong.
+pub(super) const SHADES: usize = 5;
+
+/// The class of a cell.
+pub(super) fn shade_class(shade: usize) -> String {
+    format!("q{}", shade.min(SHADES - 1) + 1)
+}
+
 struct Colours {
     line: [&'static str; COLOURS],
     text: [&'static str; COLOURS],
+    /// The weakest stands out from the paper as a line does: a cell of one response matters.
+    shade: [&'static str; SHADES],
 }
 
 const ON_LIGHT: Colours = Colours {
     line: ["#0072b2", "#d55e00", "#009270", "#b8578f", "#b07800", "#3a93c9", "#4d4d4d"],
     text: ["#0069a5", "#b34e00", "#00775a", "#a3487c", "#8a5d00", "#2474a5", "#4d4d4d"],
+    shade: ["#559bcd", "#277cb9", "#155e91", "#09436c", "#03253d"],
 };
 
 const ON_DARK: Colours = Colours {
     line: ["#56b4e9", "#ff9349", "#2cc49a", "#e497c4", "#eebb3f", "#a9dbf7", "#c8c8c8"],
     text: ["#6cbfee", "#ffa264", "#43cfa8", "#e9a8ce", "#f0c357", "#b8e2f9", "#d0d0d0"],
+    shade: ["#3a7099", "#418bc0", "#65a8d9", "#94c8ec", "#d1e9fa"],
 };
 
 /// What is the same in every theme; `%` stands for the root class.
@@ -182,20 +194,27 @@ pub(crate) fn style_sheet(theme: Theme) -> String {
              {root} text.t{n}{{fill:{text}}}"
         ));
     }
+    for (i, plain) in ON_LIGHT.shade.into_iter().enumerate() {
+        let shade = value(&format!("shade{}", i + 1), plain);
+        let class = shade_class(i);
+        css.push_str(&format!("{root} .{class}{{fill:{shade};shape-rendering:crispEdges}}"));
+    }
     css
 }
 
 /// The colours as private properties, each overridable by the page (`--chart-ink`, `--chart-paper`,
-/// `--chart-line-1`, `--chart-text-1` ...), else following the reader's preference; paper prints as
+/// `--chart-line-1`, `--chart-text-1`, `--chart-shade-1` ...), else following the reader's preference; paper prints as
 /// light.
 fn custom_properties(root: &str) -> String {
     let set = |colours: &Colours| {
-        (0..COLOURS).fold(String::new(), |css, i| {
-            let n = i + 1;
-            let (line, text) = (colours.line[i], colours.text[i]);
-            css + &format!(
-                "--p-line{n}:var(--chart-line-{n},{line});--p-text{n}:var(--chart-text-{n},{text});"
-            )
+        let named = [
+            ("line", &colours.line[..]),
+            ("text", &colours.text[..]),
+            ("shade", &colours.shade[..]),
+        ];
+        let each = named.into_iter().flat_map(|(name, all)| (1..).zip(all).map(move |c| (name, c)));
+        each.fold(String::new(), |css, (name, (n, colour))| {
+            css + &format!("--p-{name}{n}:var(--chart-{name}-{n},{colour});")
         })
     };
     format!(
@@ -231,6 +250,17 @@ mod tests {
                     (contrast(colours.line[i], paper), contrast(colours.text[i], paper));
                 assert!(line >= 3.0, "line {i} on {paper}: {line:.2}");
                 assert!(text >= 4.5, "text {i} on {paper}: {text:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn cells_stand_out_from_the_paper_and_shades_from_one_another() {
+        for (colours, paper) in [(ON_LIGHT, "#ffffff"), (ON_DARK, "#1f2227")] {
+            let from_paper = colours.shade.map(|shade| contrast(shade, paper));
+            assert!(from_paper[0] >= 3.0, "{from_paper:.2?}");
+            for pair in from_paper.windows(2) {
+                assert!(pair[1] >= pair[0] * 1.4, "{from_paper:.2?}");
             }
         }
     }

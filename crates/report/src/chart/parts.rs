@@ -1,6 +1,6 @@
 //! What a chart is made of before it has a place on the page: panels, marks, keys.
 //!
-//! The chart kinds (`curve`, `success`, `diff`, `timeline`, `spectrum`) say what to show in these
+//! The chart kinds (`curve`, `success`, `diff`, `timeline`, `heat`, `spectrum`) say what to show in these
 //! terms; `draw` puts it on the page. Values are in the units of their axes, never pixels.
 
 use model::validity::Verdict;
@@ -53,6 +53,15 @@ pub(super) struct Line {
     pub points: Vec<Point>,
 }
 
+/// A filled rectangle between two values of x and two of the left axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cell {
+    pub x: (f64, f64),
+    pub y: (f64, f64),
+    /// How strong its colour is, from 0 to [`super::palette::SHADES`] - 1.
+    pub shade: usize,
+}
+
 /// Anything drawn inside a panel.
 #[derive(Clone, Debug)]
 pub(super) enum Mark {
@@ -63,6 +72,8 @@ pub(super) enum Mark {
         colour: usize,
         step: f64,
     },
+    /// Filled rectangles on the left axis.
+    Cells(Vec<Cell>),
     /// A horizontal line with words.
     Rule {
         side: Side,
@@ -96,6 +107,8 @@ pub(super) enum Sample {
     Line(Style),
     /// The marker of a point that is not valid.
     Doubtful(Verdict),
+    /// The colour of a cell.
+    Shade(usize),
 }
 
 /// Words that explain a look.

@@ -1,12 +1,12 @@
-//! The inside of one panel: grid, ticks, bands, bars, lines, markers, and the words among them.
+//! The inside of one panel: grid, ticks, bands, bars, cells, lines, markers, and the words among them.
 
 use model::validity::Verdict;
 
 use super::axis::{Axis, Tick, kept};
 use super::frame::{LABEL_SIZE, PAD, TICK_SIZE, WIDTH, extent, project};
 use super::marker::{line_class, marker};
-use super::palette::{COLOURS, Dash};
-use super::parts::{Band, Line, Mark, Panel, Point, Side, Style};
+use super::palette::{COLOURS, Dash, SHADES, shade_class};
+use super::parts::{Band, Cell, Line, Mark, Panel, Point, Side, Style};
 use super::path::{Polyline, data, ink, inside, polylines};
 use super::place::{Ground, along, around, spread};
 use super::svg::{Anchor, Rect, Run, Svg, plain};
@@ -48,8 +48,10 @@ pub(super) fn draw(svg: &mut Svg, view: &View, panel: &Panel, bands: &[Band], la
     x_ticks(svg, view, last);
     let mut ground = Ground { frame: view.rect, taken: Vec::new(), ink: uprights(view, bands) };
     for mark in &panel.marks {
-        if let Mark::Bars { points, colour, step } = mark {
-            bars(svg, view, points, *colour, *step);
+        match mark {
+            Mark::Bars { points, colour, step } => bars(svg, view, points, *colour, *step),
+            Mark::Cells(of) => cells(svg, view, of),
+            _ => {}
         }
     }
     for line in panel.lines() {
@@ -185,6 +187,22 @@ fn bars(svg: &mut Svg, view: &View, points: &[Point], colour: usize, step: f64) 
     let class = format!("f{}", colour % COLOURS + 1);
     for (left, right, top) in columns {
         svg.rect(&Rect { left, top, right, bottom: zero }, &class);
+    }
+}
+
+/// All cells of a shade as one path: a chart of thousands stays small.
+fn cells(svg: &mut Svg, view: &View, cells: &[Cell]) {
+    let r = view.rect;
+    let corners = |cell: &Cell| {
+        let x = |v| Some(view.x(v)?.clamp(r.left, r.right));
+        let y = |v| Some(view.y(Side::Left, v)?.clamp(r.top, r.bottom));
+        let (left, right, bottom, top) = (x(cell.x.0)?, x(cell.x.1)?, y(cell.y.0)?, y(cell.y.1)?);
+        Some(vec![(left, top), (right, top), (right, bottom), (left, bottom)])
+    };
+    for shade in 0..SHADES {
+        let of_it = cells.iter().filter(|cell| cell.shade == shade);
+        let outlines: Vec<Polyline> = of_it.filter_map(corners).collect();
+        svg.path(&data(&outlines), &shade_class(shade));
     }
 }
 

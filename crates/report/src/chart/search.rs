@@ -6,11 +6,12 @@ use model::sweep::LevelKind;
 
 use super::axis::{Axis, Measure};
 use super::levels::{level_column, level_title, level_words};
-use super::number::{duration, percent, quantity, si};
+use super::number::{duration, quantity};
 use super::palette::{Dash, Shape};
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
+use crate::figure::{level, rate, share};
 
 /// What became of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,15 +177,15 @@ impl Search {
     fn words(&self, value: f64) -> String {
         match self.measure {
             Unit::Nanoseconds => duration(value),
-            Unit::Ratio => percent(value),
-            Unit::Count => si(value),
+            Unit::Ratio => share(value),
+            Unit::Count => rate(value),
         }
     }
 
     fn bands(&self) -> Vec<Band> {
         let band = |from, to, label: String| Band { from, to, label, alarming: false };
         let interval = self.interval.map(|(low, high)| band(low, high, "interval".to_owned()));
-        let capacity = self.capacity.map(|at| band(at, at, format!("capacity {}", si(at))));
+        let capacity = self.capacity.map(|at| band(at, at, format!("capacity {}", level(at))));
         interval.into_iter().chain(capacity).take(MOST_SERIES).collect()
     }
 

@@ -7,11 +7,11 @@ use super::levels::{
     CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
     short, union,
 };
-use super::number::percent;
 use super::palette::{Dash, Shape};
 use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::scale::Scale;
 use super::{Chart, MOST_SERIES};
+use crate::figure;
 
 /// The figures of a success-rate chart.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,7 @@ impl SuccessRate {
                     "{} {}: {}",
                     short(&series.name),
                     level_words(self.kind, l.level),
-                    share.map_or_else(|| "not measured".into(), percent)
+                    share.map_or_else(|| "not measured".into(), figure::share)
                 ),
                 ..Point::bare(l.level, share.map(|r| r * 100.0))
             }
@@ -134,7 +134,8 @@ impl SuccessRate {
             .min_by(|a, b| a.2.total_cmp(&b.2));
         let Some((series, low, lowest)) = lowest else { return String::new() };
         let whose = if several { format!(" ({})", short(&series.name)) } else { String::new() };
-        let worst = format!("{} at {}{whose}", percent(lowest), level_words(self.kind, low.level));
+        let worst =
+            format!("{} at {}{whose}", figure::share(lowest), level_words(self.kind, low.level));
         match self.first_failing() {
             Some(level) if !several && level < low.level => format!(
                 "Requests begin to fail at {}; success is lowest, {worst}.",

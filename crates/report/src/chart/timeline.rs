@@ -5,10 +5,12 @@ use super::Chart;
 use super::axis::{Axis, Measure};
 use super::clock::minutes_seconds;
 use super::curve::top;
-use super::number::{duration, quantity, si};
+use super::levels::short;
+use super::number::{duration, quantity, round_duration, si};
 use super::palette::Dash;
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
+use crate::figure::rate;
 
 /// One second of a run (or whatever the step between entries is).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,6 +56,15 @@ pub struct Span {
     pub kind: SpanKind,
 }
 
+/// A limit that latency was judged by.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// The objective in a few characters.
+    pub label: String,
+    /// The limit in seconds.
+    pub latency_s: f64,
+}
+
 /// The figures of a timeline.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
@@ -65,7 +76,15 @@ pub struct Timeline {
     pub seconds: Vec<Second>,
     /// Periods to shade.
     pub spans: Vec<Span>,
+    /// Lines across the latencies.
+    pub limits: Vec<Limit>,
 }
+
+/// Limits drawn at most.
+const MOST_LIMITS: usize = 4;
+/// Limits are drawn up to this many times above the highest latency, and as far below the lowest;
+/// farther ones would flatten the lines.
+const LIMIT_RATIO: f64 = 10.0;
 
 /// Periods drawn at most.
 const MOST_SPANS: usize = 100;
@@ -93,7 +112,7 @@ impl Timeline {
             x,
             x_title: x_title.into(),
             panels,
-            bands: self.bands(),
+            bands: bands(&self.spans),
             notes: self.notes(),
             table: self.table(),
         }
@@ -139,22 +158,40 @@ impl Timeline {
         Panel::plain(120.0, vec![Key::words("QPS (requests/s)")], axis, marks)
     }
 
-    fn latency(&self, step: f64) -> Panel {
+    /// The lowest and the highest latency; where there is none, ends for an empty axis.
+    fn latencies(&self) -> (f64, f64) {
         let all = || self.seconds.iter().flat_map(|s| [s.p50_s, s.p99_s, s.max_s]);
-        let lowest =
-            all().flatten().filter_map(quantity).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+        let positive = all().flatten().filter_map(quantity).filter(|v| *v > 0.0);
         let highest = top(all());
-        let axis = if highest > 0.0 {
-            Axis::quantity_log(Measure::Time, lowest, highest)
-        } else {
-            Axis::quantity_log(Measure::Time, 0.001, 1.0)
-        };
+        if highest > 0.0 { (positive.fold(f64::INFINITY, f64::min), highest) } else { (0.001, 1.0) }
+    }
+
+    /// The limits, and whether each is near enough to the latencies to be drawn.
+    fn limits(&self) -> impl Iterator<Item = (&Limit, bool)> {
+        let (lowest, highest) = self.latencies();
+        let near = lowest / LIMIT_RATIO..=highest * LIMIT_RATIO;
+        let limits = self.limits.iter().filter(|l| quantity(l.latency_s).is_some_and(|s| s > 0.0));
+        limits.take(MOST_LIMITS).map(move |limit| (limit, near.contains(&limit.latency_s)))
+    }
+
+    fn latency(&self, step: f64) -> Panel {
+        let near = || self.limits().filter(|(_, near)| *near).map(|(limit, _)| limit);
+        let (lowest, highest) = near().fold(self.latencies(), |(lowest, highest), limit| {
+            (lowest.min(limit.latency_s), highest.max(limit.latency_s))
+        });
+        let axis = Axis::quantity_log(Measure::Time, lowest, highest);
         let positive = |v: Option<f64>| v.filter(|v| *v > 0.0);
-        let marks = vec![
+        let rules = near().map(|limit| Mark::Rule {
+            side: Side::Left,
+            y: limit.latency_s,
+            label: limit.label.clone(),
+        });
+        let mut marks = vec![
             self.line(step, style(5, Dash::Dotted), "max", move |s| positive(s.max_s)),
             self.line(step, style(1, Dash::Dashed), "p99", move |s| positive(s.p99_s)),
             self.line(step, style(2, Dash::Solid), "p50", move |s| positive(s.p50_s)),
         ];
+        marks.extend(rules);
         Panel::plain(150.0, vec![Key::words("latency (log scale)")], axis, marks)
     }
 
@@ -165,7 +202,7 @@ impl Timeline {
         }
         let points = self.seconds.iter().map(|s| Point::bare(s.at_s, quantity(s.errors_per_s)));
         let bars = Mark::Bars { points: points.collect(), colour: 1, step };
-        let heading = Key::words(format!("errors/s (most: {})", si(peak)));
+        let heading = Key::words(format!("errors/s (most: {})", rate(peak)));
         Some(Panel::plain(64.0, vec![heading], Axis::quantity(Measure::Count, peak, 2), vec![bars]))
     }
 
@@ -176,22 +213,14 @@ impl Timeline {
         Some(Panel::plain(64.0, vec![Key::words("requests in flight")], axis, vec![line]))
     }
 
-    fn bands(&self) -> Vec<Band> {
-        let drawn = self.spans.iter().filter(|s| s.from_s <= s.to_s && s.from_s.is_finite());
-        let band = |s: &Span| Band {
-            from: s.from_s,
-            to: s.to_s,
-            label: s.label.clone(),
-            alarming: s.kind == SpanKind::Alarm,
-        };
-        drawn.take(MOST_SPANS).map(band).collect()
-    }
-
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.seconds.is_empty() && self.seconds.iter().all(|s| s.errors_per_s == 0.0) {
             notes.push("No attempt failed.".into());
         }
+        notes.extend(self.limits().filter(|(_, near)| !near).map(|(limit, _)| {
+            format!("The limit of {} lies far outside the latencies.", short(&limit.label))
+        }));
         if self.spans.len() > MOST_SPANS {
             notes.push(format!(
                 "The first {MOST_SPANS} of {} periods are shaded.",
@@ -217,13 +246,15 @@ impl Timeline {
             .filter_map(|s| Some((s.p99_s.and_then(quantity)?, s.at_s)))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let tail = worst.map_or_else(String::new, |(p99, at)| {
-            format!(
-                " The p99 of one second was highest, {}, {} into the run.",
-                duration(p99),
-                clock(at)
-            )
+            let (p99, at) = (duration(p99), clock(at));
+            let step = self.step();
+            let length = match step {
+                1.0 => "one second".to_owned(),
+                step => format!("one period of {}", round_duration(step)),
+            };
+            format!(" The p99 of {length} was highest, {p99}, {at} into the run.")
         });
-        format!("{} requests/s on average.{tail}", si(mean))
+        format!("{} requests/s on average.{tail}", rate(mean))
     }
 
     fn table(&self) -> Table {
@@ -254,9 +285,21 @@ impl Timeline {
     }
 }
 
+/// Periods as bands, as many as are drawn.
+pub(super) fn bands(spans: &[Span]) -> Vec<Band> {
+    let drawn = spans.iter().filter(|s| s.from_s <= s.to_s && s.from_s.is_finite());
+    let band = |s: &Span| Band {
+        from: s.from_s,
+        to: s.to_s,
+        label: s.label.clone(),
+        alarming: s.kind == SpanKind::Alarm,
+    };
+    drawn.take(MOST_SPANS).map(band).collect()
+}
+
 /// A moment of the run in words, in the notation of the time axis.
-fn clock(at_s: f64) -> String {
-    if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{} s", si(at_s)) }
+pub(super) fn clock(at_s: f64) -> String {
+    if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{}s", si(at_s)) }
 }
 
 fn style(colour: usize, dash: Dash) -> Style {

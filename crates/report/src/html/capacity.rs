@@ -8,18 +8,20 @@ use model::units::show_duration;
 use verdict::capacity::{Reading, words};
 
 use super::{Section, Title, page, parts, run};
-use crate::figure::{clean, share};
+use crate::figure::{clean, date, share};
 use crate::{capacity, charts};
 
 /// The page of a search; `run` is the run at the capacity found.
 pub fn capacity(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> String {
     let name = format!("Capacity of {}", clean(&record.url, 200));
     let line = format!(
-        "{} · Plimsoll {}",
-        clean(&record.started_at, 40),
+        "{} · {} · Plimsoll {}",
+        date(&record.started_at),
+        capacity::spent(record),
         clean(&record.plimsoll.version, 40)
     );
-    let title = Title { name: &name, lines: vec![line] };
+    let gist = parts::outside(&reading.outcome);
+    let title = Title { name: &name, lines: vec![line], gist };
     let mut sections = vec![
         Section { id: "summary", heading: "Summary", body: summary(record, reading) },
         Section { id: "search", heading: "Search", body: parts::chart(&charts::search(record)) },
@@ -97,6 +99,7 @@ fn steps(record: &CapacitySearch) -> Markup {
 
 fn latency(at: &Run) -> Markup {
     html! {
+        (run::over_time(at, " at capacity"))
         (parts::latencies(at))
         (parts::chart(&charts::spectrum(at).chart()))
         (run::environment(at, "Plan"))

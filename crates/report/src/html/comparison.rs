@@ -1,6 +1,7 @@
 //! The page of one server judged against another.
 
 use maud::{Markup, html};
+use model::Verdict;
 use verdict::comparison::Comparison;
 
 use super::{Section, Title, page, parts};
@@ -14,6 +15,8 @@ pub struct Compared<'a> {
     pub comparison: &'a Comparison,
     /// The command line.
     pub command: &'a [String],
+    /// What was compared, and when; see [`crate::charts::of_comparison`].
+    pub source: &'a [String],
     /// Each round's runs: its name, and where its own report lies.
     pub rounds: &'a [(String, String)],
 }
@@ -28,7 +31,11 @@ pub fn comparison(compared: &Compared) -> String {
     let comparison = compared.comparison;
     let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), NAME);
     let name = format!("{b} against {a}");
-    let lines = vec![format!("Judged by {}", comparison.by)];
+    let mut lines: Vec<String> =
+        compared.source.iter().filter(|line| **line != name).cloned().collect();
+    if lines.is_empty() {
+        lines.push(format!("Judged by {}", comparison.by));
+    }
     let mut sections = vec![
         Section { id: "effects", heading: "Effects", body: effects(comparison) },
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(compared.command) },
@@ -38,7 +45,8 @@ pub fn comparison(compared: &Compared) -> String {
         sections.insert(1, Section { id: "rounds", heading: "Rounds", body });
     }
     let data = ("plimsoll-compare", comparison);
-    page(&Title { name: &name, lines }, banner(comparison), &sections, data)
+    let gist = parts::outside(&comparison.sentence());
+    page(&Title { name: &name, lines, gist }, banner(comparison), &sections, data)
 }
 
 fn banner(comparison: &Comparison) -> Markup {
@@ -50,7 +58,11 @@ fn banner(comparison: &Comparison) -> Markup {
                 strong { (parts::outside(&comparison.sentence())) }
             }
             @if !comparison.notes.is_empty() {
-                ul { @for note in &comparison.notes { li { (parts::outside(note)) } } }
+                ul {
+                    @for note in &comparison.notes {
+                        li { (parts::badge(Verdict::Valid)) " " (parts::outside(note)) }
+                    }
+                }
             }
         }
     }

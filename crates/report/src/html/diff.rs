@@ -34,12 +34,13 @@ pub fn diff(comparison: &Comparison) -> String {
     let (curves, diff) = (comparison.curves, comparison.diff);
     let names: Vec<String> = diff.names.iter().map(|name| clean(name, NAME)).collect();
     let name = names.join(" against ");
-    let lines = vec![format!(
+    let mut lines = charts::of_curves(curves);
+    lines.push(format!(
         "{} curves over {}; ratios are to {}",
         names.len(),
         diff.kind.name(),
         names.last().map_or("", String::as_str)
-    )];
+    ));
     let drawn = html! {
         (parts::chart(&charts::diff(&name, curves).chart()))
         (parts::chart(&charts::success(&format!("Success rate: {name}"), curves).chart()))
@@ -55,22 +56,43 @@ pub fn diff(comparison: &Comparison) -> String {
         let body = judged(comparison);
         sections.insert(1, Section { id: "judgement", heading: "Judgement", body });
     }
-    page(&Title { name: &name, lines }, banner(comparison), &sections, ("plimsoll-diff", &curves))
+    let sentences = (0..names.len().saturating_sub(1)).filter_map(|of| diff.best_sentence(of));
+    let gist = parts::outside(&sentences.collect::<Vec<_>>().join(" "));
+    page(
+        &Title { name: &name, lines, gist },
+        banner(comparison),
+        &sections,
+        ("plimsoll-diff", &curves),
+    )
 }
 
 fn judged(comparison: &Comparison) -> Markup {
     html! {
         @for judged in comparison.judgements {
-            @if let [one] = judged.as_slice() && !one.comparison.effects.is_empty() {
-                (parts::chart(&crate::comparison::chart(&one.comparison).chart()))
-            }
+            @if let [one] = judged.as_slice() { (effects(one)) }
             ul {
                 @for line in crate::comparison::level_sentences(judged, comparison.diff.kind) {
                     li { (parts::outside(&line)) }
                 }
             }
+            @if judged.len() > 1 {
+                @for at in judged.iter().filter(|at| !at.comparison.effects.is_empty()) {
+                    details.level {
+                        summary {
+                            "Changes at " strong { (level_of(comparison.diff.kind, at.level)) }
+                        }
+                        (effects(at))
+                    }
+                }
+            }
         }
     }
+}
+
+/// The picture of what changed at a level.
+fn effects(at: &AtLevel) -> Markup {
+    let effects = crate::comparison::chart(&at.comparison);
+    html! { @if !effects.rows.is_empty() { (parts::chart(&effects.chart())) } }
 }
 
 fn banner(comparison: &Comparison) -> Markup {

@@ -18,6 +18,13 @@ for (const button of document.querySelectorAll("[data-copies]")) {
 }
 
 for (const figure of document.querySelectorAll("[data-timeline]")) {
+  const closed = figure.closest("details:not([open])");
+  // What is folded away has no place on the page yet.
+  if (closed) closed.addEventListener("toggle", () => prepare(figure), { once: true });
+  else prepare(figure);
+}
+
+function prepare(figure) {
   const svg = figure.querySelector("svg");
   const heads = [...figure.querySelectorAll("thead th")].map((cell) => cell.textContent);
   const rows = [...figure.querySelectorAll("tbody tr")].map((row) =>
@@ -26,15 +33,19 @@ for (const figure of document.querySelectorAll("[data-timeline]")) {
   if (plot && rows.length > 1) interact(figure, svg, plot, heads, rows);
 }
 
-// The plots' rectangle, from the lines that the chart draws: axes below, grid lines above.
+// The plots' rectangle, from the lines that the chart draws: axes below, grid lines above; and the times
+// at its two ends.
 function plotOf(svg) {
+  const { left, right, from, to } = svg.dataset;
   const boxes = (name) => [...svg.querySelectorAll("." + name)].map((line) => line.getBBox());
   const axes = boxes("axis").filter((box) => box.width > 50);
   const grid = boxes("grid").filter((box) => box.width > 50);
   if (!axes.length || !grid.length) return null;
   return {
-    left: axes[0].x,
-    right: axes[0].x + axes[0].width,
+    left: Number(left),
+    right: Number(right),
+    from: Number(from),
+    span: Number(to) - Number(from),
     top: Math.min(...grid.map((box) => box.y)),
     bottom: Math.max(...axes.map((box) => box.y)),
   };
@@ -44,8 +55,7 @@ function interact(figure, svg, plot, heads, rows) {
   const starts = rows.map((row) => Number(row[0]));
   const gaps = starts.slice(1).map((start, i) => start - starts[i]).sort((a, b) => a - b);
   const step = gaps[gaps.length >> 1] || 1;
-  const from = starts[0];
-  const span = starts[starts.length - 1] + step - from;
+  const { from, span } = plot;
   const hair = document.createElementNS(svg.namespaceURI, "line");
   hair.setAttribute("class", "crosshair");
   hair.setAttribute("y1", plot.top);
@@ -55,7 +65,7 @@ function interact(figure, svg, plot, heads, rows) {
   const readout = document.createElement("div");
   readout.className = "readout soft";
   readout.setAttribute("aria-live", "polite");
-  const hint = "Point at the chart, or focus it and press ← →, to read a second.";
+  const hint = "Point at the chart, or focus it and press ← →, to read its figures.";
   readout.textContent = hint;
   figure.querySelector(".plot").after(readout);
   svg.setAttribute("tabindex", "0");
@@ -72,8 +82,9 @@ function interact(figure, svg, plot, heads, rows) {
       if (rows[at][i] === "") return [];
       const item = document.createElement("span");
       const value = document.createElement("strong");
-      value.textContent = readable(rows[at][i]);
-      item.append(head + " ", value);
+      const [name, text] = readable(head, rows[at][i]);
+      value.textContent = text;
+      item.append(name + " ", value);
       return [item];
     }));
   }
@@ -113,9 +124,20 @@ function interact(figure, svg, plot, heads, rows) {
   });
 }
 
-function readable(text) {
+// A column's name and a figure of it, written as everywhere on the page: the unit stands at the figure.
+function readable(head, text) {
+  const [, name, unit] = head.match(/^(.*?)(?: \((ms|1\/s)\))?$/);
   const value = Number(text);
-  if (!Number.isFinite(value)) return text;
-  const digits = Math.abs(value) >= 100 ? 0 : 2;
-  return value.toLocaleString("en", { maximumFractionDigits: digits });
+  if (!Number.isFinite(value)) return [name, text];
+  if (unit === "ms") return [name, duration(value)];
+  const digits = Number.isInteger(value) || value >= 100 ? 0 : 2;
+  const figure = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return [name, value.toLocaleString("en", figure) + (unit ? "/s" : "")];
+}
+
+function duration(ms) {
+  const units = [[72e5, 36e5, "h"], [12e4, 6e4, "m"], [1e3, 1e3, "s"], [1, 1, "ms"], [1e-3, 1e-3, "us"]];
+  const [, scale, unit] = units.find(([least]) => ms >= least) ?? [0, 1e-6, "ns"];
+  const value = ms / scale;
+  return value.toFixed(unit === "ns" || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + unit;
 }

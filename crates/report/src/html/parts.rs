@@ -60,10 +60,13 @@ const fn look(verdict: Verdict) -> (&'static str, &'static str) {
     }
 }
 
-/// A verdict in a word; a reason that takes nothing from a result is a note.
+/// What a reason does to a result, in a word. One that takes nothing from it is a note: a caution, and
+/// so never in the colour of what is well.
 pub(super) fn badge(verdict: Verdict) -> Markup {
-    let (class, sign) = look(verdict);
-    let word = if verdict == Verdict::Valid { "note" } else { verdict.name() };
+    let (class, sign, word) = match verdict {
+        Verdict::Valid => ("bound", "!", "note"),
+        doubtful => (look(doubtful).0, look(doubtful).1, doubtful.name()),
+    };
     html! { span class={ "badge " (class) } { (sign) " " (word) } }
 }
 

@@ -11,7 +11,7 @@ use verdict::figures::level_of;
 
 use super::{Section, Title, mix, objectives, page, parts};
 use crate::charts;
-use crate::figure::{bytes, clean, count, rate, share, share_of};
+use crate::figure::{bytes, clean, count, date, rate, share, share_of};
 use crate::text::{
     attempts, available, ceiling, concurrency, dip_cells, load, processor_time, success, users,
     workers,
@@ -19,7 +19,9 @@ use crate::text::{
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
-    let title = Title { name: &clean(&run.plan.url, 200), lines: vec![subtitle(run)] };
+    let name = clean(&run.plan.url, 200);
+    let gist = format!("{}: {}", run.validity.verdict.name(), reading(run));
+    let title = Title { name: &name, lines: vec![subtitle(run)], gist };
     let judged = !run.objectives.is_empty() || run.aborted.is_some();
     let objectives = judged.then(|| Section {
         id: "objectives",
@@ -47,11 +49,32 @@ pub fn run(run: &Run) -> String {
 
 fn subtitle(run: &Run) -> String {
     format!(
-        "{}, {} · {} · Plimsoll {}",
+        "{} · {} · {}, {} · Plimsoll {}",
+        date(&run.started_at),
+        show_duration(run.totals.duration_ns),
         load(&run.plan),
         level_of(LevelKind::Concurrency, run.plan.connections.into()),
-        clean(&run.started_at, 40),
         clean(&run.plimsoll.version, 40)
+    )
+}
+
+/// What came out, in a sentence for those who do not know the words of load tests.
+fn reading(run: &Run) -> String {
+    let (totals, response) = (&run.totals, &run.response_ns);
+    if response.count == 0 {
+        return "No response came.".to_owned();
+    }
+    let failed = totals.attempts.saturating_sub(totals.succeeded);
+    let success = match failed {
+        0 => "all attempts succeeded".to_owned(),
+        n => format!("{} of the attempts failed", share_of(n, totals.attempts)),
+    };
+    format!(
+        "The server answered {} requests/s for {}, half of them within {} and 99 % within {}; {success}.",
+        rate(run.rates.requests_per_s),
+        show_duration(totals.duration_ns),
+        show_duration(response.p50),
+        show_duration(response.p99)
     )
 }
 
@@ -84,7 +107,7 @@ fn summary(run: &Run) -> Markup {
         ("p99", latency(response.p99), "response time".to_owned()),
         ("p99.9", latency(response.p999), format!("max {}", latency(response.max))),
     ]);
-    html! { (tiles) (parts::facts(&details(run))) }
+    html! { p.reading { (reading(run)) } (tiles) (parts::facts(&details(run))) }
 }
 
 fn details(run: &Run) -> Vec<(String, String)> {
@@ -140,7 +163,21 @@ fn timeline(run: &Run) -> Markup {
     if run.timeline.is_empty() {
         return html! { p { "The run has no timeline." } };
     }
-    html! { (parts::timeline(&charts::timeline(run).chart())) (dips(run)) }
+    html! { (over_time(run, "")) (dips(run)) }
+}
+
+/// The charts of a run over time; `place` stands behind their titles.
+pub(super) fn over_time(run: &Run, place: &str) -> Markup {
+    let mut timeline = charts::timeline(run);
+    timeline.title += place;
+    let heat = charts::heat(run).map(|mut heat| {
+        heat.title += place;
+        heat
+    });
+    html! {
+        (parts::timeline(&timeline.chart()))
+        @if let Some(heat) = heat { (parts::timeline(&heat.chart())) }
+    }
 }
 
 /// The periods in which the server departed from its trend.

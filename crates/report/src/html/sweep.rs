@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::curve::Curve;
 use model::outcome::ErrorClass;
-use model::sweep::Sweep;
+use model::sweep::{Level, LevelKind, Sweep};
 use model::units::{exact_duration, show_duration};
 use model::validity::{Validity, Verdict};
 use verdict::Reading;
@@ -11,13 +11,14 @@ use verdict::figures::level_of;
 
 use super::{Section, Title, objectives, page, parts, run};
 use crate::charts;
-use crate::figure::{clean, count, level, rate, share};
+use crate::figure::{clean, count, date, level, rate, share};
 use crate::table;
 
 /// The page of `sweep`; `curve` holds its figures and `reading` what `verdict` makes of them.
 pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
     let name = format!("{}: {}", clean(&sweep.name, 80), clean(&sweep.url, 200));
-    let title = Title { name: &name, lines: vec![subtitle(sweep)] };
+    let gist = parts::outside(&reading.sentence);
+    let title = Title { name: &name, lines: vec![subtitle(sweep)], gist };
     let holding = verdict::objective::levels::holding(sweep);
     let objectives = holding.map(|holding| Section {
         id: "objectives",
@@ -38,11 +39,13 @@ pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
 
 fn subtitle(sweep: &Sweep) -> String {
     let ended = sweep.ended.as_deref().map(|why| format!("ended: {}", clean(why, 200)));
+    let longest = sweep.levels.iter().map(|held| held.run.totals.duration_ns).max();
     format!(
-        "{} levels of {} · {} · Plimsoll {} · {}",
+        "{} · {} levels of {}, {} each · Plimsoll {} · {}",
+        date(&sweep.started_at),
         sweep.levels.len(),
         sweep.kind.name(),
-        clean(&sweep.started_at, 40),
+        show_duration(longest.unwrap_or_default()),
         clean(&sweep.plimsoll.version, 40),
         ended.unwrap_or_else(|| "not ended yet".to_owned())
     )
@@ -52,7 +55,7 @@ fn subtitle(sweep: &Sweep) -> String {
 fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
     let best = reading.best.and_then(|at| sweep.levels.get(at));
     let validity = best.map_or_else(Validity::not_judged, |level| level.run.validity.clone());
-    let in_doubt = |held: &&model::sweep::Level| held.run.validity.verdict != Verdict::Valid;
+    let in_doubt = |held: &&Level| held.run.validity.verdict != Verdict::Valid;
     let doubtful = sweep.levels.iter().filter(in_doubt).count();
     let early = best.and_then(|held| parts::early(&held.run));
     html! {
@@ -123,21 +126,54 @@ fn curves(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     }
 }
 
-/// The spectra of the levels that matter: the two named and the last.
+/// Up to this many levels, one chart has the spectra of all.
+const MOST_TOGETHER: usize = 7;
+/// Levels that have charts of their own at most.
+const MOST_ALONE: usize = 50;
+
+/// The spectra of all levels, or, of many, of those that matter: the two named and the last. Each level
+/// has its own charts below.
 fn latency(sweep: &Sweep, reading: &Reading) -> Markup {
-    let mut chosen: Vec<usize> =
-        [reading.best_within, reading.best, sweep.levels.len().checked_sub(1)]
-            .into_iter()
-            .flatten()
-            .filter(|&at| at < sweep.levels.len())
-            .collect();
+    let levels = sweep.levels.len();
+    let mut chosen: Vec<usize> = if levels <= MOST_TOGETHER {
+        (0..levels).collect()
+    } else {
+        let named = [reading.best_within, reading.best, levels.checked_sub(1)];
+        named.into_iter().flatten().filter(|&at| at < levels).collect()
+    };
     chosen.sort_unstable();
     chosen.dedup();
     let spectrum = charts::spectra(sweep, &chosen);
     if spectrum.series.is_empty() {
         return html! { p { "There were no responses." } };
     }
-    parts::chart(&spectrum.chart())
+    html! {
+        (parts::chart(&spectrum.chart()))
+        @if chosen.len() < levels {
+            p.soft { "Drawn are the levels that the summary names, and the last. Every level is below." }
+        }
+        h3 { "Each level over time" }
+        @for held in sweep.levels.iter().take(MOST_ALONE) { (alone(sweep.kind, held)) }
+        @if levels > MOST_ALONE {
+            p.soft { "The figures of the other " (levels - MOST_ALONE) " levels are in the sweep's JSON." }
+        }
+    }
+}
+
+/// The charts of one level, to be opened.
+fn alone(kind: LevelKind, held: &Level) -> Markup {
+    let run = &held.run;
+    let place = level_of(kind, held.level);
+    html! {
+        details.level {
+            summary {
+                strong { (place) } ": " (rate(run.rates.requests_per_s)) " QPS, p99 "
+                (show_duration(run.response_ns.p99)) " " (parts::cell(Some(run.validity.verdict)))
+            }
+            (run::over_time(run, &format!(" at {place}")))
+            (parts::chart(&charts::spectrum_at(run, &place).chart()))
+        }
+    }
 }
 
 fn errors(sweep: &Sweep) -> Markup {
@@ -147,15 +183,14 @@ fn errors(sweep: &Sweep) -> Markup {
         .collect();
     let mut headers = vec![sweep.kind.name(), "attempts", "unsent", "unfinished"];
     headers.extend(occurred.iter().map(|class| class.name()));
-    let row = |held: &model::sweep::Level| {
+    let row = |held: &Level| {
         let totals = &held.run.totals;
         let counts = [totals.attempts, totals.unsent, totals.unfinished].into_iter();
         let classes = occurred.iter().map(|&class| totals.errors.of(class));
         let cells = counts.chain(classes).map(|n| html! { (count(n)) });
         std::iter::once(html! { (level(held.level)) }).chain(cells).collect()
     };
-    let lost =
-        |held: &model::sweep::Level| held.run.totals.unsent > 0 || held.run.totals.unfinished > 0;
+    let lost = |held: &Level| held.run.totals.unsent > 0 || held.run.totals.unfinished > 0;
     if occurred.is_empty() && !sweep.levels.iter().any(lost) {
         return html! { p { "No attempt failed at any level." } };
     }

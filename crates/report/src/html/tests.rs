@@ -73,9 +73,13 @@ fn every_element_is_closed() {
 fn nothing_is_loaded_from_anywhere() {
     for page in pages() {
         for tag in tags(&page) {
-            for attribute in ["src=", "srcset=", "action=", "data=", "xlink:href=", " on"] {
+            for attribute in ["src=", "srcset=", "action=", "data=", "xlink:href="] {
                 assert!(!tag.contains(attribute), "{tag}");
             }
+            let handlers = tag.match_indices(" on").filter(|(at, _)| {
+                tag[at + 3..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('=')
+            });
+            assert_eq!(handlers.count(), 0, "{tag}");
             if let Some((_, target)) = tag.split_once("href=\"") {
                 assert!(target.starts_with('#'), "{tag}");
             }
@@ -153,6 +157,23 @@ fn without_scripts_all_figures_are_there() {
     assert_eq!(without.matches("<svg").count(), without.matches("<details>").count());
     assert!(without.matches("<tbody>").count() >= 5);
     assert!(without.contains("data-copies=\"command\" hidden"));
+}
+
+#[test]
+fn cautions_are_not_in_the_colour_of_what_is_well() {
+    let mut cautioned = sample::closed_loop();
+    cautioned.validity = model::Validity {
+        verdict: model::Verdict::Valid,
+        reasons: vec![model::validity::Reason {
+            code: model::validity::ReasonCode::KeepaliveRefused,
+            consequence: model::Verdict::Valid,
+            text: "the server closed connections".into(),
+        }],
+    };
+    let page = run(&cautioned);
+    assert!(page.contains("<span class=\"badge bound\">! note</span>"), "a note is a caution");
+    assert!(page.contains("<div class=\"verdict valid\""));
+    assert!(!page.contains("class=\"badge valid\""));
 }
 
 #[test]

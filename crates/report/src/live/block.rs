@@ -141,6 +141,7 @@ mod tests {
             due: 0,
             tally,
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         }
     }

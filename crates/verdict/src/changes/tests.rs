@@ -48,6 +48,7 @@ fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> K
             due: 0,
             tally,
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         });
     }
@@ -210,6 +211,7 @@ fn nothing_panics_on_hostile_sums() {
                 ..Tally::default()
             },
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         });
     }

@@ -60,6 +60,7 @@ impl Server {
                 phase,
                 start_ns,
                 end_ns,
+                slices: Vec::new(),
                 due: 0,
                 tally,
                 workers: vec![],
@@ -294,4 +295,11 @@ fn unlike_runs_are_not_judged() {
     comparison.withheld = found;
     assert_eq!(comparison.judgement(), None);
     assert!(comparison.sentence().contains("not judged, because"), "{}", comparison.sentence());
+}
+
+#[test]
+fn changes_beyond_ten_times_are_not_in_per_cent() {
+    let shown = [0.9, 1.031, 9.9, 45.232].map(change);
+    assert_eq!(shown, ["-10.0 %", "+3.1 %", "+890.0 %", "45.2x"]);
+    assert_eq!([0.031, 44.2].map(size), ["3.1 %", "45.2x"]);
 }

@@ -25,6 +25,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
         name: "a".into(),
         kind,
         rows: rows.iter().map(row).collect(),
+        origin: None,
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,

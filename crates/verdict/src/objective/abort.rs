@@ -149,6 +149,7 @@ mod tests {
             due,
             tally,
             workers: Vec::new(),
+            slices: Vec::new(),
             machine: None,
         }
     }

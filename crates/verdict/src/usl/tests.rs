@@ -28,6 +28,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         name: "a".into(),
         kind: LevelKind::Concurrency,
         rows: points.into_iter().map(row).collect(),
+        origin: None,
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,

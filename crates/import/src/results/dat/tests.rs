@@ -154,6 +154,7 @@ fn curves() -> impl Strategy<Value = Curve> {
                 reason: None,
             })
             .collect(),
+        origin: None,
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,

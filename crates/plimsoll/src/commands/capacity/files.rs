@@ -84,7 +84,7 @@ impl Files {
         if let Some(line) = &record.load_line {
             files.push((CAPACITY_JSON.to_owned(), (json(line) + "\n").into_bytes()));
         }
-        files.extend(drawn("search", &chart));
+        files.extend(drawn("search", &chart.signed([report::charts::of_search(record)])));
         write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use verdict::Comparison;
 use verdict::comparison::Word;
 
+use super::rounds::Rounds;
 use crate::failure::Failure;
 use crate::results::charts::drawn;
 use crate::results::lock::Lock;
@@ -81,12 +82,15 @@ impl Files {
     }
 
     /// Writes everything but the runs; whether every file could be.
-    pub fn write(&self, comparison: &Comparison, rounds: &[(String, String)]) -> bool {
+    pub fn write(&self, comparison: &Comparison, rounds: &Rounds) -> bool {
         let command = secrets::command();
+        let each_ns = rounds.each_ns();
+        let source = report::charts::of_comparison(comparison, &self.started_at, each_ns);
         let page = report::html::comparison(&report::html::Compared {
             comparison,
             command: &command,
-            rounds,
+            source: &source,
+            rounds: rounds.kept(),
         });
         let mut files = vec![
             (COMPARE_JSON.to_owned(), self.document(comparison).into_bytes()),
@@ -94,7 +98,10 @@ impl Files {
             (REPORT.to_owned(), page.into_bytes()),
         ];
         if !comparison.effects.is_empty() {
-            files.extend(drawn("effects", &report::comparison::chart(comparison).chart()));
+            files.extend(drawn(
+                "effects",
+                &report::comparison::chart(comparison).chart().signed(source),
+            ));
         }
         write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
     }

@@ -74,6 +74,11 @@ impl Rounds {
         self.series.live.announce(&format!("{} rounds, {runs} runs", self.of), total_ns);
     }
 
+    /// How long the measured window of each run is.
+    pub fn each_ns(&self) -> Nanos {
+        self.shape.duration_ns.unwrap_or_default()
+    }
+
     /// Runs one round, odd ones in the opposite order; whether it came to its end.
     ///
     /// # Errors
@@ -159,6 +164,7 @@ impl Rounds {
 /// Without what judging by rounds does not read; the run on disk has it.
 fn judged_by(mut run: Run) -> Run {
     run.timeline = Vec::new();
+    run.slices = Vec::new();
     run.blocks = Vec::new();
     run.histograms.clear();
     run

@@ -3,8 +3,8 @@
 use model::sweep::LevelKind;
 
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, LevelMark, Overlay, Second, Span, SpanKind,
-    Spectrum, SpectrumSeries, SuccessRate, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay,
+    Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessRate, Timeline,
 };
 
 /// Level, QPS, mean in ms, success in per cent.
@@ -105,6 +105,23 @@ fn spectrum() -> Spectrum {
     }
 }
 
+/// A wave of latencies over `n` seconds, with a stall in every twentieth.
+fn heat(n: u32, name: &str) -> Heat {
+    let column = |i: u32| {
+        let stall = (i % 20 == 9).then_some((1.5, 3));
+        let counts = (0..300).map(|k| (0.001 * 1.01_f64.powi(k), u64::from((k as u32 * i) % 97)));
+        let (from_s, to_s) = (f64::from(i), f64::from(i + 1));
+        HeatColumn { from_s, to_s, counts: counts.chain(stall).collect() }
+    };
+    let dip = Span { from_s: 9.0, to_s: 11.0, label: name.into(), kind: SpanKind::Alarm };
+    Heat {
+        title: name.into(),
+        columns: (0..n).map(column).collect(),
+        spans: vec![dip],
+        p50_and_p99_s: Some((0.002, 0.02)),
+    }
+}
+
 /// Every kind of chart, with good figures and bad.
 pub(super) fn all() -> Vec<(&'static str, Chart)> {
     let spans = |n: u32, label: &str| {
@@ -142,8 +159,13 @@ pub(super) fn all() -> Vec<(&'static str, Chart)> {
         ("diff of none", Diff::default().chart()),
         (
             "timeline",
-            Timeline { seconds: seconds(120), spans: spans(20, "dip"), ..Default::default() }
-                .chart(),
+            Timeline {
+                seconds: seconds(120),
+                spans: spans(20, "dip"),
+                limits: vec![Limit { label: "p99<500ms".into(), latency_s: 0.5 }],
+                ..Default::default()
+            }
+            .chart(),
         ),
         (
             "hostile timeline",
@@ -152,6 +174,9 @@ pub(super) fn all() -> Vec<(&'static str, Chart)> {
         ),
         ("timeline of one", Timeline { seconds: seconds(1), ..Default::default() }.chart()),
         ("timeline of none", Timeline { spans: spans(2, "dip"), ..Default::default() }.chart()),
+        ("heat", heat(60, "heat").chart()),
+        ("heat of a day", heat(1_000, HOSTILE).chart()),
+        ("heat of none", Heat::default().chart()),
         ("spectrum", spectrum().chart()),
         ("spectrum of none", Spectrum::default().chart()),
     ]

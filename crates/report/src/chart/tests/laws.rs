@@ -8,8 +8,8 @@ use model::validity::Verdict;
 
 use super::page::Page;
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, LevelMark, Overlay, Second, Span, SpanKind,
-    Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay,
+    Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
 };
 
 /// Any float at all, and often those a measurement would give.
@@ -134,7 +134,33 @@ fn timeline() -> impl Strategy<Value = Chart> {
             if regular {
                 (0_u32..).zip(&mut seconds).for_each(|(i, s)| s.at_s = f64::from(i));
             }
-            Timeline { title, mean_per_s: None, seconds, spans }.chart()
+            let limits =
+                spans.iter().map(|s| Limit { label: s.label.clone(), latency_s: s.from_s });
+            let limits = limits.collect();
+            Timeline { title, mean_per_s: None, seconds, spans, limits }.chart()
+        })
+}
+
+fn heat_column() -> impl Strategy<Value = HeatColumn> {
+    let counts = collection::vec((figure(), any::<u64>()), 0..20);
+    (figure(), figure(), counts).prop_map(|(from_s, to_s, counts)| HeatColumn {
+        from_s,
+        to_s,
+        counts,
+    })
+}
+
+/// Half of them with columns that follow one another.
+fn heat() -> impl Strategy<Value = Chart> {
+    (name(), collection::vec(heat_column(), 0..40), collection::vec(span(), 0..4), any::<bool>())
+        .prop_map(|(title, mut columns, spans, regular)| {
+            if regular {
+                (0_u32..).zip(&mut columns).for_each(|(i, column)| {
+                    (column.from_s, column.to_s) = (f64::from(i), f64::from(i + 1));
+                });
+            }
+            let p50_and_p99_s = columns.first().map(|column| (column.from_s, column.to_s));
+            Heat { title, columns, spans, p50_and_p99_s }.chart()
         })
 }
 
@@ -154,7 +180,7 @@ proptest! {
 
     #[test]
     fn any_figures_make_a_sound_page(
-        chart in prop_oneof![curve(), success(), diff(), timeline(), spectrum()],
+        chart in prop_oneof![curve(), success(), diff(), timeline(), heat(), spectrum()],
         inline in any::<bool>(),
     ) {
         let svg = chart.to_svg(if inline { Theme::Inline } else { Theme::Standalone });

@@ -15,7 +15,7 @@ use model::validity::Verdict;
 
 use super::png::{parse, to_png};
 use super::text::{Face, width};
-use super::{ChartError, Curve, CurveLevel, LevelMark, Overlay, Theme, Timeline};
+use super::{ChartError, Curve, CurveLevel, LevelMark, Limit, Overlay, Theme, Timeline};
 use data::{BEFORE, NATIVE, all, curve, diff, success, timeline};
 use page::Page;
 
@@ -150,9 +150,9 @@ fn published_figures_read_as_their_author_meant() {
     let native = curve(&NATIVE).chart();
     assert_eq!(
         native.subtitle(),
-        "QPS peaks at 648k with 25,000 connections, where the mean latency is 344 ms. \
+        "QPS peaks at 648,381 with 25,000 connections, where the mean latency is 344ms. \
          By 1,000,000 connections it has \
-         fallen to 3 % of that."
+         fallen to 3.23 % of that."
     );
     let both = diff(&[("before", &BEFORE), ("native", &NATIVE)]).chart();
     assert!(both.subtitle().contains("22.80 %"), "{}", both.subtitle());
@@ -165,15 +165,31 @@ fn published_figures_read_as_their_author_meant() {
 }
 
 #[test]
+fn two_servers_have_a_panel_for_each_figure() {
+    for chart in [
+        diff(&[("before", &BEFORE), ("native", &NATIVE)]).chart(),
+        diff(&[("a", &BEFORE), ("b", &NATIVE), ("c", &BEFORE)]).chart(),
+    ] {
+        let headings = chart.panels.iter().map(|panel| panel.heading[0].label.as_str());
+        assert_eq!(headings.collect::<Vec<_>>(), ["QPS (requests/s)", "mean latency (ms)"]);
+        assert!(chart.panels.iter().all(|panel| panel.right.is_none()));
+    }
+}
+
+#[test]
 fn every_level_is_marked_and_the_best_named() {
     let svg =
         Curve { best: Some(8), best_within: Some(4), objective_s: Some(0.1), ..curve(&NATIVE) }
             .chart()
             .to_svg(Theme::Standalone);
     let page = Page::read(&svg).unwrap();
-    for words in
-        ["best 648k at 25k", "best within 100 ms: 623k at 5k", "objective 100 ms", "200", "1M"]
-    {
+    for words in [
+        "best 648,381 at 25,000",
+        "best within 100ms: 623,458 at 5,000",
+        "objective 100ms",
+        "200",
+        "1M",
+    ] {
         assert!(page.says(words), "{words}");
     }
     assert_eq!(
@@ -204,7 +220,7 @@ fn doubtful_levels_are_hollow_and_explained() {
 #[test]
 fn an_objective_far_above_is_named_and_not_drawn() {
     let far = Curve { objective_s: Some(30.0), ..curve(&NATIVE) }.chart().to_svg(Theme::Standalone);
-    assert!(Page::read(&far).unwrap().says("The objective, 30 s, lies far above this scale."));
+    assert!(Page::read(&far).unwrap().says("The objective, 30s, lies far above this scale."));
     assert!(!far.contains("class=\"rule\""));
 }
 
@@ -236,9 +252,26 @@ fn a_peak_of_one_second_survives_two_hours() {
     input.seconds[4_321].max_s = Some(29.0);
     let after = input.chart().to_svg(Theme::Standalone);
     assert_ne!(before, after);
-    assert!(Page::read(&after).unwrap().says("10 s"), "the latency axis reaches the peak");
+    assert!(Page::read(&after).unwrap().says("10s"), "the latency axis reaches the peak");
     assert!(after.len() < 400_000, "{} bytes", after.len());
     assert_eq!(input.chart().table().rows.len(), 7_200);
+}
+
+#[test]
+fn limits_lie_across_the_latencies_unless_they_would_flatten_them() {
+    let limit = |label: &str, latency_s| Limit { label: label.into(), latency_s };
+    let svg = Timeline {
+        seconds: (0..60).map(timeline).collect(),
+        limits: vec![limit("p99<1s", 1.0), limit("mean<10ms", 0.01), limit("max<1h", 3_600.0)],
+        ..Default::default()
+    }
+    .chart()
+    .to_svg(Theme::Standalone);
+    let page = Page::read(&svg).unwrap();
+    page.check().unwrap();
+    assert_eq!(svg.matches("class=\"rule\"").count(), 2);
+    assert!(page.says("p99<1s") && page.says("mean<10ms"));
+    assert!(page.says("The limit of max<1h lies far outside the latencies."));
 }
 
 #[test]

@@ -101,6 +101,7 @@ fn built(head: model::RunHead, step: &Step, tallies: Vec<Tally>, due: &[u64]) ->
             phase: if drain { Phase::Drain } else { Phase::Window },
             start_ns: step.warmup_ns + start,
             end_ns: step.warmup_ns + end,
+            slices: Vec::new(),
             due: due[index],
             tally,
             workers: vec![],

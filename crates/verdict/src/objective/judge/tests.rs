@@ -44,6 +44,7 @@ fn interval(index: u32, second: Second) -> Interval {
         due: 0,
         tally,
         workers: Vec::new(),
+        slices: Vec::new(),
         machine: None,
     }
 }
