@@ -157,7 +157,7 @@ fn peer(talk: impl FnOnce(TcpStream) + Send + 'static) -> (Route, thread::JoinHa
     let listener = TcpListener::bind(any()).expect("a loopback port");
     let to = listener.local_addr().expect("a bound socket has an address");
     let thread = thread::spawn(move || talk(listener.accept().expect("it calls").0));
-    (Route { to, from: None }, thread)
+    (Route { to: to.into(), from: None }, thread)
 }
 
 #[test]
