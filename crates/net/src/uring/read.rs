@@ -145,7 +145,8 @@ impl Uring {
         for _ in 0..READS_A_TURN {
             let Some(conn) = self.conns.get_mut(id) else { return false };
             conn.long.queued = false;
-            if conn.eof || !conn.receiving {
+            // What an armed multishot receive has taken already comes before anything read here.
+            if conn.eof || !conn.receiving || conn.armed == Some(Op::Receive) {
                 return false;
             }
             let (token, delivering) = (conn.token, conn.state == ConnState::Open);
@@ -168,7 +169,10 @@ impl Uring {
                 }
                 Ok((_, n)) => &room[..n],
                 Err(Errno::INTR) => continue,
-                Err(Errno::AGAIN) => break,
+                Err(Errno::AGAIN) => {
+                    self.note_length(id, total);
+                    return false;
+                }
                 Err(error) => {
                     self.broke(id, Operation::Receive, error.raw_os_error(), handler);
                     return false;
@@ -186,9 +190,8 @@ impl Uring {
         }
         self.note_length(id, total);
         let Some(conn) = self.conns.get_mut(id) else { return false };
-        let more = total >= READS_A_TURN * READ_BYTES;
-        conn.long.queued = more;
-        more
+        conn.long.queued = true;
+        true
     }
 
     /// Ends the poll of a connection that will receive nothing more.
