@@ -77,15 +77,8 @@ impl Collector {
         let workers = self.finished.len();
         let (interval, given) = self.partial.entry(part.index).or_insert_with(|| {
             let interval = Interval {
-                index: part.index,
-                phase: part.phase,
-                start_ns: part.start_ns,
-                end_ns: part.end_ns,
-                due: 0,
-                slices: Vec::new(),
-                tally: Tally::default(),
                 workers: vec![WorkerUse::default(); workers],
-                machine: None,
+                ..Interval::new(part.index, part.phase, part.start_ns, part.end_ns)
             };
             (interval, vec![false; workers])
         });

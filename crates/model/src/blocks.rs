@@ -231,17 +231,7 @@ mod tests {
         tally.response.record_n(response_ns, 10);
         tally.service.record_n(response_ns, 10);
         let start_ns = u64::from(index) * SECOND;
-        Interval {
-            index,
-            phase,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due: 0,
-            tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
-        }
+        Interval { tally, ..Interval::new(index, phase, start_ns, start_ns + SECOND) }
     }
 
     fn blocks_of(seconds: u32) -> Vec<Block> {

@@ -279,17 +279,7 @@ mod tests {
         let start_ns = u64::from(index) * SECOND;
         let tally = Tally { endpoints, ..Tally::default() };
         let (end_ns, phase) = (start_ns + SECOND, Phase::Window);
-        Interval {
-            index,
-            phase,
-            start_ns,
-            end_ns,
-            due: 0,
-            tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
-        }
+        Interval { tally, ..Interval::new(index, phase, start_ns, end_ns) }
     }
 
     fn succeeded(endpoint: u32, n: u64) -> EndpointTally {

@@ -75,6 +75,15 @@ pub struct Interval {
     pub machine: Option<MachineUse>,
 }
 
+impl Interval {
+    /// A period in which nothing was counted.
+    pub fn new(index: u32, phase: Phase, start_ns: Nanos, end_ns: Nanos) -> Self {
+        let (tally, machine) = (Tally::default(), None);
+        let (slices, workers) = (Vec::new(), Vec::new());
+        Self { index, phase, start_ns, end_ns, due: 0, slices, tally, workers, machine }
+    }
+}
+
 /// What an interval cost one worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

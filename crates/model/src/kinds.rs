@@ -219,15 +219,8 @@ mod tests {
     fn interval(index: u32, kinds: Vec<KindTally>) -> Interval {
         let start_ns = u64::from(index) * SECOND;
         Interval {
-            index,
-            phase: Phase::Window,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due: 0,
             tally: Tally { kinds, ..Tally::default() },
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
+            ..Interval::new(index, Phase::Window, start_ns, start_ns + SECOND)
         }
     }
 

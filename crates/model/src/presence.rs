@@ -152,15 +152,8 @@ mod tests {
     fn interval(index: u32, phase: Phase, presence: PresenceTally) -> Interval {
         let start_ns = u64::from(index) * SECOND;
         Interval {
-            index,
-            phase,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due: 0,
             tally: Tally { presence, ..Tally::default() },
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
+            ..Interval::new(index, phase, start_ns, start_ns + SECOND)
         }
     }
 

@@ -140,17 +140,8 @@ mod tests {
     fn seconds_are_kept_as_they_come_and_their_number_is_bounded() {
         let mut tally = Tally { responses_done: 7, unsent: 2, ..Tally::default() };
         tally.response.record_n(3_000_000, 9);
-        let interval = Interval {
-            index: 0,
-            phase: Phase::Window,
-            start_ns: SECOND,
-            end_ns: 2 * SECOND,
-            due: 9,
-            tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
-        };
+        let interval =
+            Interval { due: 9, tally, ..Interval::new(0, Phase::Window, SECOND, 2 * SECOND) };
         let mut course = Seconds::default();
         course.add(&interval);
         let second = course.seconds()[0];

@@ -139,17 +139,8 @@ mod tests {
                 ..SliceTally::default()
             }
         };
-        Interval {
-            index,
-            phase,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due: 0,
-            slices: (0..parts).map(slice).collect(),
-            tally,
-            workers: Vec::new(),
-            machine: None,
-        }
+        let slices = (0..parts).map(slice).collect();
+        Interval { slices, tally, ..Interval::new(index, phase, start_ns, start_ns + SECOND) }
     }
 
     fn slices_of(intervals: &[Interval]) -> Vec<Slice> {

@@ -200,17 +200,7 @@ mod tests {
         let mut tally = Tally { responses_done: 10, ..Tally::default() };
         tally.response.record_n(u64::from(index % 100 + 1) * 1_000_000, 10);
         let start_ns = u64::from(index) * SECOND;
-        Interval {
-            index,
-            phase,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due: 7,
-            tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
-        }
+        Interval { due: 7, tally, ..Interval::new(index, phase, start_ns, start_ns + SECOND) }
     }
 
     #[test]

@@ -30,17 +30,7 @@ fn interval(index: u32, phase: Phase, responses: u64) -> Interval {
         responses,
         steps: vec![90, 110],
     }];
-    Interval {
-        index,
-        phase,
-        start_ns,
-        end_ns: start_ns + SECOND,
-        due: 0,
-        tally,
-        workers,
-        slices: Vec::new(),
-        machine: None,
-    }
+    Interval { tally, workers, ..Interval::new(index, phase, start_ns, start_ns + SECOND) }
 }
 
 #[test]
@@ -145,15 +135,11 @@ fn sums_of_whatever_a_file_claims_stop_at_their_highest() {
     let mut builder = RunBuilder::new(head());
     for (index, start_ns, end_ns) in [(0, 0, MOST), (1, MOST, 0), (2, 1, MOST)] {
         builder.add(&Interval {
-            index,
-            phase: Phase::Window,
-            start_ns,
-            end_ns,
             due: MOST,
             tally: tally.clone(),
             workers: vec![used.clone(), used.clone()],
-            slices: Vec::new(),
             machine: Some(machine),
+            ..Interval::new(index, Phase::Window, start_ns, end_ns)
         });
     }
     let run = builder.finish(false);

@@ -97,17 +97,7 @@ mod tests {
         tally.errors.add(ErrorClass::Timeout, n / 10_000);
         tally.in_flight.area_ns = 17 * u128::from(SECOND);
         let (start_ns, end_ns) = (0, SECOND);
-        Interval {
-            index: 0,
-            phase,
-            start_ns,
-            end_ns,
-            due: n,
-            tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
-        }
+        Interval { due: n, tally, ..Interval::new(0, phase, start_ns, end_ns) }
     }
 
     #[test]

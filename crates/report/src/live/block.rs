@@ -133,17 +133,7 @@ mod tests {
         tally.response.record_n(1_000_000, 90);
         tally.response.record_n(20_000_000, 10);
         tally.in_flight.area_ns = 17 * u128::from(SECOND);
-        Interval {
-            index,
-            phase,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due: 0,
-            tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
-        }
+        Interval { tally, ..Interval::new(index, phase, start_ns, start_ns + SECOND) }
     }
 
     #[test]

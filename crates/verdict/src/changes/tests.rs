@@ -41,15 +41,8 @@ fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> K
             count(&mut tally.kinds, response(at), at);
         }
         kinds.add(&Interval {
-            index,
-            phase: Phase::Window,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due: 0,
             tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
+            ..Interval::new(index, Phase::Window, start_ns, start_ns + SECOND)
         });
     }
     kinds

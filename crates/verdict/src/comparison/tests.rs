@@ -55,17 +55,7 @@ impl Server {
             }
             let start_ns = u64::from(index) * SECOND;
             let (phase, end_ns) = (Phase::Window, start_ns + SECOND);
-            builder.add(&Interval {
-                index,
-                phase,
-                start_ns,
-                end_ns,
-                slices: Vec::new(),
-                due: 0,
-                tally,
-                workers: vec![],
-                machine: Default::default(),
-            });
+            builder.add(&Interval { tally, ..Interval::new(index, phase, start_ns, end_ns) });
         }
         let mut run = builder.finish(false);
         run.validity = Validity { verdict: Verdict::Valid, reasons: Vec::new() };

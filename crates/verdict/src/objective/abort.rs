@@ -141,17 +141,7 @@ mod tests {
         tally.errors.add(model::ErrorClass::Status, failed);
         tally.response.record_n(ms * 1_000_000, answered as u32);
         let start_ns = u64::from(index) * SECOND;
-        Interval {
-            index,
-            phase: Phase::Window,
-            start_ns,
-            end_ns: start_ns + SECOND,
-            due,
-            tally,
-            workers: Vec::new(),
-            slices: Vec::new(),
-            machine: None,
-        }
+        Interval { due, tally, ..Interval::new(index, Phase::Window, start_ns, start_ns + SECOND) }
     }
 
     /// The second, from 1, in which a rule ends a run of these seconds.

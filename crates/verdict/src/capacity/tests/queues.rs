@@ -97,15 +97,14 @@ fn built(head: model::RunHead, step: &Step, tallies: Vec<Tally>, due: &[u64]) ->
         let start = if drain { window } else { index as u64 * SECOND };
         let end = if drain { window + SECOND } else { (start + SECOND).min(window) };
         builder.add(&Interval {
-            index: index as u32,
-            phase: if drain { Phase::Drain } else { Phase::Window },
-            start_ns: step.warmup_ns + start,
-            end_ns: step.warmup_ns + end,
-            slices: Vec::new(),
             due: due[index],
             tally,
-            workers: vec![],
-            machine: Default::default(),
+            ..Interval::new(
+                index as u32,
+                if drain { Phase::Drain } else { Phase::Window },
+                step.warmup_ns + start,
+                step.warmup_ns + end,
+            )
         });
     }
     let mut run = builder.finish(false);

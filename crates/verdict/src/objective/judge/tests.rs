@@ -36,17 +36,7 @@ fn interval(index: u32, second: Second) -> Interval {
     tally.errors.add(second.class, second.failed);
     tally.succeeded = tally.responses_done - second.failed;
     let start_ns = u64::from(index) * SECOND;
-    Interval {
-        index,
-        phase: Phase::Window,
-        start_ns,
-        end_ns: start_ns + SECOND,
-        due: 0,
-        tally,
-        workers: Vec::new(),
-        slices: Vec::new(),
-        machine: None,
-    }
+    Interval { tally, ..Interval::new(index, Phase::Window, start_ns, start_ns + SECOND) }
 }
 
 fn run_of(seconds: &[Second]) -> Run {
