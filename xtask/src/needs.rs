@@ -26,6 +26,7 @@ pub const AB: Need = debian("ab", &["apache2-utils"]);
 pub const CHROMIUM: Need = debian("chromium", &["chromium", "fonts-liberation"]);
 pub const DEBOOTSTRAP: Need = debian("debootstrap", &["debootstrap"]);
 pub const GO: Need = debian("go", &["golang-go"]);
+pub const GOACCESS: Need = debian("goaccess", &["goaccess"]);
 pub const NGINX: Need = debian("nginx", &["nginx"]);
 pub const OPENSSL: Need = debian("openssl", &["openssl"]);
 pub const VALGRIND: Need = debian("valgrind", &["valgrind"]);

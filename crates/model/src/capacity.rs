@@ -35,6 +35,9 @@ pub struct CapacitySearch {
     pub settings: Settings,
     /// The objectives that a level must hold, as written.
     pub objectives: Vec<String>,
+    /// The users that the load is of, where they are known: the capacity is told in them too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_of_load: Option<UsersOfLoad>,
     /// Every step run so far.
     pub steps: Vec<SearchStep>,
     /// What came of it, in a sentence; absent while the search goes on.
@@ -70,6 +73,22 @@ pub struct Settings {
     pub rest_ns: Nanos,
     /// The whole search is over by then.
     pub budget_ns: Nanos,
+}
+
+/// How many daily users make how much load in their busiest hour.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UsersOfLoad {
+    /// Daily users.
+    pub daily_users: u64,
+    /// Arrivals per second that they make.
+    pub rate_per_s: f64,
+}
+
+impl UsersOfLoad {
+    /// The users who would make this rate, if load grows as users do.
+    pub fn at(&self, rate_per_s: f64) -> u64 {
+        (self.daily_users as f64 * rate_per_s / self.rate_per_s).round() as u64
+    }
 }
 
 /// What a step is for.

@@ -17,6 +17,7 @@ pub mod interval;
 pub mod kinds;
 pub mod loadline;
 pub mod machine;
+pub mod mined;
 pub mod objective;
 pub mod outcome;
 pub mod percentile;
@@ -50,6 +51,7 @@ pub use interval::{Gauge, Interval, KindTally, Phase, PresenceTally, Tally, Work
 pub use kinds::{Kinds, ResponseChange, ResponseKind};
 pub use loadline::LoadLine;
 pub use machine::{Machine, MachineUse};
+pub use mined::Mined;
 pub use objective::{Abort, Judgement, Ruling};
 pub use outcome::{ErrorClass, ErrorCounts};
 pub use percentile::{PERCENTILES, Percentile, Summary};

@@ -43,6 +43,9 @@ pub struct LoadLine {
     pub rate_low_per_s: f64,
     /// The capacity is hardly above this; absent where nothing above was measured.
     pub rate_high_per_s: Option<f64>,
+    /// The daily users whose busiest hour comes to these rates, where the users of the load are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daily_users: Option<DailyUsers>,
     /// Whether more may be carried: the generator, or the highest level asked for, was the limit.
     pub at_least: bool,
     /// How long the rate was held to confirm it; absent where it was not.
@@ -74,6 +77,17 @@ pub struct LoadLine {
 
 const fn one() -> f64 {
     1.0
+}
+
+/// Daily users that a target carries, under the assumption that load grows as users do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DailyUsers {
+    /// At the capacity.
+    pub users: u64,
+    /// At [`LoadLine::rate_low_per_s`].
+    pub low: u64,
+    /// At [`LoadLine::rate_high_per_s`].
+    pub high: Option<u64>,
 }
 
 /// The objective that keeps the capacity from being higher.

@@ -53,6 +53,9 @@ pub struct Workload {
     /// How much load, how long.
     #[serde(default)]
     pub load: LoadSpec,
+    /// The daily users that the load stands for: `capacity` says how many more the server carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daily_users: Option<Count>,
     /// Where parameters take their values from, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pools: BTreeMap<String, Pool>,

@@ -9,6 +9,7 @@ pub mod familiar;
 mod import;
 mod init;
 mod load;
+mod mine;
 mod objectives;
 mod plan;
 
@@ -25,6 +26,7 @@ pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
+pub use mine::{MineArgs, MineFormat};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 pub use plan::PlanArgs;
 
@@ -65,6 +67,8 @@ pub enum Command {
     Init(InitArgs),
     /// Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file
     Import(ImportArgs),
+    /// Make a workload file of access logs: the busiest hour, its endpoints, for as many users as you want
+    Mine(Box<MineArgs>),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
     /// Check results of any load tool: which figures are impossible or doubtful, and why

@@ -9,6 +9,7 @@ pub mod diff;
 pub mod generate;
 pub mod import;
 pub mod init;
+pub mod mine;
 pub mod plan;
 pub mod report;
 pub mod run;

@@ -9,6 +9,7 @@
 mod capacity;
 mod comparison;
 mod diff;
+mod mined;
 mod mix;
 mod objectives;
 mod parts;
@@ -18,6 +19,7 @@ mod sweep;
 pub use capacity::capacity;
 pub use comparison::{Compared, comparison};
 pub use diff::{Comparison, diff};
+pub use mined::mined;
 pub use run::run;
 pub use sweep::sweep;
 

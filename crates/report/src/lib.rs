@@ -9,6 +9,7 @@
 //!   read.
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
+//! - [`mined`]: what an access log said.
 //! - [`preview`]: what a run would do.
 //! - [`html`]: one self-contained page.
 
@@ -27,6 +28,7 @@ pub mod html;
 pub mod junit;
 mod latencies;
 pub mod live;
+pub mod mined;
 pub mod preview;
 #[cfg(test)]
 mod sample;

@@ -22,9 +22,9 @@ use pico_args::Arguments;
 use serde_json::{Value, json};
 
 use crate::golang::Go;
-use crate::needs::{self, AB, GO, NGINX, Need, OPENSSL, VALGRIND, WRK};
+use crate::needs::{self, AB, GO, GOACCESS, NGINX, Need, OPENSSL, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, instructions, open, scale, sizes, traffic};
+use cases::{closed, instructions, mine, open, scale, sizes, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -107,6 +107,7 @@ const CASES: &[Case] = &[
     case("memory", "resident memory, whole and per connection", &[], scale::memory),
     case("workers", "two workers against one", &[], scale::workers),
     case("connections", "50,000 connections at once", &[], scale::connections),
+    case("mine", "access logs read, against GoAccess", &[GOACCESS], mine::mine),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];
 

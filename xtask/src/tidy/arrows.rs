@@ -25,6 +25,7 @@ const PLACES: &[Place] = &[
     Place { name: "statistics", pure: true, may_use: &[] },
     Place { name: "net", pure: false, may_use: &[] },
     Place { name: "import", pure: true, may_use: &["model"] },
+    Place { name: "mine", pure: true, may_use: &["model"] },
     Place { name: "verdict", pure: true, may_use: &["model", "statistics"] },
     Place { name: "report", pure: true, may_use: &["model", "verdict"] },
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
@@ -42,7 +43,7 @@ const PLACES: &[Place] = &[
         pure: false,
         may_use: &[
             "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
-            "measure", "target",
+            "measure", "mine", "target",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },

@@ -65,6 +65,12 @@ const SECTIONS: &[Section] = &[
         ["--workspace", "--test", "gallery"],
         "",
     ),
+    section(
+        "mine",
+        "templates learnt of a labelled corpus of routes, half of it kept back",
+        ["--package", "mine", "--tests"],
+        "",
+    ),
     section("scalability", "the scalability law on its reference data", VERDICT, "usl::tests"),
 ];
 

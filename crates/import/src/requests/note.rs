@@ -48,7 +48,8 @@ pub struct Note {
 }
 
 impl Note {
-    pub(super) fn new(kind: Kind, place: impl Into<String>, what: impl AsRef<str>) -> Self {
+    /// A note on the whole of a file; what it is and where are put on one line.
+    pub fn new(kind: Kind, place: impl Into<String>, what: impl AsRef<str>) -> Self {
         let (place, what) = (plain(&place.into(), LONGEST), plain(what.as_ref(), LONGEST));
         Self { kind, place, what, anchor: Anchor::Workload }
     }

@@ -51,6 +51,10 @@ pub struct CapacityArgs {
     /// 'success>=99%']
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,
+    /// Daily users that the load of the workload file is of, so that the capacity is told in daily users too [default:
+    /// the file's daily_users, which `mine` writes]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    pub dau_now: Option<u64>,
     /// Maximum number of connections
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1000")]
     pub connections: u64,

@@ -10,7 +10,7 @@ mod runner;
 
 use std::path::{Path, PathBuf};
 
-use model::capacity::{CapacitySearch, SCHEMA, Settings};
+use model::capacity::{CapacitySearch, SCHEMA, Settings, UsersOfLoad};
 use model::units::{MILLISECOND, SECOND, exact_duration};
 use model::{Arrivals, Arriving, LevelKind, Nanos, Ruling, Run};
 use verdict::capacity::{Asked, Ending, words};
@@ -64,7 +64,8 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     settings.arriving = input.arriving();
     settings.arrivals = arrivals(&mut input, settings.kind, Arrivals::Poisson);
     let asked = asked(args, &input, &settings)?;
-    let record = empty(url, settings, asked.names());
+    let users = users_of_load(args, &input)?;
+    let record = CapacitySearch { users_of_load: users, ..empty(url, settings, asked.names()) };
     let runner = runner(input, args, settings, asked)?;
     let files = Files::new(&dir)?;
     consent::keep(&dir, runner.prepared.input.files(&args.load));
@@ -84,6 +85,22 @@ fn arrivals(input: &mut LoadInput, kind: LevelKind, default: Arrivals) -> Option
         *setting = Setting { value: default, origin: Origin::Default };
     }
     (kind == LevelKind::Rate).then_some(setting.value)
+}
+
+/// The users that the load is of: as the flag or the workload file says, and the rate that the file gives them.
+fn users_of_load(args: &CapacityArgs, input: &LoadInput) -> Result<Option<UsersOfLoad>, Failure> {
+    let Some(daily_users) = args.dau_now.or(input.daily_users()) else { return Ok(None) };
+    match input.rate_of_file().filter(|rate| *rate > 0.0) {
+        Some(scaled) if daily_users > 0 && !args.closed => {
+            let rate_per_s = scaled / args.load.scale.unwrap_or(1.0);
+            Ok(Some(UsersOfLoad { daily_users, rate_per_s }))
+        }
+        _ if args.dau_now.is_none() => Ok(None),
+        _ => usage(
+            "--dau-now needs a workload file whose requests have rates, as `plimsoll mine` writes it, and a \
+             number above 0; it does not go with --closed",
+        ),
+    }
 }
 
 /// What `--slo` says, or else the workload file.
@@ -168,6 +185,7 @@ fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySear
         command: secrets::command(),
         settings,
         objectives,
+        users_of_load: None,
         steps: Vec::new(),
         outcome: None,
         load_line: None,
@@ -193,6 +211,9 @@ fn carry_out(
     let throughput =
         record.load_line.as_ref().map(|line| runner.asked.throughput(line)).unwrap_or_default();
     let mut reading = words::read(&search, ending);
+    if let Some(users) = record.load_line.as_ref().and_then(words::daily_users) {
+        reading.outcome += &format!(". It {users}");
+    }
     if let Some(line) = &record.load_line
         && let Some(short) = words::throughput(&throughput, line)
     {

@@ -28,6 +28,7 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("calibration", schemars::schema_for!(model::Calibration)),
         ("audit", schemars::schema_for!(report::audit::Document<'static>)),
         ("compare", schemars::schema_for!(compare::files::Document<'static>)),
+        ("mine", schemars::schema_for!(model::Mined)),
         ("workload", schemars::schema_for!(model::Workload)),
     ] {
         let path = dir.join(format!("schema/plimsoll.{name}-1.json"));

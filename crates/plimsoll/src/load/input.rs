@@ -248,6 +248,18 @@ impl LoadInput {
         files
     }
 
+    /// The arrivals per second that a workload file asks for.
+    pub fn rate_of_file(&self) -> Option<f64> {
+        let (_, ready) = self.workload()?;
+        ready.compiled.load().rate.map(|rate| rate.0)
+    }
+
+    /// The daily users that a workload file says its load is of.
+    pub fn daily_users(&self) -> Option<u64> {
+        let (file, _) = self.workload()?;
+        file.workload().daily_users.map(|users| users.0)
+    }
+
     /// What a rate of this load counts.
     pub fn arriving(&self) -> Arriving {
         match &self.requests {

@@ -1,7 +1,7 @@
 //! Charts: typed figures in, SVG text or PNG bytes out, and the same figures as a table.
 //!
-//! Owns how results look: eight kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
-//! [`Timeline`], [`Heat`], [`Spectrum`], [`Search`]), each a plain struct of numbers with a `chart()` method,
+//! Owns how results look: nine kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
+//! [`Timeline`], [`Heat`], [`Spectrum`], [`Search`], [`Demand`]), each a plain struct of numbers with a `chart()` method,
 //! their axes, colours, words and layout. Does not own what the numbers mean: best levels, validity
 //! and dips are judged elsewhere and handed in. The SVG goes into the HTML report
 //! ([`Theme::Inline`]) or a file ([`Theme::Standalone`]); a picture ([`Chart::to_png`]) goes beside
@@ -36,6 +36,7 @@
 mod axis;
 mod clock;
 mod curve;
+mod demand;
 mod diff;
 mod draw;
 mod effects;
@@ -63,6 +64,7 @@ mod text;
 mod timeline;
 
 pub use curve::{Curve, LevelMark, Overlay};
+pub use demand::{Demand, by_hour};
 pub use diff::Diff;
 pub use effects::{EffectRow, Effects};
 pub use fallback::OtherFont;

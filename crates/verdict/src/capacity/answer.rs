@@ -2,7 +2,9 @@
 //! is written of it.
 
 use model::capacity::{CapacitySearch, Outcome, Purpose};
-use model::loadline::{EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt};
+use model::loadline::{
+    DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt,
+};
 use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
 
 use super::{Asked, Fed, Search, reverse, step};
@@ -133,6 +135,11 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
         rate_per_s,
         rate_low_per_s,
         rate_high_per_s,
+        daily_users: search.users_of_load.map(|base| DailyUsers {
+            users: base.at(rate_per_s),
+            low: base.at(rate_low_per_s),
+            high: rate_high_per_s.map(|high| base.at(high)),
+        }),
         at_least: answer.at_least(),
         confirmed_for_ns: answer.confirmed_for_ns,
         concurrency: match search.settings.kind {

@@ -171,6 +171,31 @@ pub fn throughput(rulings: &[(String, Ruling)], line: &LoadLine) -> Option<Strin
     (!sentences.is_empty()).then(|| sentences.join(". "))
 }
 
+/// `holds 412,000 daily users (395,000 to 430,000)`, where the users of the load are known.
+pub fn daily_users(line: &LoadLine) -> Option<String> {
+    let users = line.daily_users?;
+    let least = if line.at_least { "at least " } else { "" };
+    let to = users.high.map_or_else(String::new, |high| {
+        format!(" ({} to {})", thousands(users.low), thousands(high))
+    });
+    Some(format!("holds {least}{} daily users{to}", thousands(users.users)))
+}
+
+/// A number of users with the digits that a measurement gives it, three, grouped.
+fn thousands(users: u64) -> String {
+    let unit = 10_u64.pow(users.max(1).ilog10().saturating_sub(2));
+    let rounded = (users + unit / 2) / unit * unit;
+    let digits = rounded.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Why the capacity is not more: the limiting objective on either side, and how the search knows no
 /// more than it does.
 pub fn why_not_more(search: &Search, answer: &Answer) -> String {

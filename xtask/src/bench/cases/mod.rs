@@ -4,6 +4,7 @@
 
 pub mod closed;
 pub mod instructions;
+pub mod mine;
 pub mod open;
 pub mod scale;
 pub mod sizes;

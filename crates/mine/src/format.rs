@@ -1,0 +1,248 @@
+//! Forms of access logs, and which of them a log has.
+//!
+//! Owns the built-in formats and their detection. Reading a line is in the modules below: `pattern` (text between
+//! literals, as nginx and Apache describe it), `columns` (W3C and CloudFront, which name their columns), `json`.
+
+mod columns;
+mod json;
+mod nginx_conf;
+mod pattern;
+
+use columns::Columns;
+use json::Members;
+use pattern::Pattern;
+
+use crate::hit::{Bad, Hit};
+use crate::lines;
+
+/// How the lines of a log are read.
+#[derive(Debug, Clone)]
+pub struct Format {
+    name: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Pattern(Pattern),
+    Columns(Columns),
+    Json(Members),
+}
+
+/// Reads lines of one format.
+#[derive(Debug)]
+pub struct Reader {
+    kind: ReaderKind,
+}
+
+#[derive(Debug)]
+enum ReaderKind {
+    Pattern(pattern::Reader),
+    Columns(columns::Reader),
+    Json(Box<json::Reader>),
+}
+
+/// Formats known by name: the name, and the pattern in nginx's variables.
+const PATTERNS: [(&str, &str); 7] = [
+    (
+        "combined with the time taken",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\" $request_time",
+    ),
+    (
+        "combined",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\"",
+    ),
+    (
+        "combined with virtual host",
+        "$host $remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\"",
+    ),
+    ("common", "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent"),
+    (
+        "common with virtual host",
+        "$host $remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent",
+    ),
+    (
+        "ALB",
+        "$type $time_iso8601 $elb $remote_addr $target $taken_part $taken_part $taken_part \
+         $status $target_status $received $bytes_sent \"$request\" \"$http_user_agent\" $rest",
+    ),
+    (
+        "ELB",
+        "$time_iso8601 $elb $remote_addr $target $taken_part $taken_part $taken_part $status \
+         $target_status $received $bytes_sent \"$request\" \"$http_user_agent\" $rest",
+    ),
+];
+
+/// Lines that are looked at to find the format.
+const LOOKED_AT: usize = 300;
+
+/// The least share of lines that a format must read.
+const LEAST_READ: f64 = 0.5;
+
+impl Format {
+    /// The format of a `log_format` string of nginx, or of a `LogFormat` string of Apache.
+    ///
+    /// # Errors
+    /// What is missing in it, in words.
+    pub fn from_pattern(pattern: &str) -> Result<Self, String> {
+        let name = "the format given".to_owned();
+        Pattern::compile(pattern).map(|pattern| Self { name, kind: Kind::Pattern(pattern) })
+    }
+
+    /// The formats that an nginx configuration describes.
+    ///
+    /// # Errors
+    /// When it describes none that can be read.
+    pub fn from_nginx_conf(text: &str) -> Result<Vec<Self>, String> {
+        let mut formats = Vec::new();
+        let mut why = None;
+        for (name, pattern) in nginx_conf::log_formats(text)? {
+            match Pattern::compile(&pattern) {
+                Ok(pattern) => formats.push(Self {
+                    name: format!("log_format {name}"),
+                    kind: Kind::Pattern(pattern),
+                }),
+                Err(error) => why = Some(format!("log_format {name}: {error}")),
+            }
+        }
+        match (formats.is_empty(), why) {
+            (false, _) => Ok(formats),
+            (true, Some(why)) => Err(why),
+            (true, None) => Err("contains no log_format directive".to_owned()),
+        }
+    }
+
+    /// JSON lines whose members are named: `at=ts`, `path=request.uri`. Members that are not named are looked for
+    /// under the names that servers use.
+    ///
+    /// # Errors
+    /// When a role is unknown, with the known ones.
+    pub fn json(members: &[String]) -> Result<Self, String> {
+        let members = Members::named(members)?;
+        Ok(Self { name: "JSON lines".to_owned(), kind: Kind::Json(members) })
+    }
+
+    /// The format of this name: `combined`, `common`, `vhost`, `alb`, `elb`, `w3c`, `cloudfront`, `json`.
+    pub fn named(name: &str) -> Option<Self> {
+        let at = match name.to_ascii_lowercase().as_str() {
+            "combined" => 1,
+            "vhost" | "vcombined" | "combined-vhost" => 2,
+            "common" | "clf" => 3,
+            "vcommon" | "common-vhost" => 4,
+            "alb" => 5,
+            "elb" => 6,
+            "w3c" | "iis" | "cloudfront" => return Some(Self::columns()),
+            "json" | "caddy" | "traefik" => return Self::json(&[]).ok(),
+            _ => return None,
+        };
+        Self::built_in(at)
+    }
+
+    /// What it is called, in words.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Something that reads its lines.
+    pub fn reader(&self) -> Reader {
+        let kind = match &self.kind {
+            Kind::Pattern(pattern) => ReaderKind::Pattern(pattern::Reader::new(pattern.clone())),
+            Kind::Columns(columns) => ReaderKind::Columns(columns::Reader::new(columns.clone())),
+            Kind::Json(members) => ReaderKind::Json(Box::new(json::Reader::new(members.clone()))),
+        };
+        Reader { kind }
+    }
+
+    /// The format of a log that begins so.
+    ///
+    /// # Errors
+    /// What the log begins with, in words, when no known format reads at least half of its first lines.
+    pub fn detect(start: &[u8]) -> Result<Self, String> {
+        let mut candidates: Vec<Self> = (0..PATTERNS.len()).filter_map(Self::built_in).collect();
+        candidates.push(Self::columns());
+        candidates.extend(Self::json(&[]));
+        Self::best(&candidates, start)
+    }
+
+    /// That of the candidates which reads the most of the first lines; the first of equal ones.
+    ///
+    /// # Errors
+    /// As for [`Format::detect`].
+    pub fn best(candidates: &[Self], start: &[u8]) -> Result<Self, String> {
+        let mut best: Option<(usize, &Self)> = None;
+        let mut seen = 0;
+        for format in candidates {
+            let (read, lines) = format.trial(start);
+            seen = lines;
+            if read > best.map_or(0, |(most, _)| most) {
+                best = Some((read, format));
+            }
+        }
+        match best {
+            Some((read, format)) if read as f64 >= LEAST_READ * seen as f64 => Ok(format.clone()),
+            _ if seen == 0 => Err("is empty".to_owned()),
+            _ => Err(format!(
+                "has no known format; its first line is {}. Describe it with --log-format: \
+                 nginx's log_format string, a name ({NAMES}), or the nginx.conf that contains it",
+                model::quote::quote(&first_line(start))
+            )),
+        }
+    }
+
+    /// Lines that it reads, and lines that might be requests.
+    fn trial(&self, start: &[u8]) -> (usize, usize) {
+        let mut reader = self.reader();
+        let (mut read, mut seen) = (0, 0);
+        for line in lines::complete(start).take(LOOKED_AT) {
+            if line.trim_ascii().is_empty() || line.starts_with(b"#") {
+                let _ = reader.read(line);
+                continue;
+            }
+            seen += 1;
+            read += usize::from(matches!(reader.read(line), Ok(Some(_))));
+        }
+        (read, seen)
+    }
+
+    fn built_in(at: usize) -> Option<Self> {
+        let (name, pattern) = PATTERNS[at];
+        let pattern = Pattern::compile(pattern).ok()?;
+        Some(Self { name: name.to_owned(), kind: Kind::Pattern(pattern) })
+    }
+
+    fn columns() -> Self {
+        Self { name: "W3C".to_owned(), kind: Kind::Columns(Columns::default()) }
+    }
+}
+
+/// Names for `--log-format`.
+pub const NAMES: &str = "combined, common, vhost, alb, elb, w3c, cloudfront, json";
+
+fn first_line(start: &[u8]) -> String {
+    const SHOWN: usize = 100;
+    let line = lines::complete(start).find(|line| !line.trim_ascii().is_empty());
+    let line = String::from_utf8_lossy(line.unwrap_or_default());
+    line.chars().take(SHOWN).collect()
+}
+
+impl Reader {
+    /// Reads a line; nothing where it is empty or a comment.
+    ///
+    /// # Errors
+    /// Why the line is no request.
+    pub fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Option<Hit<'a>>, Bad> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match &mut self.kind {
+            _ if line.trim_ascii().is_empty() => Ok(None),
+            ReaderKind::Pattern(reader) => reader.read(line).map(Some),
+            ReaderKind::Columns(reader) => reader.read(line),
+            ReaderKind::Json(reader) => reader.read(line).map(Some),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+use super::*;
+
+/// Method, path, query, status, bytes, time taken.
+type Read = (String, String, String, u16, u64, Option<u64>);
+
+fn read(format: &Format, text: &str) -> Vec<Read> {
+    let mut reader = format.reader();
+    let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut hits = Vec::new();
+    for line in text.lines() {
+        if let Ok(Some(hit)) = reader.read(line.as_bytes()) {
+            assert_eq!(hit.at.seconds(), 971_211_336, "{line}");
+            let (method, path, query) = (words(hit.method), words(hit.path), words(hit.query));
+            hits.push((method, path, query, hit.status, hit.bytes, hit.took_ns));
+        }
+    }
+    hits
+}
+
+const COMBINED: &str = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a/b?c=d HTTP/1.0" 200 2326 "http://x/" "Mozilla/4.08 \"[en]\" (Win98)""#;
+
+#[test]
+fn formats_are_detected_and_read() {
+    let vhost = format!("example.org:443 {COMBINED}");
+    let timed = format!("{COMBINED} 0.012");
+    let common = &COMBINED[..COMBINED.find(" \"http://x").unwrap()];
+    let alb = r#"https 2000-10-10T20:55:36.186641Z app/my/50dc 192.168.131.39:2817 10.0.0.1:80 0.001 0.010 0.001 200 200 34 2326 "GET https://www.example.com:443/a/b?c=d HTTP/1.1" "curl/7.46.0" ECDHE TLSv1.2 arn "Root=1" "www" "arn" 0 2018 "forward" "-" "-" "x" "200" "-" "-""#;
+    let w3c = "#Version: 1.0\n#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status sc-bytes time-taken\n2000-10-10 20:55:36 1.2.3.4 GET /a/b c=d 200 2326 12";
+    let cloudfront = "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query time-taken\n2000-10-10\t20:55:36\tFRA\t2326\t1.2.3.4\tGET\th\t/a/b\t200\t-\tMozilla/5.0%20(X)\tc=d\t0.012";
+    let caddy = r#"{"level":"info","ts":971211336.5,"logger":"http.log.access","request":{"remote_ip":"1.2.3.4","proto":"HTTP/2.0","method":"GET","host":"h","uri":"/a/b?c=d","headers":{"User-Agent":["curl"]}},"duration":0.012,"size":2326,"status":200}"#;
+    let traefik = r#"{"ClientHost":"1.2.3.4","DownstreamContentSize":2326,"DownstreamStatus":200,"Duration":12000000,"RequestHost":"h","RequestMethod":"GET","RequestPath":"/a/b?c=d","StartUTC":"2000-10-10T20:55:36.1Z","time":"2001-01-01T00:00:00Z"}"#;
+    for (text, name, taken) in [
+        (COMBINED, "combined", None),
+        (vhost.as_str(), "combined with virtual host", None),
+        (timed.as_str(), "combined with the time taken", Some(12)),
+        (common, "common", None),
+        (alb, "ALB", Some(12)),
+        (w3c, "W3C", Some(12)),
+        (cloudfront, "W3C", Some(12)),
+        (caddy, "JSON lines", Some(12)),
+        (traefik, "JSON lines", Some(12)),
+    ] {
+        let format = Format::detect(text.as_bytes()).unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert_eq!(format.name(), name);
+        let taken = taken.map(|ms: u64| ms * 1_000_000);
+        let wanted = ("GET".into(), "/a/b".into(), "c=d".into(), 200, 2_326, taken);
+        assert_eq!(read(&format, text), [wanted], "{name}");
+    }
+}
+
+#[test]
+fn a_log_format_is_read_from_a_configuration() {
+    let conf = r#"
+        # log_format old '$remote_addr';
+        http {
+            log_format main '$remote_addr "$time_iso8601" $request_method '
+                            '"$request_uri" $status $body_bytes_sent rt=$request_time';
+            log_format json escape=json '{"t":"$time_iso8601","m":"$request_method","u":"$request_uri","s":$status,"b":$body_bytes_sent}';
+            access_log /var/log/nginx/access.log main;
+        }"#;
+    let formats = Format::from_nginx_conf(conf).unwrap();
+    let plain = r#"1.2.3.4 "2000-10-10T20:55:36+00:00" GET "/a/b?c=d" 200 2326 rt=0.012"#;
+    let json = r#"{"t":"2000-10-10T20:55:36+00:00","m":"GET","u":"/a/b?c=d","s":200,"b":2326}"#;
+    for (text, name, taken) in
+        [(plain, "log_format main", Some(12_000_000)), (json, "log_format json", None)]
+    {
+        let format = Format::best(&formats, text.as_bytes()).unwrap();
+        assert_eq!(format.name(), name);
+        let wanted = ("GET".into(), "/a/b".into(), "c=d".into(), 200, 2_326, taken);
+        assert_eq!(read(&format, text), [wanted]);
+    }
+    let apache = Format::from_pattern(r#"%h %l %u %t \"%r\" %>s %b %D"#).unwrap();
+    let line = r#"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /a/b?c=d HTTP/1.1" 200 2326 12000"#;
+    let wanted = ("GET".into(), "/a/b".into(), "c=d".into(), 200, 2_326, Some(12_000_000));
+    assert_eq!(read(&apache, line), [wanted]);
+    for (pattern, missing) in
+        [("$remote_addr", "time"), ("[$time_local] $status", "request"), ("$msec$request", "side")]
+    {
+        let why = Format::from_pattern(pattern).unwrap_err();
+        assert!(why.contains(missing), "{pattern}: {why}");
+    }
+}
+
+#[test]
+fn what_is_no_request_is_bad_and_nothing_panics() {
+    let format = Format::named("combined").unwrap();
+    let mut reader = format.reader();
+    for (line, bad) in [
+        ("junk", Bad::Form),
+        (r#"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "\x16\x03" 400 0 "-" "-""#, Bad::Request),
+        (r#"1.2.3.4 - - [yesterday] "GET / HTTP/1.1" 200 0 "-" "-""#, Bad::Time),
+        (r#"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" ok 0 "-" "-""#, Bad::Status),
+    ] {
+        assert_eq!(reader.read(line.as_bytes()), Err(bad), "{line}");
+    }
+    assert_eq!(reader.read(b"  "), Ok(None));
+    let why = Format::detect(b"what is this\nand this\n").unwrap_err();
+    assert!(why.contains("--log-format") && why.contains("what is this"), "{why}");
+}

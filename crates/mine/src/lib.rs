@@ -1,0 +1,42 @@
+//! Access logs to workloads: how a log's lines are read, which endpoints its paths belong to, when most requests
+//! came, who asked and how, and what that makes of a load for so many users.
+//!
+//! Pure: the caller opens files, decompresses them and hands over whole lines, twice. The first reading
+//! ([`Survey`]) finds the peak and the templates of paths, the second ([`Tally`]) counts what came of each and
+//! gathers the values of parameters. Parts of a log may be read by several threads and put together. [`outcome`]
+//! makes figures ([`model::Mined`]), a [`model::Workload`] and its pools of the two.
+//!
+//! Memory is bounded whatever the log holds; where a figure is an estimate because of that, it says so. Addresses
+//! are hashed as they are read, and no part of them leaves this crate.
+
+mod distinct;
+mod filter;
+mod format;
+mod hit;
+mod lines;
+mod outcome;
+mod pools;
+mod rows;
+mod scale;
+mod seconds;
+mod segment;
+mod survey;
+mod tally;
+mod template;
+mod time;
+mod trie;
+mod visits;
+mod words;
+
+pub use filter::Filter;
+pub use format::{Format, NAMES, Reader};
+pub use hit::{Bad, Hit};
+pub use outcome::{Outcome, Wanted, outcome};
+pub use scale::Scale;
+pub use survey::{Survey, Surveyed};
+pub use tally::Tally;
+pub use template::{Piece, Template, Templates};
+pub use time::Stamp;
+
+/// Bytes of a line that is read at most: 64 KiB. Servers refuse requests whose line alone is that long.
+pub const LONGEST_LINE: usize = 64 << 10;

@@ -1,0 +1,175 @@
+//! From the requests of a peak to those of a load, one step at a time, each with what it assumes.
+
+use model::mined::ArithmeticStep;
+use model::units::{Nanos, SECOND, show_duration};
+
+/// How much more load there is to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Scale {
+    /// Daily users today; those of the log's busiest day unless given.
+    pub users_now: Option<u64>,
+    /// Daily users wanted.
+    pub users_wanted: Option<u64>,
+    /// The factor itself, instead of the quotient of the two.
+    pub factor: Option<f64>,
+    /// The interval between two requests of one user of a closed loop.
+    pub pace_ns: Option<Nanos>,
+}
+
+/// The interval between requests of a user unless given, as the founding example has it: 5 users, 45 requests/s.
+const PACE: Nanos = 110_000_000;
+
+/// A computed load.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Scaled {
+    pub(crate) factor: f64,
+    /// The daily users that the load stands for.
+    pub(crate) users: Option<u64>,
+    pub(crate) pace_ns: Nanos,
+    pub(crate) steps: Vec<ArithmeticStep>,
+}
+
+/// What is known of the peak.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Observed {
+    pub(crate) requests: u64,
+    pub(crate) seconds: i64,
+    pub(crate) burst_factor: f64,
+    /// Users of the busiest day.
+    pub(crate) daily_users: u64,
+}
+
+impl Scale {
+    /// Computes the load.
+    ///
+    /// # Errors
+    /// In words, when a figure is out of range.
+    pub(crate) fn apply(&self, observed: &Observed) -> Result<Scaled, String> {
+        let mut scaled = Scaled { factor: 1.0, ..Scaled::default() };
+        let rate = observed.requests as f64 / observed.seconds.max(1) as f64;
+        let window = show_duration(observed.seconds.max(0) as u64 * SECOND);
+        scaled.note(
+            format!("requests of the API in the busiest {window}"),
+            observed.requests as f64,
+            "the log is complete; static files and bots are not counted",
+        );
+        scaled.note(
+            format!("requests/s: {} / {} s", observed.requests, observed.seconds),
+            rate,
+            format!(
+                "the mean of the window is the load; its busiest second had {:.1} times that",
+                observed.burst_factor
+            ),
+        );
+        self.factor(observed, &mut scaled)?;
+        let wanted = rate * scaled.factor;
+        if scaled.factor != 1.0 {
+            scaled.note(
+                format!("requests/s wanted: {} x {}", figure(rate), figure(scaled.factor)),
+                wanted,
+                "load grows as users do: each goes on asking as often, and at the same hours",
+            );
+        }
+        let pace = self.pace_ns.unwrap_or(PACE).max(1);
+        let users = (wanted * pace as f64 / SECOND as f64).ceil().max(1.0);
+        scaled.pace_ns = (users / wanted.max(f64::MIN_POSITIVE) * SECOND as f64).round() as Nanos;
+        scaled.note(
+            format!(
+                "concurrency: {} requests/s / {} per user and second",
+                figure(wanted),
+                figure(wanted / users)
+            ),
+            users,
+            format!(
+                "each user of a closed loop sends a request every {}, and the server answers in less",
+                show_duration(scaled.pace_ns)
+            ),
+        );
+        Ok(scaled)
+    }
+
+    fn factor(&self, observed: &Observed, scaled: &mut Scaled) -> Result<(), String> {
+        let now = self.users_now.unwrap_or(observed.daily_users);
+        if self.users_now == Some(0) || self.users_wanted == Some(0) {
+            return Err("the number of daily users must be above 0".to_owned());
+        }
+        let known = self.users_now.is_some();
+        let whose = || match known {
+            true => "as given",
+            false => "the users of the log's busiest day, by address and user agent",
+        };
+        if let Some(wanted) = self.users_wanted {
+            if now == 0 {
+                return Err("the log names no users: give today's number with --dau-now".to_owned());
+            }
+            scaled.note("daily users now".to_owned(), now as f64, whose());
+            scaled.note("daily users wanted".to_owned(), wanted as f64, "as given");
+            scaled.factor = wanted as f64 / now as f64;
+            let step = format!("factor: {wanted} / {now}");
+            let linear = "the share of users that are there in the busiest hour stays the same";
+            scaled.note(step, scaled.factor, linear);
+            scaled.users = Some(wanted);
+        } else if known {
+            scaled.note("daily users now".to_owned(), now as f64, whose());
+            scaled.users = Some(now);
+        }
+        if let Some(factor) = self.factor {
+            if !(factor.is_finite() && factor > 0.0) {
+                return Err("the factor must be above 0".to_owned());
+            }
+            scaled.note("factor used".to_owned(), factor, "as given, instead of the quotient");
+            scaled.factor = factor;
+            scaled.users = scaled.users.or(known.then_some(now));
+        }
+        Ok(())
+    }
+}
+
+impl Scaled {
+    fn note(&mut self, step: String, value: f64, assumption: impl Into<String>) {
+        self.steps.push(ArithmeticStep { step, value, assumption: assumption.into() });
+    }
+}
+
+/// A figure with as many digits as say something.
+pub(crate) fn figure(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 1_000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 4,
+    };
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_founding_example_comes_out() {
+        // 2.4 requests/s in the peak of 16,000 users become 45 requests/s of 300,000.
+        let observed =
+            Observed { requests: 8_640, seconds: 3_600, burst_factor: 2.0, daily_users: 900 };
+        let scale =
+            Scale { users_now: Some(16_000), users_wanted: Some(300_000), ..Scale::default() };
+        let scaled = scale.apply(&observed).unwrap();
+        assert_eq!((scaled.factor, scaled.users), (18.75, Some(300_000)));
+        let last = scaled.steps.last().unwrap();
+        assert_eq!((last.value, scaled.pace_ns), (5.0, 111_111_111));
+        let rounded = Scale { factor: Some(20.0), ..scale }.apply(&observed).unwrap();
+        assert_eq!((rounded.factor, rounded.users), (20.0, Some(300_000)));
+        let of_log = Scale { users_wanted: Some(9_000), ..Scale::default() };
+        assert_eq!(of_log.apply(&observed).unwrap().factor, 10.0);
+        for scale in [
+            Scale { users_now: Some(0), ..Scale::default() },
+            Scale { factor: Some(f64::NAN), ..Scale::default() },
+        ] {
+            assert!(scale.apply(&observed).is_err());
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Requests of every second of a log, and the busiest window of them.
+
+use std::collections::BTreeMap;
+
+use crate::time::Stamp;
+
+const HOUR: i64 = 3_600;
+/// Hours that are counted by the second: two years.
+const MOST_HOURS: usize = 2 * 366 * 24;
+
+/// Requests by the second they were logged in. Lines may come in any order.
+#[derive(Debug, Default)]
+pub(crate) struct Seconds {
+    hours: BTreeMap<i64, Hour>,
+    /// The hour of the last request, taken out of the map.
+    open: Option<(i64, Hour)>,
+    /// Requests beyond [`MOST_HOURS`].
+    beyond: u64,
+}
+
+#[derive(Debug)]
+struct Hour {
+    counts: Box<[u32]>,
+    /// The zone that the log had in it.
+    offset_s: i32,
+}
+
+/// The busiest window.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Busiest {
+    /// Seconds since the epoch.
+    pub(crate) from: i64,
+    /// The first second behind it.
+    pub(crate) to: i64,
+    pub(crate) requests: u64,
+    /// Requests of its busiest second.
+    pub(crate) most_in_a_second: u32,
+    /// The log's zone in it.
+    pub(crate) offset_s: i32,
+}
+
+impl Seconds {
+    pub(crate) fn add(&mut self, at: Stamp) {
+        let second = at.seconds();
+        let hour = second.div_euclid(HOUR);
+        if self.open.as_ref().is_none_or(|(open, _)| *open != hour) {
+            self.close();
+            let known = self.hours.remove(&hour);
+            if known.is_none() && self.hours.len() >= MOST_HOURS {
+                self.beyond += 1;
+                return;
+            }
+            let new = || Hour { counts: vec![0; HOUR as usize].into(), offset_s: at.offset_s };
+            self.open = Some((hour, known.unwrap_or_else(new)));
+        }
+        if let Some((_, open)) = &mut self.open {
+            let count = &mut open.counts[second.rem_euclid(HOUR) as usize];
+            *count = count.saturating_add(1);
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some((hour, counts)) = self.open.take() {
+            self.hours.insert(hour, counts);
+        }
+    }
+
+    pub(crate) fn absorb(&mut self, mut other: Self) {
+        self.close();
+        other.close();
+        self.beyond += other.beyond;
+        for (at, hour) in other.hours {
+            let full = self.hours.len() >= MOST_HOURS;
+            match self.hours.get_mut(&at) {
+                Some(own) => {
+                    for (own, count) in own.counts.iter_mut().zip(&hour.counts) {
+                        *own = own.saturating_add(*count);
+                    }
+                }
+                None if full => {
+                    self.beyond += hour.counts.iter().copied().map(u64::from).sum::<u64>()
+                }
+                None => drop(self.hours.insert(at, hour)),
+            }
+        }
+    }
+
+    /// Requests that could not be counted by the second.
+    pub(crate) fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
+    /// Seconds with requests in them, in order, with the zone.
+    fn each(&self) -> impl Iterator<Item = (i64, u32, i32)> {
+        self.hours.iter().flat_map(|(hour, counts)| {
+            let numbered = counts.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            numbered.map(move |(at, count)| (hour * HOUR + at as i64, *count, counts.offset_s))
+        })
+    }
+
+    /// The window of this many seconds with the most requests; the first of equal ones. A log that is shorter is one
+    /// window.
+    pub(crate) fn busiest(&mut self, window_s: i64) -> Option<Busiest> {
+        self.close();
+        let all: Vec<(i64, u32, i32)> = self.each().collect();
+        let (first, last) = (all.first()?.0, all.last()?.0);
+        let window_s = window_s.clamp(1, last - first + 1);
+        let (mut end, mut sum) = (0, 0);
+        let mut best = Busiest::default();
+        for (begin, &(from, count, offset_s)) in all.iter().enumerate() {
+            while end < all.len() && all[end].0 < from + window_s {
+                sum += u64::from(all[end].1);
+                end += 1;
+            }
+            if sum > best.requests {
+                let most = all[begin..end].iter().map(|second| second.1).max().unwrap_or(0);
+                best = Busiest {
+                    from,
+                    to: from + window_s,
+                    requests: sum,
+                    most_in_a_second: most,
+                    offset_s,
+                };
+            }
+            sum -= u64::from(count);
+        }
+        // The window begins where the log does at the earliest, and ends with it at the latest.
+        let late = (best.to - (last + 1)).max(0).min(best.from - first);
+        (best.from, best.to) = (best.from - late, best.to - late);
+        Some(best)
+    }
+
+    /// Requests of equal parts of the whole log, at most `most` of them: the beginning of each and its length in
+    /// seconds.
+    pub(crate) fn curve(&mut self, most: usize) -> (i64, Vec<(i64, u64)>) {
+        const STEPS: [i64; 12] =
+            [1, 10, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400, 7 * 86_400];
+        self.close();
+        let (Some(first), Some(last)) = (self.each().next(), self.each().last()) else {
+            return (1, Vec::new());
+        };
+        let span = last.0 - first.0 + 1;
+        let step = STEPS.into_iter().find(|step| span / step < most as i64).unwrap_or(span);
+        // Parts begin at whole hours and days of the log's zone.
+        let zone = i64::from(first.2);
+        let part = |second: i64| (second + zone).div_euclid(step) * step - zone;
+        let mut points: Vec<(i64, u64)> = Vec::new();
+        for (second, count, _) in self.each() {
+            let at = part(second);
+            while points.last().is_some_and(|(last, _)| *last < at - step) {
+                let next = points.last().map_or(at, |(last, _)| last + step);
+                points.push((next, 0));
+            }
+            match points.last_mut() {
+                Some((last, sum)) if *last == at => *sum += u64::from(count),
+                _ => points.push((at, count.into())),
+            }
+        }
+        (step, points)
+    }
+
+    /// Requests by the hour of the day, in the log's zone.
+    pub(crate) fn by_hour_of_day(&mut self) -> [u64; 24] {
+        self.close();
+        let mut hours = [0; 24];
+        for (second, count, offset_s) in self.each() {
+            let hour = (second + i64::from(offset_s)).rem_euclid(86_400) / HOUR;
+            hours[hour as usize] += u64::from(count);
+        }
+        hours
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::SECOND;
+    use proptest::prelude::*;
+
+    fn seconds(of: &[i64]) -> Seconds {
+        let mut seconds = Seconds::default();
+        for at in of {
+            seconds.add(Stamp { ns: at * SECOND, offset_s: 3_600 });
+        }
+        seconds
+    }
+
+    proptest! {
+        #[test]
+        fn the_busiest_window_is_the_busiest_of_all(
+            mut at in prop::collection::vec(0_i64..20_000, 1..300),
+            window in 1_i64..9_000,
+            cut in 0_usize..300,
+        ) {
+            let half = cut.min(at.len());
+            let mut found = seconds(&at[..half]);
+            found.absorb(seconds(&at[half..]));
+            let found = found.busiest(window).unwrap();
+            at.sort_unstable();
+            let inside = |from: i64, to: i64| at.iter().filter(|s| (from..to).contains(*s)).count();
+            let most = at.iter().map(|from| inside(*from, from + window)).max().unwrap();
+            prop_assert_eq!(found.requests, most as u64);
+            prop_assert_eq!(inside(found.from, found.to), most);
+        }
+    }
+
+    #[test]
+    fn a_curve_holds_every_request() {
+        let at: Vec<i64> = (0..5_000).map(|n| n * 77).collect();
+        let (step, points) = seconds(&at).curve(400);
+        assert_eq!(points.iter().map(|(_, count)| count).sum::<u64>(), 5_000);
+        assert!(points.windows(2).all(|pair| pair[1].0 - pair[0].0 == step), "{step}");
+        assert_eq!(seconds(&at).by_hour_of_day().iter().sum::<u64>(), 5_000);
+    }
+}

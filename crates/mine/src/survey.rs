@@ -1,0 +1,177 @@
+//! The first reading of a log: how many lines it has and how good they are, when most requests came, and which
+//! templates their paths follow.
+
+use crate::filter::{Filter, Kind, Sorter};
+use crate::format::Reader;
+use crate::hit::Bad;
+use crate::seconds::{Busiest, Seconds};
+use crate::template::Templates;
+use crate::time::{SECOND, Stamp};
+use crate::trie::{Trie, marks};
+use crate::{LONGEST_LINE, lines};
+
+/// Points of the curve over the whole log at most.
+const MOST_POINTS: usize = 400;
+
+/// Bytes of a bad line that are kept.
+const SAMPLE: usize = 200;
+
+/// A log in its first reading. Parts of a log may be read by several, in any order, and put together.
+#[derive(Debug)]
+pub struct Survey {
+    sorter: Sorter,
+    lines: u64,
+    bad: [(u64, Option<Vec<u8>>); Bad::ALL.len()],
+    first: Option<Stamp>,
+    last: Option<Stamp>,
+    requests: u64,
+    counted: u64,
+    seconds: Seconds,
+    trie: Trie,
+}
+
+/// What the first reading found.
+#[derive(Debug)]
+pub struct Surveyed {
+    pub(crate) lines: u64,
+    pub(crate) bad: Vec<(Bad, u64, Vec<u8>)>,
+    pub(crate) first: Stamp,
+    pub(crate) last: Stamp,
+    pub(crate) seconds: Seconds,
+    /// Length of a part and the parts, as [`Seconds::curve`] gives them.
+    pub(crate) curve: (i64, Vec<(i64, u64)>),
+    pub(crate) by_hour: [u64; 24],
+    pub(crate) peak: Busiest,
+    pub(crate) templates: Templates,
+}
+
+impl Survey {
+    /// Nothing read yet.
+    pub fn new(filter: &Filter) -> Self {
+        Self {
+            sorter: Sorter::new(filter),
+            lines: 0,
+            bad: Default::default(),
+            first: None,
+            last: None,
+            requests: 0,
+            counted: 0,
+            seconds: Seconds::default(),
+            trie: Trie::default(),
+        }
+    }
+
+    /// Reads whole lines.
+    pub fn read(&mut self, text: &[u8], reader: &mut Reader) {
+        for line in lines::each(text) {
+            self.line(line, reader);
+        }
+    }
+
+    /// Counts a line that was too long to be kept.
+    pub fn too_long(&mut self, start: &[u8]) {
+        self.lines += 1;
+        self.note(Bad::TooLong, start);
+    }
+
+    fn line(&mut self, line: &[u8], reader: &mut Reader) {
+        if line.len() > LONGEST_LINE {
+            return self.too_long(line);
+        }
+        let hit = match reader.read(line) {
+            Ok(Some(hit)) => hit,
+            Ok(None) => return,
+            Err(bad) => {
+                self.lines += 1;
+                return self.note(bad, line);
+            }
+        };
+        self.lines += 1;
+        self.requests += 1;
+        let at = hit.at;
+        if self.first.is_none_or(|first| at.ns < first.ns) {
+            self.first = Some(at);
+        }
+        if self.last.is_none_or(|last| at.ns > last.ns) {
+            self.last = Some(at);
+        }
+        if self.sorter.kind(&hit) == Kind::Counted {
+            self.counted += 1;
+            self.seconds.add(at);
+            self.trie.add(hit.path, marks(hit.method, hit.query));
+        }
+    }
+
+    fn note(&mut self, bad: Bad, line: &[u8]) {
+        let (count, sample) = &mut self.bad[bad.index()];
+        *count += 1;
+        sample.get_or_insert_with(|| line[..line.len().min(SAMPLE)].to_vec());
+    }
+
+    /// Adds what another part of the log held.
+    pub fn absorb(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.requests += other.requests;
+        self.counted += other.counted;
+        for ((count, sample), (more, other)) in self.bad.iter_mut().zip(other.bad) {
+            *count += more;
+            *sample = sample.take().or(other);
+        }
+        self.first = self.first.into_iter().chain(other.first).min_by_key(|stamp| stamp.ns);
+        self.last = self.last.into_iter().chain(other.last).max_by_key(|stamp| stamp.ns);
+        self.seconds.absorb(other.seconds);
+        self.trie.absorb(&other.trie);
+    }
+
+    /// Lines so far, and bad ones among them.
+    pub fn lines(&self) -> (u64, u64) {
+        (self.lines, self.bad.iter().map(|(count, _)| count).sum())
+    }
+
+    /// The bad lines: what is wrong, how many, and the beginning of one of them.
+    pub fn bad(&self) -> impl Iterator<Item = (Bad, u64, &[u8])> {
+        let kinds = Bad::ALL.into_iter().zip(&self.bad).filter(|(_, (count, _))| *count > 0);
+        kinds.map(|(bad, (count, sample))| (bad, *count, sample.as_deref().unwrap_or_default()))
+    }
+
+    /// What was found; `window_s` is the length of the peak that is looked for.
+    ///
+    /// # Errors
+    /// In words, when there is no request to learn from.
+    pub fn finish(mut self, window_s: i64) -> Result<Surveyed, String> {
+        let bad = self.bad().map(|(bad, count, sample)| (bad, count, sample.to_vec())).collect();
+        let (Some(first), Some(last)) = (self.first, self.last) else {
+            return Err("holds no request that can be read".to_owned());
+        };
+        let Some(peak) = self.seconds.busiest(window_s) else {
+            return Err(format!(
+                "holds {} requests and none of an API: all are of static files and bots, or left out \
+                 by --include and --exclude (--with-static and --with-bots keep them)",
+                self.requests
+            ));
+        };
+        Ok(Surveyed {
+            lines: self.lines,
+            bad,
+            first,
+            last,
+            curve: self.seconds.curve(MOST_POINTS),
+            by_hour: self.seconds.by_hour_of_day(),
+            seconds: self.seconds,
+            peak,
+            templates: self.trie.templates(),
+        })
+    }
+}
+
+impl Surveyed {
+    /// Beginning and end of the peak, in nanoseconds since the epoch.
+    pub(crate) fn peak_ns(&self) -> (i64, i64) {
+        (self.peak.from * SECOND, self.peak.to * SECOND)
+    }
+
+    /// The templates found.
+    pub fn templates(&self) -> &Templates {
+        &self.templates
+    }
+}

@@ -1,0 +1,412 @@
+//! The second reading of a log: what came of every template, with the values of its parameters, and who asked.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::FixedState;
+use model::Latencies;
+use model::histogram::SparseLatencies;
+use model::secret::is_secret_name;
+
+use crate::distinct::Distinct;
+use crate::filter::{Filter, Kind, Sorter};
+use crate::format::Reader;
+use crate::hit::Hit;
+use crate::rows::Rows;
+use crate::survey::Surveyed;
+use crate::time::{DAY, Stamp};
+use crate::trie::hash;
+use crate::visits::Visits;
+use crate::{LONGEST_LINE, lines};
+
+/// Parts of a row are separated by this: it cannot be in a path or a query.
+pub(crate) const SEPARATOR: u8 = 0x1f;
+/// Stands in a row for a credential.
+pub(crate) const SECRET: &[u8] = &[0x1e];
+
+/// Endpoints that are told apart; the requests of others are counted together.
+const MOST_ENDPOINTS: usize = 2_000;
+/// Sets of query names of an endpoint.
+const MOST_VARIANTS: usize = 12;
+/// Names in a query that are looked at.
+const MOST_NAMES: usize = 24;
+/// Bytes of all rows of values.
+const MOST_ROW_BYTES: usize = 40 << 20;
+/// Lines between two looks at that.
+const LOOK_EVERY: u64 = 1 << 16;
+/// Days whose users are counted.
+const MOST_DAYS: usize = 800;
+/// Arrivals of the peak that are kept.
+const MOST_ARRIVALS: usize = 5_000_000;
+/// Latencies that are put together at a time.
+const LATENCIES: usize = 512;
+
+/// An endpoint in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Endpoint {
+    pub(crate) template: usize,
+    pub(crate) method: String,
+    pub(crate) count: u64,
+    pub(crate) peak: u64,
+    pub(crate) bytes: u64,
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) took: SparseLatencies,
+    waiting: Vec<u64>,
+    pub(crate) variants: Vec<Variant>,
+    /// Requests with names in their queries that are beyond the bound.
+    pub(crate) rare: Variant,
+}
+
+/// Requests of an endpoint with the same names in their queries.
+#[derive(Debug, Default)]
+pub(crate) struct Variant {
+    /// The names, sorted, each as often as it comes; with whether its values are credentials.
+    pub(crate) names: Vec<(Vec<u8>, bool)>,
+    pub(crate) count: u64,
+    pub(crate) peak: u64,
+    /// Values of the path's parameters and of the query's, joined.
+    pub(crate) rows: Rows,
+}
+
+/// A log in its second reading.
+#[derive(Debug)]
+pub struct Tally<'s> {
+    surveyed: &'s Surveyed,
+    sorter: Sorter,
+    keep_secrets: Vec<String>,
+    lines: u64,
+    pub(crate) requests: u64,
+    pub(crate) bytes: u64,
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) bots: u64,
+    pub(crate) static_files: u64,
+    pub(crate) left_out: u64,
+    pub(crate) counted: u64,
+    pub(crate) reads: u64,
+    pub(crate) users: Distinct,
+    days: BTreeMap<i64, Distinct>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    places: HashMap<(usize, u64), usize, FixedState>,
+    /// Requests of endpoints beyond the bound, in the peak too.
+    pub(crate) others: (u64, u64),
+    pub(crate) visits: Visits,
+    pub(crate) paths: Rows,
+    /// Arrivals of the peak, if they are wanted, in nanoseconds.
+    pub(crate) arrivals: Option<Vec<i64>>,
+    ruler: Latencies,
+    row: Vec<u8>,
+}
+
+impl<'s> Tally<'s> {
+    /// Nothing read yet. `keep_secrets` names parameters whose values are kept whatever they look like; `trace` says
+    /// whether arrivals are kept.
+    pub fn new(
+        surveyed: &'s Surveyed,
+        filter: &Filter,
+        keep_secrets: &[String],
+        trace: bool,
+    ) -> Self {
+        Self {
+            surveyed,
+            sorter: Sorter::new(filter),
+            keep_secrets: keep_secrets.to_vec(),
+            lines: 0,
+            requests: 0,
+            bytes: 0,
+            statuses: BTreeMap::new(),
+            bots: 0,
+            static_files: 0,
+            left_out: 0,
+            counted: 0,
+            reads: 0,
+            users: Distinct::default(),
+            days: BTreeMap::new(),
+            endpoints: Vec::new(),
+            places: HashMap::default(),
+            others: (0, 0),
+            visits: Visits::default(),
+            paths: Rows::default(),
+            arrivals: trace.then(Vec::new),
+            ruler: Latencies::new(),
+            row: Vec::new(),
+        }
+    }
+
+    /// Reads whole lines; `order` is the place of the first in the log, for requests of one instant.
+    pub fn read(&mut self, text: &[u8], order: u64, reader: &mut Reader) {
+        for (at, line) in lines::each(text).enumerate() {
+            if line.len() <= LONGEST_LINE
+                && let Ok(Some(hit)) = reader.read(line)
+            {
+                self.add(&hit, order + at as u64);
+            }
+        }
+    }
+
+    fn add(&mut self, hit: &Hit, order: u64) {
+        self.lines += 1;
+        if self.lines.is_multiple_of(LOOK_EVERY) {
+            self.make_room();
+        }
+        self.requests += 1;
+        self.bytes += hit.bytes;
+        *self.statuses.entry(hit.status).or_insert(0) += 1;
+        self.count_path(hit);
+        match self.sorter.kind(hit) {
+            Kind::Bot => self.bots += 1,
+            Kind::StaticFile => self.static_files += 1,
+            Kind::LeftOut => self.left_out += 1,
+            Kind::Counted => self.count(hit, order),
+        }
+    }
+
+    fn count_path(&mut self, hit: &Hit) {
+        self.row.clear();
+        self.row.extend_from_slice(hit.method);
+        self.row.push(b' ');
+        self.row.extend_from_slice(hit.path);
+        self.paths.add(&self.row);
+    }
+
+    fn count(&mut self, hit: &Hit, order: u64) {
+        self.counted += 1;
+        self.reads += u64::from(matches!(hit.method, b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE"));
+        let user = user(hit);
+        self.users.add(user);
+        self.count_day(hit.at, user);
+        let (from, to) = self.surveyed.peak_ns();
+        let in_peak = (from..to).contains(&hit.at.ns);
+        if in_peak
+            && let Some(arrivals) = &mut self.arrivals
+            && arrivals.len() < MOST_ARRIVALS
+        {
+            arrivals.push(hit.at.ns);
+        }
+        let mut values = Vec::new();
+        let found = self.surveyed.templates.find(hit.path, &mut values);
+        let Some(at) = found.and_then(|template| self.place(template, hit.method)) else {
+            self.others.0 += 1;
+            self.others.1 += u64::from(in_peak);
+            return;
+        };
+        self.visits.add(user, hit.at.ns, order, at as u32);
+        self.count_endpoint(at, hit, &values, in_peak);
+    }
+
+    fn count_day(&mut self, at: Stamp, user: u64) {
+        let day = (at.seconds() + i64::from(at.offset_s)).div_euclid(DAY);
+        if self.days.len() < MOST_DAYS || self.days.contains_key(&day) {
+            self.days.entry(day).or_default().add(user);
+        }
+    }
+
+    /// The place of an endpoint, made if there is room.
+    fn place(&mut self, template: usize, method: &[u8]) -> Option<usize> {
+        let key = (template, hash(method));
+        if let Some(at) = self.places.get(&key) {
+            return Some(*at);
+        }
+        if self.endpoints.len() >= MOST_ENDPOINTS {
+            return None;
+        }
+        let method = String::from_utf8_lossy(method).into_owned();
+        self.endpoints.push(Endpoint { template, method, ..Endpoint::default() });
+        self.places.insert(key, self.endpoints.len() - 1);
+        Some(self.endpoints.len() - 1)
+    }
+
+    fn count_endpoint(&mut self, at: usize, hit: &Hit, values: &[&[u8]], in_peak: bool) {
+        let endpoint = &mut self.endpoints[at];
+        endpoint.count += 1;
+        endpoint.peak += u64::from(in_peak);
+        endpoint.bytes += hit.bytes;
+        *endpoint.statuses.entry(hit.status).or_insert(0) += 1;
+        if let Some(took) = hit.took_ns {
+            endpoint.waiting.push(took);
+            if endpoint.waiting.len() >= LATENCIES {
+                endpoint.took.add(&mut endpoint.waiting, &self.ruler);
+                endpoint.waiting.clear();
+            }
+        }
+        let mut pairs = pairs(hit.query);
+        pairs.sort_by_key(|(name, _)| *name);
+        let variant = endpoint.variant(&pairs, &self.keep_secrets);
+        variant.count += 1;
+        variant.peak += u64::from(in_peak);
+        if (values.is_empty() && pairs.is_empty()) || variant.names.len() != pairs.len() {
+            return;
+        }
+        self.row.clear();
+        for value in values {
+            self.row.extend_from_slice(value);
+            self.row.push(SEPARATOR);
+        }
+        for ((_, secret), (_, value)) in variant.names.iter().zip(&pairs) {
+            self.row.extend_from_slice(if *secret { SECRET } else { value });
+            self.row.push(SEPARATOR);
+        }
+        variant.rows.add(&self.row);
+    }
+
+    /// Thins the largest tables of values out where all are too large together.
+    fn make_room(&mut self) {
+        loop {
+            let variants = self.endpoints.iter_mut().flat_map(|endpoint| &mut endpoint.variants);
+            let mut total = 0;
+            let mut largest: Option<&mut Variant> = None;
+            for variant in variants {
+                total += variant.rows.bytes();
+                if largest.as_ref().is_none_or(|other| other.rows.bytes() < variant.rows.bytes()) {
+                    largest = Some(variant);
+                }
+            }
+            match largest {
+                Some(variant) if total > MOST_ROW_BYTES => variant.rows.halve(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Adds what another part of the log held.
+    pub fn absorb(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        add_counts(&mut self.statuses, other.statuses);
+        self.bots += other.bots;
+        self.static_files += other.static_files;
+        self.left_out += other.left_out;
+        self.counted += other.counted;
+        self.reads += other.reads;
+        self.users.absorb(&other.users);
+        for (day, users) in other.days {
+            self.days.entry(day).or_default().absorb(&users);
+        }
+        self.paths.absorb(other.paths);
+        if let (Some(own), Some(theirs)) = (&mut self.arrivals, other.arrivals) {
+            own.extend(theirs);
+        }
+        let mut moved = Vec::new();
+        for endpoint in other.endpoints {
+            let at = self.place(endpoint.template, endpoint.method.as_bytes());
+            moved.push(at);
+            match at {
+                Some(at) => self.endpoints[at].absorb(endpoint, &self.ruler),
+                None => {
+                    self.others.0 += endpoint.count;
+                    self.others.1 += endpoint.peak;
+                }
+            }
+        }
+        self.others.0 += other.others.0;
+        self.others.1 += other.others.1;
+        let renumber = |endpoint: u32| Some(moved.get(endpoint as usize).copied()?? as u32);
+        self.visits.absorb(other.visits.renumbered(renumber));
+        self.make_room();
+    }
+
+    /// Puts what is still waiting where it belongs.
+    pub(crate) fn close(&mut self) {
+        for endpoint in &mut self.endpoints {
+            endpoint.took.add(&mut endpoint.waiting, &self.ruler);
+            endpoint.waiting.clear();
+        }
+    }
+
+    /// Lines read.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// The users of the day that had the most.
+    pub(crate) fn daily_users(&self) -> u64 {
+        self.days.values().map(|users| users.count().0).max().unwrap_or(0)
+    }
+}
+
+impl Endpoint {
+    /// The variant with these names, sorted; one for all further ones where there are too many.
+    fn variant(&mut self, pairs: &[(&[u8], &[u8])], keep_secrets: &[String]) -> &mut Variant {
+        let same = |variant: &Variant| {
+            variant.names.len() == pairs.len()
+                && variant.names.iter().zip(pairs).all(|((name, _), (other, _))| name == other)
+        };
+        let found = self.variants.iter().position(same);
+        let at = found.unwrap_or_else(|| {
+            if self.variants.len() >= MOST_VARIANTS {
+                return MOST_VARIANTS;
+            }
+            let named = |(name, _): &(&[u8], &[u8])| {
+                let text = String::from_utf8_lossy(name);
+                let kept = keep_secrets.iter().any(|kept| *kept == text);
+                (name.to_vec(), is_secret_name(&text, true) && !kept)
+            };
+            let names = pairs.iter().map(named).collect();
+            self.variants.push(Variant { names, ..Variant::default() });
+            self.variants.len() - 1
+        });
+        match at {
+            MOST_VARIANTS => &mut self.rare,
+            at => &mut self.variants[at],
+        }
+    }
+
+    fn absorb(&mut self, mut other: Self, ruler: &Latencies) {
+        self.count += other.count;
+        self.peak += other.peak;
+        self.bytes += other.bytes;
+        add_counts(&mut self.statuses, other.statuses);
+        other.took.add(&mut other.waiting, ruler);
+        self.took.append(&other.took);
+        for variant in other.variants {
+            match self.variants.iter().position(|own| own.names == variant.names) {
+                Some(at) => {
+                    let own = &mut self.variants[at];
+                    own.count += variant.count;
+                    own.peak += variant.peak;
+                    own.rows.absorb(variant.rows);
+                }
+                None if self.variants.len() < MOST_VARIANTS => self.variants.push(variant),
+                None => self.rare.add_counts(&variant),
+            }
+        }
+        self.rare.add_counts(&other.rare);
+    }
+}
+
+impl Variant {
+    fn add_counts(&mut self, other: &Self) {
+        self.count += other.count;
+        self.peak += other.peak;
+    }
+}
+
+fn add_counts(own: &mut BTreeMap<u16, u64>, other: BTreeMap<u16, u64>) {
+    for (status, count) in other {
+        *own.entry(status).or_insert(0) += count;
+    }
+}
+
+/// Names and values of a query, in its order. What has no name is left out.
+fn pairs(query: &[u8]) -> Vec<(&[u8], &[u8])> {
+    if query.is_empty() {
+        return Vec::new();
+    }
+    let split = |pair: &'_ [u8]| memchr::memchr(b'=', pair);
+    query
+        .split(|byte| *byte == b'&')
+        .filter(|pair| !pair.is_empty() && pair.iter().all(|byte| *byte >= b' '))
+        .map(|pair| {
+            split(pair).map_or((pair, &pair[pair.len()..]), |at| (&pair[..at], &pair[at + 1..]))
+        })
+        .filter(|(name, _)| !name.is_empty())
+        .take(MOST_NAMES)
+        .collect()
+}
+
+/// Who asked: the log's user, else address and agent.
+fn user(hit: &Hit) -> u64 {
+    if !hit.user.is_empty() {
+        return hash(hit.user);
+    }
+    hash(hit.client).rotate_left(17) ^ hash(hit.agent)
+}

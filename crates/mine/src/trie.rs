@@ -1,0 +1,348 @@
+//! The paths of a log as a tree of segments, in bounded memory: values whose look shows that they are one of many
+//! are put together as they come.
+//!
+//! Owns the tree. Which words are parameters too is decided when all are known, in `settle`; what comes out is
+//! `template`'s.
+
+mod settle;
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+
+use crate::segment::{Class, Shape, shape};
+use crate::words;
+
+/// Nodes at most. Further words are put together as values, whatever they are.
+const MOST_NODES: usize = 200_000;
+/// Children of a node at most before words among them are put together.
+const MOST_CHILDREN: usize = 2_048;
+/// Segments of a path at most; what follows is part of the last.
+const MOST_SEGMENTS: usize = 24;
+/// Paths that are remembered with their node.
+const REMEMBERED: usize = 1 << 15;
+/// The node where paths begin.
+const ROOT: u32 = 0;
+
+/// What a request adds to the node that its path ends at: its method and the names in its query, as bits.
+pub(crate) type Marks = u64;
+/// Some path ends here.
+const END: Marks = 1;
+
+/// A segment, or a set of segments that are values of one parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Label {
+    Fixed(Box<[u8]>),
+    Values {
+        prefix: Box<[u8]>,
+        class: Class,
+        suffix: Box<[u8]>,
+        /// Whether values of other vague looks are some too.
+        any: bool,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    label: Label,
+    /// Requests whose path ends here.
+    hits: u64,
+    marks: Marks,
+    children: Vec<u32>,
+}
+
+/// Segments of all paths.
+#[derive(Debug)]
+pub(crate) struct Trie {
+    nodes: Vec<Node>,
+    /// By parent and the hash of a fixed segment, or of a shape.
+    edges: HashMap<(u32, u64), u32, FixedState>,
+    /// Fixed children of one shape, by parent and the hash of the shape.
+    alike: HashMap<(u32, u64), u32, FixedState>,
+    free: Vec<u32>,
+    /// Hashes of paths and the nodes that they end at, as of a state of the tree.
+    remembered: Vec<(u64, u32, u32)>,
+    /// Grows whenever nodes move.
+    state: u32,
+}
+
+/// The hash of bytes, the same in every run.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    FixedState::with_seed(0x706c_696d).hash_one(bytes)
+}
+
+pub(crate) fn hash_of_shape(shape: &Shape) -> u64 {
+    FixedState::with_seed(0x736f_6c6c).hash_one(shape)
+}
+
+/// The segments of a path.
+pub(crate) fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    path.splitn(MOST_SEGMENTS, |byte| *byte == b'/')
+}
+
+/// The marks of a request.
+pub(crate) fn marks(method: &[u8], query: &[u8]) -> Marks {
+    let method = match method {
+        b"GET" | b"HEAD" => 1,
+        b"POST" => 2,
+        b"PUT" => 3,
+        b"PATCH" => 4,
+        b"DELETE" => 5,
+        _ => 6,
+    };
+    let mut marks = END | 1 << method;
+    if !query.is_empty() {
+        for pair in query.split(|byte| *byte == b'&').take(16) {
+            let name = memchr::memchr(b'=', pair).map_or(pair, |at| &pair[..at]);
+            marks |= 1 << (8 + hash(name) % 56);
+        }
+    }
+    marks
+}
+
+impl Default for Trie {
+    fn default() -> Self {
+        let root =
+            Node { label: Label::Fixed(Box::default()), hits: 0, marks: 0, children: vec![] };
+        Self {
+            nodes: vec![root],
+            edges: HashMap::default(),
+            alike: HashMap::default(),
+            free: Vec::new(),
+            remembered: vec![(0, ROOT, 0); REMEMBERED],
+            state: 1,
+        }
+    }
+}
+
+impl Trie {
+    /// Adds a request.
+    pub(crate) fn add(&mut self, path: &[u8], marks: Marks) {
+        let hash = hash(path);
+        let slot = hash as usize % REMEMBERED;
+        let (known, node, state) = self.remembered[slot];
+        let node = if known == hash && state == self.state {
+            node
+        } else {
+            let mut node = ROOT;
+            for segment in segments(path) {
+                node = self.child(node, segment);
+            }
+            self.remembered[slot] = (hash, node, self.state);
+            node
+        };
+        let node = &mut self.nodes[node as usize];
+        node.hits += 1;
+        node.marks |= marks;
+    }
+
+    /// Adds everything of another tree.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.absorb_below(ROOT, other, ROOT);
+    }
+
+    fn absorb_below(&mut self, own: u32, other: &Self, from: u32) {
+        let source = &other.nodes[from as usize];
+        let node = &mut self.nodes[own as usize];
+        node.hits += source.hits;
+        node.marks |= source.marks;
+        for child in &source.children {
+            let into = match &other.nodes[*child as usize].label {
+                Label::Fixed(text) => self.child(own, text),
+                Label::Values { prefix, class, suffix, .. } => {
+                    let shape = Shape { prefix, class: *class, suffix };
+                    self.generalise(own, &shape, |_, _| true)
+                }
+            };
+            self.absorb_below(into, other, *child);
+        }
+    }
+
+    /// The child of this segment, made if it is not there.
+    fn child(&mut self, node: u32, segment: &[u8]) -> u32 {
+        let key = hash(segment);
+        if let Some(child) = self.edges.get(&(node, key)) {
+            return *child;
+        }
+        let shape = shape(segment);
+        let group = hash_of_shape(&shape);
+        if let Some(child) = self.edges.get(&(node, group)) {
+            return *child;
+        }
+        if self.nodes.len() - self.free.len() >= MOST_NODES {
+            return self.values_node(node, &shape);
+        }
+        let child = self.add_child(node, key, Label::Fixed(segment.into()));
+        let alike = self.alike.entry((node, group)).or_insert(0);
+        *alike += 1;
+        if *alike > most_fixed(shape.class) {
+            return self.generalise(node, &shape, |_, _| true);
+        }
+        if self.nodes[node as usize].children.len() > MOST_CHILDREN {
+            self.thin_out(node);
+            return self.child(node, segment);
+        }
+        child
+    }
+
+    fn add_child(&mut self, node: u32, key: u64, label: Label) -> u32 {
+        let made = Node { label, hits: 0, marks: 0, children: Vec::new() };
+        let child = match self.free.pop() {
+            Some(at) => {
+                self.nodes[at as usize] = made;
+                at
+            }
+            None => {
+                self.nodes.push(made);
+                self.nodes.len() as u32 - 1
+            }
+        };
+        self.nodes[node as usize].children.push(child);
+        self.edges.insert((node, key), child);
+        child
+    }
+
+    /// The child that stands for all values of a shape, made if it is not there.
+    fn values_node(&mut self, node: u32, shape: &Shape) -> u32 {
+        let key = hash_of_shape(shape);
+        match self.edges.get(&(node, key)) {
+            Some(child) => *child,
+            None => self.add_child(
+                node,
+                key,
+                Label::Values {
+                    prefix: shape.prefix.into(),
+                    class: shape.class,
+                    suffix: shape.suffix.into(),
+                    any: false,
+                },
+            ),
+        }
+    }
+
+    /// Puts the fixed children of a shape together of which `which` says so; the child that stands for them.
+    fn generalise(&mut self, node: u32, wanted: &Shape, which: impl Fn(&Self, u32) -> bool) -> u32 {
+        let alike = |trie: &Self, child: &u32| match &trie.nodes[*child as usize].label {
+            Label::Fixed(text) => shape(text) == *wanted && which(trie, *child),
+            Label::Values { .. } => false,
+        };
+        let children = self.nodes[node as usize].children.clone();
+        let chosen: Vec<u32> = children.into_iter().filter(|child| alike(self, child)).collect();
+        let into = self.values_node(node, wanted);
+        for child in chosen {
+            self.move_into(node, child, into);
+        }
+        into
+    }
+
+    /// Makes a child part of another.
+    fn move_into(&mut self, parent: u32, child: u32, into: u32) {
+        self.nodes[parent as usize].children.retain(|other| *other != child);
+        self.edges.remove(&(parent, self.key(child)));
+        self.state += 1;
+        self.merge(into, child);
+    }
+
+    /// Adds a node without a parent to another; its place is free afterwards.
+    fn merge(&mut self, into: u32, from: u32) {
+        let source = &mut self.nodes[from as usize];
+        let (hits, marks) = (source.hits, source.marks);
+        let children = std::mem::take(&mut source.children);
+        let node = &mut self.nodes[into as usize];
+        node.hits += hits;
+        node.marks |= marks;
+        for child in children {
+            let key = self.key(child);
+            self.edges.remove(&(from, key));
+            match self.place_for(into, child) {
+                Some(other) => self.merge(other, child),
+                None => {
+                    self.edges.insert((into, key), child);
+                    self.nodes[into as usize].children.push(child);
+                }
+            }
+        }
+        self.free.push(from);
+        self.crowd(into);
+    }
+
+    /// The child of a node that this one would become part of.
+    fn place_for(&self, node: u32, child: u32) -> Option<u32> {
+        let label = &self.nodes[child as usize].label;
+        let equal = self.edges.get(&(node, self.key(child)));
+        let values = || match label {
+            Label::Fixed(text) => self.edges.get(&(node, hash_of_shape(&shape(text)))),
+            Label::Values { .. } => None,
+        };
+        equal.or_else(values).copied()
+    }
+
+    /// Puts children together of which a merge brought too many of a kind.
+    fn crowd(&mut self, node: u32) {
+        let mut counts: HashMap<u64, u32> = HashMap::new();
+        let mut crowded = Vec::new();
+        for child in self.nodes[node as usize].children.clone() {
+            let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
+            let shape = shape(text);
+            let group = hash_of_shape(&shape);
+            let count = counts.entry(group).or_insert(0);
+            *count += 1;
+            let values = self.edges.contains_key(&(node, group));
+            let most = if values { 0 } else { most_fixed(shape.class) };
+            if *count == most + 1 && !(values && shape.class.is_words()) {
+                crowded.push(text.clone());
+            }
+        }
+        for (group, count) in counts {
+            self.alike.insert((node, group), count);
+        }
+        for text in crowded {
+            self.generalise(node, &shape(&text), |_, _| true);
+        }
+        if self.nodes[node as usize].children.len() > MOST_CHILDREN {
+            self.thin_out(node);
+        }
+    }
+
+    /// Puts words together where they are too many to keep; those that many requests have stay.
+    fn thin_out(&mut self, node: u32) {
+        let children = self.nodes[node as usize].children.clone();
+        let total: u64 = children.iter().map(|child| self.below(*child)).sum();
+        let plain = Shape { prefix: b"", class: Class::Word, suffix: b"" };
+        let into = self.values_node(node, &plain);
+        for child in children {
+            let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
+            let heavy = self.below(child) * 200 > total;
+            if !(words::is_reserved(text) || (heavy && words::is_common(text))) {
+                self.move_into(node, child, into);
+            }
+        }
+    }
+
+    /// Requests that end at a node or below it.
+    fn below(&self, node: u32) -> u64 {
+        let node = &self.nodes[node as usize];
+        node.hits + node.children.iter().map(|child| self.below(*child)).sum::<u64>()
+    }
+
+    /// What a child is found by.
+    fn key(&self, child: u32) -> u64 {
+        match &self.nodes[child as usize].label {
+            Label::Fixed(text) => hash(text),
+            Label::Values { prefix, class, suffix, .. } => {
+                hash_of_shape(&Shape { prefix, class: *class, suffix })
+            }
+        }
+    }
+}
+
+/// Fixed segments of a shape that may stand side by side before they are taken for values.
+fn most_fixed(class: Class) -> u32 {
+    match class {
+        class if class.is_certain() => 1,
+        class if class.is_words() => MOST_CHILDREN as u32,
+        _ => 8,
+    }
+}

@@ -1,0 +1,366 @@
+//! Which words of a tree are values of a parameter.
+//!
+//! Words that stand side by side are either fixed, each a resource or an action of its own, or values: names, slugs,
+//! titles. One alone does not say which; all together do. Values are many and go on coming (many were seen once
+//! only), look like slugs or names, and are followed by the same segments, methods and parameters; fixed words are
+//! few, come often, are common words, and differ in what follows.
+
+use std::collections::BTreeMap;
+
+use super::{Label, ROOT, Trie, hash};
+use crate::segment::{Class, Shape, is_camel, is_upper, shape};
+use crate::template::{Builder, Templates};
+use crate::words;
+
+/// What the requests of a segment have in common, as bits: where they end, methods, names in queries (the lower
+/// half), and what follows in the path (the upper half).
+type Traits = u128;
+
+/// A segment that may be a value.
+struct Candidate {
+    node: u32,
+    text: Vec<u8>,
+    hits: u64,
+    traits: Traits,
+}
+
+impl Trie {
+    /// The templates of all paths.
+    pub(crate) fn templates(mut self) -> Templates {
+        self.settle(ROOT);
+        let mut builder = Builder::default();
+        self.write(ROOT, builder.root(), &mut builder);
+        builder.finish()
+    }
+
+    fn write(&self, node: u32, at: u32, builder: &mut Builder) {
+        for child in &self.nodes[node as usize].children {
+            let source = &self.nodes[*child as usize];
+            let ends = source.hits > 0;
+            let key = self.key(*child);
+            let made = match &source.label {
+                Label::Fixed(text) => builder.fixed(at, key, text, ends),
+                Label::Values { prefix, class, suffix, any } => {
+                    let shape = Shape { prefix, class: *class, suffix };
+                    builder.parameter(at, key, &shape, *any, ends)
+                }
+            };
+            self.write(*child, made, builder);
+        }
+    }
+
+    fn settle(&mut self, node: u32) {
+        self.settle_figures(node);
+        self.settle_words(node);
+        self.settle_files(node);
+        self.settle_strays(node);
+        for child in self.nodes[node as usize].children.clone() {
+            self.settle(child);
+        }
+    }
+
+    /// Fixed children by the text around their value and its class.
+    fn groups(&self, node: u32) -> BTreeMap<(Vec<u8>, Class, Vec<u8>), Vec<Candidate>> {
+        let mut groups: BTreeMap<_, Vec<Candidate>> = BTreeMap::new();
+        for child in &self.nodes[node as usize].children {
+            let Label::Fixed(text) = &self.nodes[*child as usize].label else { continue };
+            let Shape { prefix, class, suffix } = shape(text);
+            let candidate = Candidate {
+                node: *child,
+                text: text.to_vec(),
+                hits: self.below(*child),
+                traits: self.traits(*child),
+            };
+            let key = (prefix.to_vec(), class, suffix.to_vec());
+            groups.entry(key).or_default().push(candidate);
+        }
+        groups
+    }
+
+    /// Numbers, codes and identifiers.
+    fn settle_figures(&mut self, node: u32) {
+        let values = matches!(self.nodes[node as usize].label, Label::Values { .. });
+        let free = node == ROOT || values;
+        for ((prefix, class, suffix), group) in self.groups(node) {
+            if class.is_words() || is_fixed_figure(class, &prefix, &group, free) {
+                continue;
+            }
+            let shape = Shape { prefix: &prefix, class, suffix: &suffix };
+            self.generalise(node, &shape, |_, _| true);
+        }
+    }
+
+    /// Words, by the text around them.
+    fn settle_words(&mut self, node: u32) {
+        let mut words: BTreeMap<(Vec<u8>, Vec<u8>), Vec<Candidate>> = BTreeMap::new();
+        for ((prefix, class, suffix), group) in self.groups(node) {
+            match class {
+                Class::Locale => self.settle_locales(node, group, &mut words),
+                Class::Word => words.entry((prefix, suffix)).or_default().extend(group),
+                // Slugs with a number behind a word, of which there are few each.
+                _ if !prefix.is_empty() && suffix.is_empty() => {
+                    words.entry(Default::default()).or_default().extend(group);
+                }
+                _ => {}
+            }
+        }
+        for ((prefix, suffix), group) in words {
+            let shape = Shape { prefix: &prefix, class: Class::Word, suffix: &suffix };
+            let known = self.edges.contains_key(&(node, super::hash_of_shape(&shape)));
+            let values = values_among(&group, known);
+            if values.is_empty() {
+                continue;
+            }
+            let into = self.values_node(node, &shape);
+            for value in values {
+                self.move_into(node, value, into);
+            }
+        }
+    }
+
+    /// Files with different endings at one place are values of one parameter, ending included.
+    fn settle_files(&mut self, node: u32) {
+        const ENDINGS: usize = 3;
+        let mut files = Vec::new();
+        for child in &self.nodes[node as usize].children {
+            if let Label::Values { prefix, class, suffix, .. } = &self.nodes[*child as usize].label
+                && class.is_vague()
+                && prefix.is_empty()
+                && suffix.starts_with(b".")
+            {
+                files.push(*child);
+            }
+        }
+        if files.len() < ENDINGS {
+            return;
+        }
+        let plain = Shape { prefix: b"", class: Class::Word, suffix: b"" };
+        let into = self.values_node(node, &plain);
+        self.take_all(into);
+        for file in files {
+            self.move_into(node, file, into);
+        }
+    }
+
+    /// Languages at one place, where what follows them is the same; else they are words as others.
+    fn settle_locales(
+        &mut self,
+        node: u32,
+        group: Vec<Candidate>,
+        words: &mut BTreeMap<(Vec<u8>, Vec<u8>), Vec<Candidate>>,
+    ) {
+        if group.len() >= 2 && agreement(&group) >= 0.6 {
+            let shape = Shape { prefix: b"", class: Class::Locale, suffix: b"" };
+            self.generalise(node, &shape, |_, _| true);
+        } else {
+            words.entry(Default::default()).or_default().extend(group);
+        }
+    }
+
+    /// Puts values of one parameter together that look different by chance: words, codes, tokens and hexadecimal
+    /// digits with the same text around them, where one look has most of the requests.
+    fn settle_strays(&mut self, node: u32) {
+        let mut around: BTreeMap<(Vec<u8>, Vec<u8>), Vec<(u64, u32)>> = BTreeMap::new();
+        for child in &self.nodes[node as usize].children {
+            if let Label::Values { prefix, class, suffix, .. } = &self.nodes[*child as usize].label
+                && class.is_vague()
+            {
+                let key = (prefix.to_vec(), suffix.to_vec());
+                around.entry(key).or_default().push((self.below(*child), *child));
+            }
+        }
+        for ((prefix, suffix), mut looks) in around {
+            looks.sort_unstable_by(|a, b| b.cmp(a));
+            let (most, into) = looks[0];
+            for (hits, look) in &looks[1..] {
+                if hits * 5 <= most * 3 {
+                    self.take_all(into);
+                    self.move_into(node, *look, into);
+                }
+            }
+            if prefix.is_empty() && suffix.is_empty() {
+                self.settle_rare(node, into);
+            }
+        }
+    }
+
+    /// Says that values of all vague looks are some of a node's.
+    fn take_all(&mut self, node: u32) {
+        if let Label::Values { any, .. } = &mut self.nodes[node as usize].label {
+            *any = true;
+        }
+    }
+
+    /// Takes what is left of fixed segments for values where they are rare beside many, and no words that one knows.
+    fn settle_rare(&mut self, node: u32, into: u32) {
+        let most = self.below(into);
+        let traits = self.traits(into);
+        for child in self.nodes[node as usize].children.clone() {
+            let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
+            let known = words::is_reserved(text)
+                || words::is_common(text)
+                || matches!(shape(text).class, Class::Locale | Class::Int | Class::Float);
+            let follows = (self.traits(child) & !traits) >> 64 == 0;
+            if !known && follows && self.below(child) * 20 <= most {
+                self.take_all(into);
+                self.move_into(node, child, into);
+            }
+        }
+    }
+
+    fn traits(&self, node: u32) -> Traits {
+        let source = &self.nodes[node as usize];
+        let mut next: u64 = 0;
+        for child in &source.children {
+            let bit = match &self.nodes[*child as usize].label {
+                // A word that may be a value says no more than that a word follows.
+                Label::Fixed(text) => match shape(text).class {
+                    Class::Word if words::is_wholly_common(text) => 16 + hash(text) % 48,
+                    class => class as u64,
+                },
+                Label::Values { class, .. } => *class as u64,
+            };
+            next |= 1 << bit;
+        }
+        u128::from(next) << 64 | u128::from(source.marks)
+    }
+}
+
+/// Whether a few figures are fixed: versions and the like, which come often and alone. `free` says that no word
+/// before them says what they are figures of.
+fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool) -> bool {
+    const OFTEN: u64 = 20;
+    let often = group.iter().all(|candidate| candidate.hits >= OFTEN);
+    let few = group.len() <= 3;
+    match class {
+        Class::Uuid | Class::Email | Class::Date => false,
+        Class::Hex | Class::Token => group.len() == 1 && group[0].hits >= 5 * OFTEN,
+        // `covid-19`: a word with a number, unless there are several of it.
+        _ if prefix.ends_with(b"-") || prefix.ends_with(b"_") => few,
+        // `2.0`: a version of an API, not a coordinate.
+        Class::Float => few && group.iter().all(|candidate| candidate.text.len() <= 4),
+        Class::Version | Class::Code => often && few,
+        _ if group.len() == 1 => often,
+        _ => often && few && (free || agreement(group) < 0.5),
+    }
+}
+
+/// The nodes of a group that are values. `known` says that others of the group were found to be some already.
+fn values_among(group: &[Candidate], known: bool) -> Vec<u32> {
+    let open: Vec<&Candidate> =
+        group.iter().filter(|candidate| !words::is_reserved(&candidate.text)).collect();
+    if known || openness(&open) > 1.0 {
+        return values_of(&open);
+    }
+    let slugs: Vec<&Candidate> =
+        open.iter().copied().filter(|candidate| is_slug(&candidate.text)).collect();
+    if slugs.len() < 3 || openness(&slugs) <= 1.0 {
+        return Vec::new();
+    }
+    let with = |candidate: &&&Candidate| {
+        is_slug(&candidate.text)
+            || candidate.text.contains(&b'-') && !words::is_common(&candidate.text)
+    };
+    values_of(&open.iter().filter(with).copied().collect::<Vec<_>>())
+}
+
+/// How much speaks for values rather than fixed words: above 1 they are taken for values.
+fn openness(group: &[&Candidate]) -> f64 {
+    if group.len() < 3 {
+        return 0.0;
+    }
+    let count = group.len() as f64;
+    let hits: u64 = group.iter().map(|candidate| candidate.hits).sum();
+    let share = |of: &dyn Fn(&Candidate) -> bool| {
+        group.iter().filter(|candidate| of(candidate)).count() as f64 / count
+    };
+    let once = share(&|candidate| candidate.hits == 1);
+    let common = share(&|candidate| words::is_common(&candidate.text));
+    let named = share(&|candidate| is_identifier(&candidate.text));
+    let slugs = share(&|candidate| is_slug(&candidate.text));
+    let handles = share(&|candidate| is_handle(&candidate.text));
+    let upper = share(&|candidate| is_upper(&candidate.text));
+    // Of few words some may be rare; of many values most are.
+    let enough = if slugs > 0.5 { 6.0 } else { 50.0 };
+    let mut score = (6.0 * once).min(3.0) * (count / enough).min(1.0);
+    score += (count / 16.0).log2().clamp(-2.5, 3.0);
+    score += 4.0 * slugs + 2.0 * handles + 3.0 * upper - 6.0 * common - 6.0 * named;
+    if once == 0.0 && hits as f64 / count >= 50.0 {
+        score -= 2.0;
+    }
+    if group.len() >= 8 {
+        score += (agreement(group) - 0.7) * 5.0;
+    }
+    score
+}
+
+/// The values among candidates: all but common words, and those that differ from the rest in what follows.
+fn values_of(group: &[&Candidate]) -> Vec<u32> {
+    const FEW: usize = 3;
+    let next = |candidate: &Candidate| (candidate.traits >> 64) as u64;
+    let several = (0..u64::BITS)
+        .filter(|bit| {
+            let with = |candidate: &&&Candidate| next(candidate) >> bit & 1 == 1;
+            group.iter().filter(with).count() >= FEW
+        })
+        .fold(0_u64, |bits, bit| bits | 1 << bit);
+    let fixed = |candidate: &Candidate| {
+        let apart = next(candidate) != 0 && next(candidate) & several == 0;
+        words::is_wholly_common(&candidate.text) || apart && candidate.hits >= 30
+    };
+    group.iter().filter(|candidate| !fixed(candidate)).map(|candidate| candidate.node).collect()
+}
+
+/// What a good part of the requests of a group have in common.
+fn usual<C: std::borrow::Borrow<Candidate>>(group: &[C]) -> Traits {
+    let total: u64 = group.iter().map(|candidate| candidate.borrow().hits).sum();
+    let mut usual = 0;
+    for bit in 0..u128::BITS {
+        let with = |candidate: &&C| candidate.borrow().traits >> bit & 1 == 1;
+        let hits: u64 = group.iter().filter(with).map(|candidate| candidate.borrow().hits).sum();
+        if hits * 10 >= total * 3 {
+            usual |= 1 << bit;
+        }
+    }
+    usual
+}
+
+/// The share of a group's requests whose segment has nothing that is unusual in it.
+fn agreement<C: std::borrow::Borrow<Candidate>>(group: &[C]) -> f64 {
+    let usual = usual(group);
+    let (mut same, mut all) = (0, 0);
+    for candidate in group.iter().map(std::borrow::Borrow::borrow) {
+        all += candidate.hits;
+        if candidate.traits & !usual == 0 {
+            same += candidate.hits;
+        }
+    }
+    same as f64 / (all as f64).max(1.0)
+}
+
+/// Three words or more with signs between them, or escaped characters.
+fn is_slug(text: &[u8]) -> bool {
+    let signs = text.iter().filter(|byte| matches!(byte, b'-' | b'_' | b'+')).count();
+    signs >= 2
+        || text.contains(&b'%')
+        || (signs >= 1 && text.last().is_some_and(u8::is_ascii_digit))
+}
+
+/// A name with a number behind it, as users choose them.
+fn is_handle(text: &[u8]) -> bool {
+    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    digits >= 2 && text.len() >= digits + 2
+}
+
+/// A name out of a program: camel case that begins with a verb or snake case of common words.
+fn is_identifier(text: &[u8]) -> bool {
+    const VERBS: [&[u8]; 24] = [
+        b"get", b"set", b"list", b"create", b"update", b"delete", b"add", b"remove", b"find",
+        b"search", b"send", b"cancel", b"check", b"is", b"has", b"do", b"make", b"start", b"stop",
+        b"fetch", b"load", b"save", b"put", b"assign",
+    ];
+    let first = words::parts(text).next().unwrap_or_default().to_ascii_lowercase();
+    let parts = words::parts(text).count();
+    parts >= 2
+        && (is_camel(text) && text[0].is_ascii_lowercase() || VERBS.contains(&first.as_slice()))
+}

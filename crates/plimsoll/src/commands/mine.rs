@@ -1,0 +1,197 @@
+//! `plimsoll mine`: access logs become a workload.
+//!
+//! Owns files and threads: logs are opened, decompressed and read twice, on all processors, and what comes out is
+//! written into a folder. What a log says is worked out in the crate `mine`.
+
+mod blocks;
+mod readings;
+
+use std::path::PathBuf;
+
+use import::requests::{self, Imported, Kind, Note};
+use mine::{Format, NAMES, Outcome, Scale, Wanted};
+use model::quote::quote;
+use model::units::SECOND;
+
+use crate::args::{MineArgs, MineFormat};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::address::Destination;
+use crate::load::workload_file;
+use crate::results::folder::{folder_name, unused};
+use crate::results::lock::Lock;
+use crate::results::output::{self, Readers, make_folder, write_file};
+use blocks::Log;
+
+/// Where results go that were given no folder.
+const PARENT: &str = "plimsoll-out/mine";
+/// The folder of pools beside the workload.
+const POOLS: &str = "pools";
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When a log cannot be read, too many of its lines are bad, it holds no request of an API, or the result cannot be
+/// written.
+pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
+    Destination::parse(&args.target)?;
+    if args.window < SECOND {
+        return usage("--window must be 1s or more");
+    }
+    let mut logs = Vec::new();
+    for path in &args.logs {
+        match Log::open(path) {
+            Ok(log) => logs.push(log),
+            Err(why) => return cannot_run(format!("{}: {why}", path.display())),
+        }
+    }
+    let formats = given_formats(args)?;
+    for log in &mut logs {
+        if let Err(why) = log.find_format(&formats) {
+            return cannot_run(format!("{}: {why}", log.name()));
+        }
+    }
+    let outcome = readings::read(args, &logs, &wanted(args, &logs))?;
+    let dir = match &args.out {
+        Some(dir) => dir.clone(),
+        None => unused(PARENT.as_ref(), &folder_name()),
+    };
+    make_folder(&dir)?;
+    let _lock = Lock::of_folder(&dir)?;
+    write(&dir, &outcome)?;
+    let printed = match args.format {
+        MineFormat::Json => output::print(&(output::json(&outcome.mined) + "\n")),
+        MineFormat::Text => output::print(&text(&dir, &outcome)),
+    };
+    Ok(if printed { 0 } else { 1 })
+}
+
+/// The formats to choose from, if any are given.
+fn given_formats(args: &MineArgs) -> Result<Vec<Format>, Failure> {
+    let Some(given) = &args.log_format else {
+        return match args.field.is_empty() {
+            true => Ok(Vec::new()),
+            false => Format::json(&args.field)
+                .map(|format| vec![format])
+                .or_else(|why| usage(format!("--field {why}"))),
+        };
+    };
+    if given.eq_ignore_ascii_case("json") {
+        return Format::json(&args.field)
+            .map(|format| vec![format])
+            .or_else(|why| usage(format!("--field {why}")));
+    }
+    if let Some(format) = Format::named(given) {
+        return Ok(vec![format]);
+    }
+    if given.contains(['$', '%']) {
+        return Format::from_pattern(given)
+            .map(|format| vec![format])
+            .or_else(|why| usage(format!("--log-format: {why}")));
+    }
+    let text = match std::fs::read_to_string(given) {
+        Ok(text) => text,
+        Err(error) => {
+            return usage(format!(
+                "--log-format {}: is no format string, none of {NAMES}, and no file that can be read \
+                 ({error})",
+                quote(given)
+            ));
+        }
+    };
+    Format::from_nginx_conf(&text).or_else(|why| usage(format!("--log-format {given}: {why}")))
+}
+
+fn wanted(args: &MineArgs, logs: &[Log]) -> Wanted {
+    let mut formats: Vec<&str> = Vec::new();
+    for name in logs.iter().filter_map(|log| Some(log.format()?.name())) {
+        if !formats.contains(&name) {
+            formats.push(name);
+        }
+    }
+    Wanted {
+        files: logs.iter().map(|log| log.name().to_owned()).collect(),
+        format: formats.join(", "),
+        target: args.target.clone(),
+        top: args.top.try_into().unwrap_or(usize::MAX),
+        scale: Scale {
+            users_now: args.dau_now,
+            users_wanted: args.dau_target,
+            factor: args.factor,
+            pace_ns: args.pace,
+        },
+        map: args.map.clone(),
+        session_gap_ns: args.session_gap,
+        sessions: args.sessions,
+        closed: args.closed,
+        trace: args.trace,
+        keep_secrets: args.keep_secrets.clone(),
+        pools: POOLS.to_owned(),
+    }
+}
+
+/// Writes the workload, its files, the figures and the page.
+fn write(dir: &std::path::Path, outcome: &Outcome) -> Result<(), Failure> {
+    for (name, text) in &outcome.files {
+        let path = dir.join(name);
+        if let Some(folder) = path.parent() {
+            make_folder(folder)?;
+        }
+        if let Err(error) = write_file(&path, text.as_bytes()) {
+            return cannot_run(format!("cannot write {}: {error}", path.display()));
+        }
+    }
+    let yaml = requests::yaml(&imported(outcome));
+    workload_file::write(&dir.join("workload.yaml"), &yaml, true, Readers::Owner)?;
+    let files = [
+        ("mine.json", (output::json(&outcome.mined) + "\n").into_bytes()),
+        ("report.html", report::html::mined(&outcome.mined).into_bytes()),
+    ];
+    if output::write_files(dir, files) {
+        Ok(())
+    } else {
+        cannot_run(format!("the result in {} is not complete", dir.display()))
+    }
+}
+
+/// The workload with its notes, which become comments.
+fn imported(outcome: &Outcome) -> Imported {
+    let mined = &outcome.mined;
+    let mut notes = vec![Note::new(
+        Kind::Assumed,
+        "",
+        format!(
+            "requests of {} to {}: {:.2}/s in all",
+            mined.peak.from, mined.peak.to, mined.peak.rate_per_s
+        ),
+    )];
+    notes.extend(mined.arithmetic.iter().map(|step| {
+        let figure = (step.value * 100.0).round() / 100.0;
+        Note::new(Kind::Assumed, "", format!("{} = {figure} ({})", step.step, step.assumption))
+    }));
+    notes.extend(outcome.environment.iter().map(|(name, purpose)| {
+        let what = format!("set the environment variable {name} before a run: {purpose}");
+        Note::new(Kind::Secret, "", what)
+    }));
+    notes.extend(mined.notes.iter().map(|note| Note::new(Kind::Assumed, "", note)));
+    Imported {
+        workload: outcome.workload.clone(),
+        notes,
+        further_notes: 0,
+        environment: outcome.environment.clone(),
+    }
+}
+
+/// The main figures and what to do next.
+fn text(dir: &std::path::Path, outcome: &Outcome) -> String {
+    let workload: PathBuf = dir.join("workload.yaml");
+    let mut text = report::mined::text(&outcome.mined, output::style());
+    text += &format!(
+        "\nworkload: {}\nreport: {}\n",
+        workload.display(),
+        dir.join("report.html").display()
+    );
+    for (name, purpose) in &outcome.environment {
+        text += &format!("set {name} before a run: {purpose}\n");
+    }
+    text + &format!("see what it would send: plimsoll plan {}\n", workload.display())
+}

@@ -1,0 +1,182 @@
+//! The two readings of a log, on all processors.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mine::{Filter, Outcome, Reader, Survey, Surveyed, Tally, Wanted, outcome};
+use model::quote::quote;
+use model::units::SECOND;
+
+use super::blocks::{self, Block, Log};
+use crate::args::MineArgs;
+use crate::failure::{Failure, cannot_run};
+use crate::terminal::screen;
+
+/// Threads that read lines at most.
+const MOST_THREADS: usize = 8;
+/// Blocks that wait for a thread at most.
+const WAITING: usize = 8;
+/// Numbers of lines that a block has at most: requests of one instant keep their order by them.
+const LINES_OF_A_BLOCK: u64 = 1 << 24;
+/// How often progress is shown.
+const SHOWN_EVERY: Duration = Duration::from_millis(200);
+
+/// Reads the logs and makes the result.
+///
+/// # Errors
+/// When a log cannot be read, too many lines are bad, or there is nothing to learn from.
+pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, Failure> {
+    let filter = Filter {
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+        bots: args.with_bots,
+        static_files: args.with_static,
+    };
+    let quiet = args.quiet;
+    let survey = each_line(
+        logs,
+        Progress::new("reading lines", logs, quiet),
+        || Survey::new(&filter),
+        |survey, block, reader| match block.too_long {
+            true => survey.too_long(&block.text),
+            false => survey.read(&block.text, reader),
+        },
+        Survey::absorb,
+    )?;
+    check(&survey, args.max_bad)?;
+    let names = || wanted.files.join(", ");
+    let window_s = (args.window / SECOND) as i64;
+    let surveyed: Surveyed =
+        survey.finish(window_s).or_else(|why| cannot_run(format!("{}: {why}", names())))?;
+    let tally = each_line(
+        logs,
+        Progress::new("counting requests", logs, quiet),
+        || Tally::new(&surveyed, &filter, &args.keep_secrets, args.trace.is_some()),
+        |tally, block, reader| {
+            if !block.too_long {
+                tally.read(&block.text, block.number * LINES_OF_A_BLOCK, reader);
+            }
+        },
+        Tally::absorb,
+    )?;
+    outcome(&surveyed, tally, wanted).or_else(cannot_run)
+}
+
+/// Refuses logs of which too much cannot be read.
+fn check(survey: &Survey, most: f64) -> Result<(), Failure> {
+    let (lines, bad) = survey.lines();
+    if bad as f64 <= most * lines as f64 {
+        return Ok(());
+    }
+    let mut words = format!(
+        "{bad} of {lines} lines cannot be read, more than --max-bad {}% allows:",
+        most * 100.0
+    );
+    for (kind, count, sample) in survey.bad() {
+        let sample = model::secret::mask_text(&String::from_utf8_lossy(sample));
+        words += &format!("\n  {count} line(s): {}: {}", kind.words(), quote(&sample));
+    }
+    cannot_run(words + "\nname the format with --log-format")
+}
+
+/// Has all lines read by as many threads as there are processors; each has a state of its own, and all states are
+/// put together.
+fn each_line<S: Send>(
+    logs: &[Log],
+    progress: Progress,
+    new: impl Fn() -> S + Sync,
+    read: impl Fn(&mut S, &Block, &mut Reader) + Sync,
+    absorb: impl Fn(&mut S, S),
+) -> Result<S, Failure> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    // Columns may be named anew in the middle of a log.
+    let in_order = logs.iter().any(|log| !log.header().is_empty());
+    let threads = if in_order { 1 } else { processors.min(MOST_THREADS) };
+    let (send, receive) = sync_channel::<Block>(WAITING);
+    let receive = Mutex::new(receive);
+    let work = || work(logs, &receive, &progress, &new, &read);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let done = blocks::each(logs, |block| send.send(block).is_ok());
+        drop(send);
+        let mut states = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let mut all = states.next().expect("there is a worker");
+        states.for_each(|state| absorb(&mut all, state));
+        progress.end();
+        done.or_else(cannot_run).map(|()| all)
+    })
+}
+
+fn work<S>(
+    logs: &[Log],
+    blocks: &Mutex<Receiver<Block>>,
+    progress: &Progress,
+    new: &impl Fn() -> S,
+    read: &impl Fn(&mut S, &Block, &mut Reader),
+) -> S {
+    let mut state = new();
+    let mut reader: Option<(usize, Reader)> = None;
+    loop {
+        let next = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(block) = next else { return state };
+        if reader.as_ref().is_none_or(|(log, _)| *log != block.log) {
+            reader = logs[block.log].format().map(|format| (block.log, format.reader()));
+        }
+        if let Some((_, reader)) = &mut reader {
+            read(&mut state, &block, reader);
+        }
+        progress.add(block.text.len());
+    }
+}
+
+/// What is shown on a terminal while logs are read.
+struct Progress {
+    what: &'static str,
+    bytes: AtomicU64,
+    total: u64,
+    began: Instant,
+    screen: Option<Mutex<(screen::Block, Instant)>>,
+}
+
+impl Progress {
+    fn new(what: &'static str, logs: &[Log], quiet: bool) -> Self {
+        let now = Instant::now();
+        let shown = !quiet && screen::is_watched();
+        Self {
+            what,
+            bytes: AtomicU64::new(0),
+            total: logs.iter().map(Log::bytes).sum(),
+            began: now,
+            screen: shown.then(|| Mutex::new((screen::Block::default(), now))),
+        }
+    }
+
+    fn add(&self, bytes: usize) {
+        let read = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        let Some(screen) = &self.screen else { return };
+        let Ok(mut screen) = screen.try_lock() else { return };
+        if screen.1.elapsed() < SHOWN_EVERY {
+            return;
+        }
+        screen.1 = Instant::now();
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        let per_s = mib(read) / self.began.elapsed().as_secs_f64().max(0.001);
+        let of = match read <= self.total {
+            true => format!(" of {:.0}", mib(self.total)),
+            // More than the file has: it is compressed.
+            false => String::new(),
+        };
+        screen.0.draw(&format!("{}: {:.0}{of} MiB, {per_s:.0} MiB/s", self.what, mib(read)));
+    }
+
+    fn end(&self) {
+        if let Some(screen) = &self.screen {
+            screen.lock().unwrap_or_else(PoisonError::into_inner).0.clear();
+        }
+    }
+}

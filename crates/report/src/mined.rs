@@ -1,0 +1,154 @@
+//! What an access log said, as a terminal shows it: how it was read, the peak, the users, the endpoints, the
+//! arithmetic.
+
+use model::mined::{ArithmeticStep, Mined, MinedEndpoint};
+use model::units::show_duration;
+
+use crate::figure::{clean, count, rate, share, share_of, wrap};
+use crate::grid::{Grid, Lean};
+use crate::text::{Style, Tone};
+
+/// Endpoints shown.
+const SHOWN: usize = 12;
+/// Width of the names on the left.
+const NAME: usize = 10;
+
+/// The text.
+pub fn text(mined: &Mined, style: Style) -> String {
+    let mut out = String::new();
+    for (name, words) in facts(mined) {
+        let lines = wrap(&words, style.columns.max(40) - NAME);
+        for (at, line) in lines.iter().enumerate() {
+            let name = if at == 0 { name } else { "" };
+            out += &format!("{}{line}\n", style.paint(Tone::Strong, &format!("{name:NAME$}")));
+        }
+    }
+    out.push('\n');
+    out += &endpoints(mined, style);
+    out.push('\n');
+    out += &arithmetic(&mined.arithmetic, style);
+    for note in &mined.notes {
+        let lines = wrap(&clean(note, 500), style.columns.max(40) - 6);
+        for (at, line) in lines.iter().enumerate() {
+            out += &format!("{}{line}\n", if at == 0 { "note: " } else { "      " });
+        }
+    }
+    out
+}
+
+/// The facts of a log, named.
+pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
+    let peak = &mined.peak;
+    let mut read = format!(
+        "{} lines as {}, {} to {}",
+        count(mined.lines),
+        clean(&mined.format, 200),
+        clean(&mined.first_at, 40),
+        clean(&mined.last_at, 40)
+    );
+    if mined.bad_lines > 0 {
+        let share = share_of(mined.bad_lines, mined.lines);
+        read += &format!("; {} bad lines ({share})", count(mined.bad_lines));
+    }
+    let mut left = vec![
+        format!("{} bots", count(mined.bots)),
+        format!("{} static files", count(mined.static_files)),
+    ];
+    if mined.left_out > 0 {
+        left.push(format!("{} left out by paths", count(mined.left_out)));
+    }
+    let mut users = format!(
+        "{} in all, {} on the busiest day; {} sessions of {:.1} requests",
+        count(mined.users),
+        count(mined.daily_users),
+        count(mined.sessions),
+        mined.session.requests
+    );
+    if mined.session.think_ns.count > 0 {
+        users += &format!(", pauses of {} (median)", show_duration(mined.session.think_ns.p50));
+    }
+    vec![
+        ("Log", read),
+        (
+            "Requests",
+            format!(
+                "{} of the API ({} read, {} write); apart from them {}",
+                count(mined.counted),
+                share_of(mined.reads, mined.counted),
+                share_of(mined.writes, mined.counted),
+                left.join(", ")
+            ),
+        ),
+        (
+            "Peak",
+            format!(
+                "{}/s from {} to {} ({} requests); its busiest second had {:.1} times that",
+                rate(peak.rate_per_s),
+                clean(&peak.from, 40),
+                clean(&peak.to, 40),
+                count(peak.requests),
+                peak.burst_factor
+            ),
+        ),
+        ("Users", users),
+        ("Bad lines", bad(mined)),
+    ]
+    .into_iter()
+    .filter(|(_, words)| !words.is_empty())
+    .collect()
+}
+
+fn bad(mined: &Mined) -> String {
+    let one = |bad: &model::mined::BadLines| {
+        format!("{}: {}, such as {}", count(bad.count), bad.reason, clean(&bad.sample, 80))
+    };
+    mined.bad.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn endpoints(mined: &Mined, style: Style) -> String {
+    let timed = mined.endpoints.iter().any(|endpoint| endpoint.latency_ns.is_some());
+    let mut grid = Grid::new([Lean::Right, Lean::Right, Lean::Right, Lean::Left]);
+    let p95 = if timed { "p95 today" } else { "" };
+    grid.row(["requests/s", "share", p95, "endpoint"]);
+    let width = style.columns.max(40).saturating_sub(if timed { 34 } else { 25 });
+    for endpoint in mined.endpoints.iter().take(SHOWN) {
+        grid.row([
+            rate(endpoint.rate_per_s),
+            share(endpoint.share),
+            latency(endpoint, |summary| summary.p95),
+            clean(&format!("{} {}", endpoint.method, endpoint.path), width),
+        ]);
+    }
+    let mut out = grid.print_headed(style);
+    if mined.endpoints.len() > SHOWN {
+        let more = mined.endpoints.len() - SHOWN;
+        let shown = format!(
+            "... and {more} more; those in the workload cover {} of the peak\n",
+            share(mined.covered)
+        );
+        out += &style.paint(Tone::Soft, &shown);
+    }
+    out
+}
+
+/// A latency of an endpoint, where the log says it.
+pub(crate) fn latency(endpoint: &MinedEndpoint, of: fn(&model::Summary) -> u64) -> String {
+    endpoint.latency_ns.as_ref().map_or_else(String::new, |summary| show_duration(of(summary)))
+}
+
+fn arithmetic(steps: &[ArithmeticStep], style: Style) -> String {
+    let mut out = String::new();
+    for step in steps {
+        let line = format!("{} = {}", step.step, value(step));
+        out += &format!("{line}\n");
+        for line in wrap(&format!("({})", step.assumption), style.columns.max(40) - 2) {
+            out += &format!("  {}\n", style.paint(Tone::Soft, &line));
+        }
+    }
+    out
+}
+
+/// The figure of a step.
+pub(crate) fn value(step: &ArithmeticStep) -> String {
+    rate(step.value)
+}
