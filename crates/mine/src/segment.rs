@@ -179,7 +179,12 @@ fn is_email(value: &[u8]) -> bool {
         let at = memchr::memmem::find(value, b"%40")?;
         Some((at, at + 3))
     });
-    at.is_some_and(|(end, start)| end > 0 && value[start..].contains(&b'.'))
+    at.is_some_and(|(end, start)| {
+        let host = &value[start..];
+        let last = host.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+        let is_domain = last.len() >= 2 && last.iter().all(u8::is_ascii_alphabetic);
+        end > 0 && host.len() > last.len() && is_domain && words::extension(host).is_none()
+    })
 }
 
 fn date(value: &[u8]) -> Option<Class> {
@@ -252,7 +257,7 @@ fn is_token(value: &[u8]) -> bool {
     let lower = value.iter().filter(|byte| byte.is_ascii_lowercase()).count();
     let upper = value.iter().filter(|byte| byte.is_ascii_uppercase()).count();
     let separators = value.len() - lower - upper - digits;
-    if separators * 8 > value.len() || lower + upper == 0 {
+    if separators * 8 > value.len() || lower + upper == 0 || is_words(value) {
         return false;
     }
     let mixed = lower > 0 && upper > 0;
@@ -265,6 +270,17 @@ fn is_token(value: &[u8]) -> bool {
         // One case and digits between the letters, not behind them.
         (false, _) => separators == 0 && digits >= 3 && changes * 3 >= value.len(),
     }
+}
+
+/// Whether it is words with signs between them, each in one case or with a capital.
+fn is_words(value: &[u8]) -> bool {
+    let is_word = |part: &[u8]| {
+        part.iter().all(u8::is_ascii_alphabetic)
+            && (part.iter().skip(1).all(u8::is_ascii_lowercase)
+                || part.iter().all(u8::is_ascii_uppercase))
+    };
+    let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric());
+    value.iter().any(|byte| !byte.is_ascii_alphanumeric()) && parts.all(is_word)
 }
 
 /// The value without the padding of base64, escaped or not.

@@ -16,11 +16,18 @@ use crate::words;
 /// half), and what follows in the path (the upper half).
 type Traits = u128;
 
+/// Segments that may be values, by the text before and behind their words.
+type Words = BTreeMap<(Vec<u8>, Vec<u8>), Vec<Candidate>>;
+
 /// A segment that may be a value.
 struct Candidate {
     node: u32,
+    /// What stands between the text around it.
     text: Vec<u8>,
+    /// Requests that end here or below.
     hits: u64,
+    /// Those of them that end here.
+    ends: u64,
     traits: Traits,
 }
 
@@ -67,8 +74,9 @@ impl Trie {
             let Shape { prefix, class, suffix } = shape(text);
             let candidate = Candidate {
                 node: *child,
-                text: text.to_vec(),
+                text: text[prefix.len()..text.len() - suffix.len()].to_vec(),
                 hits: self.below(*child),
+                ends: self.nodes[*child as usize].hits,
                 traits: self.traits(*child),
             };
             let key = (prefix.to_vec(), class, suffix.to_vec());
@@ -92,7 +100,7 @@ impl Trie {
 
     /// Words, by the text around them.
     fn settle_words(&mut self, node: u32) {
-        let mut words: BTreeMap<(Vec<u8>, Vec<u8>), Vec<Candidate>> = BTreeMap::new();
+        let mut words: Words = BTreeMap::new();
         for ((prefix, class, suffix), group) in self.groups(node) {
             match class {
                 Class::Locale => self.settle_locales(node, group, &mut words),
@@ -107,7 +115,11 @@ impl Trie {
         for ((prefix, suffix), group) in words {
             let shape = Shape { prefix: &prefix, class: Class::Word, suffix: &suffix };
             let known = self.edges.contains_key(&(node, super::hash_of_shape(&shape)));
-            let values = values_among(&group, known);
+            // Countries and codes are no names of pages, and pages no codes.
+            let (upper, lower): (Vec<Candidate>, Vec<Candidate>) =
+                group.into_iter().partition(|candidate| is_upper(&candidate.text));
+            let mut values = values_among(&lower, known);
+            values.extend(values_among(&upper, known));
             if values.is_empty() {
                 continue;
             }
@@ -143,12 +155,7 @@ impl Trie {
     }
 
     /// Languages at one place, where what follows them is the same; else they are words as others.
-    fn settle_locales(
-        &mut self,
-        node: u32,
-        group: Vec<Candidate>,
-        words: &mut BTreeMap<(Vec<u8>, Vec<u8>), Vec<Candidate>>,
-    ) {
+    fn settle_locales(&mut self, node: u32, group: Vec<Candidate>, words: &mut Words) {
         if group.len() >= 2 && agreement(&group) >= 0.6 {
             let shape = Shape { prefix: b"", class: Class::Locale, suffix: b"" };
             self.generalise(node, &shape, |_, _| true);
@@ -178,9 +185,7 @@ impl Trie {
                     self.move_into(node, *look, into);
                 }
             }
-            if prefix.is_empty() && suffix.is_empty() {
-                self.settle_rare(node, into);
-            }
+            self.settle_rare(node, into, &prefix, &suffix);
         }
     }
 
@@ -192,14 +197,21 @@ impl Trie {
     }
 
     /// Takes what is left of fixed segments for values where they are rare beside many, and no words that one knows.
-    fn settle_rare(&mut self, node: u32, into: u32) {
+    fn settle_rare(&mut self, node: u32, into: u32, prefix: &[u8], suffix: &[u8]) {
         let most = self.below(into);
         let traits = self.traits(into);
+        let codes =
+            matches!(&self.nodes[into as usize].label, Label::Values { class: Class::Code, .. });
         for child in self.nodes[node as usize].children.clone() {
             let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
-            let known = words::is_reserved(text)
-                || words::is_common(text)
-                || matches!(shape(text).class, Class::Locale | Class::Int | Class::Float);
+            let shape = shape(text);
+            let around = shape.prefix == prefix && shape.suffix == suffix;
+            let inner = &text[shape.prefix.len()..text.len() - shape.suffix.len()];
+            let code = codes && is_upper(inner);
+            let known = words::is_reserved(inner) || words::is_common(inner);
+            let known = known && !code
+                || !around
+                || matches!(shape.class, Class::Locale | Class::Int | Class::Float);
             let follows = (self.traits(child) & !traits) >> 64 == 0;
             if !known && follows && self.below(child) * 20 <= most {
                 self.take_all(into);
@@ -237,12 +249,19 @@ fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool)
         Class::Hex | Class::Token => group.len() == 1 && group[0].hits >= 5 * OFTEN,
         // `covid-19`: a word with a number, unless there are several of it.
         _ if prefix.ends_with(b"-") || prefix.ends_with(b"_") => few,
+        Class::Int if group.iter().all(|candidate| is_error_status(&candidate.text)) => few,
         // `2.0`: a version of an API, not a coordinate.
         Class::Float => few && group.iter().all(|candidate| candidate.text.len() <= 4),
-        Class::Version | Class::Code => often && few,
+        Class::Version | Class::Code => {
+            few && group.iter().any(|candidate| candidate.hits >= OFTEN)
+        }
         _ if group.len() == 1 => often,
         _ => often && few && (free || agreement(group) < 0.5),
     }
+}
+
+fn is_error_status(text: &[u8]) -> bool {
+    matches!(text, [b'4' | b'5', b'0'..=b'5', b'0'..=b'9'])
 }
 
 /// The nodes of a group that are values. `known` says that others of the group were found to be some already.
@@ -297,6 +316,7 @@ fn openness(group: &[&Candidate]) -> f64 {
 /// The values among candidates: all but common words, and those that differ from the rest in what follows.
 fn values_of(group: &[&Candidate]) -> Vec<u32> {
     const FEW: usize = 3;
+    const UNLIKELY: f64 = 0.001;
     let next = |candidate: &Candidate| (candidate.traits >> 64) as u64;
     let several = (0..u64::BITS)
         .filter(|bit| {
@@ -304,9 +324,20 @@ fn values_of(group: &[&Candidate]) -> Vec<u32> {
             group.iter().filter(with).count() >= FEW
         })
         .fold(0_u64, |bits, bit| bits | 1 << bit);
+    // The share of requests that end at a value. Where few do, one at which all end is a page of its own.
+    let (ends, hits) = group
+        .iter()
+        .fold((0, 0), |(ends, hits), candidate| (ends + candidate.ends, hits + candidate.hits));
+    let ending = ends as f64 / (hits as f64).max(1.0);
     let fixed = |candidate: &Candidate| {
         let apart = next(candidate) != 0 && next(candidate) & several == 0;
-        words::is_wholly_common(&candidate.text) || apart && candidate.hits >= 30
+        let alone = candidate.ends == candidate.hits
+            && ending < 0.5
+            && ending.powf(candidate.hits as f64) < UNLIKELY;
+        // In capitals a common word is a code or a title.
+        let common = words::is_wholly_common(&candidate.text)
+            && candidate.text.first().is_some_and(u8::is_ascii_lowercase);
+        common || alone || apart && candidate.hits >= 30
     };
     group.iter().filter(|candidate| !fixed(candidate)).map(|candidate| candidate.node).collect()
 }
