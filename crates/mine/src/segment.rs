@@ -36,7 +36,7 @@ pub(crate) enum Class {
 impl Class {
     /// Whether a single value of this look is enough to know that it is one of many.
     pub(crate) fn is_certain(self) -> bool {
-        matches!(self, Self::Uuid | Self::Hex | Self::Token | Self::Email | Self::Date)
+        matches!(self, Self::Uuid | Self::Hex | Self::Token | Self::Email)
     }
 
     /// Whether its values are words, among which fixed ones may be.

@@ -936,6 +936,11 @@ pub(crate) fn is_locale(value: &[u8]) -> bool {
         }
 }
 
+/// Whether a locale is of a language that most sites in several languages have.
+pub(crate) fn is_widely_spoken(locale: &[u8]) -> bool {
+    [b"en", b"de", b"fr", b"es", b"pt", b"zh", b"ja"].iter().any(|wide| locale.starts_with(*wide))
+}
+
 /// Where the ending of a file name begins, its point included; two endings where the last is of a compressed file.
 pub(crate) fn extension(segment: &[u8]) -> Option<usize> {
     let at = memchr::memrchr(b'.', segment)?;

@@ -87,8 +87,10 @@ impl Trie {
 
     /// Numbers, codes and identifiers.
     fn settle_figures(&mut self, node: u32) {
-        let values = matches!(self.nodes[node as usize].label, Label::Values { .. });
-        let free = node == ROOT || values;
+        let free = match &self.nodes[node as usize].label {
+            Label::Values { .. } => true,
+            Label::Fixed(text) => !text.ends_with(b"s"),
+        };
         for ((prefix, class, suffix), group) in self.groups(node) {
             if class.is_words() || is_fixed_figure(class, &prefix, &group, free) {
                 continue;
@@ -156,7 +158,9 @@ impl Trie {
 
     /// Languages at one place, where what follows them is the same; else they are words as others.
     fn settle_locales(&mut self, node: u32, group: Vec<Candidate>, words: &mut Words) {
-        if group.len() >= 2 && agreement(&group) >= 0.6 {
+        // `hr` and `it` may be departments.
+        let spoken = |candidate: &Candidate| words::is_widely_spoken(&candidate.text);
+        if group.len() >= 2 && group.iter().any(spoken) && agreement(&group) >= 0.6 {
             let shape = Shape { prefix: b"", class: Class::Locale, suffix: b"" };
             self.generalise(node, &shape, |_, _| true);
         } else {
@@ -238,14 +242,16 @@ impl Trie {
     }
 }
 
-/// Whether a few figures are fixed: versions and the like, which come often and alone. `free` says that no word
-/// before them says what they are figures of.
+/// Whether a few figures are fixed: versions and the like, which come often and alone. `free` says that no plural
+/// stands before them, of which they could be the numbers.
 fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool) -> bool {
     const OFTEN: u64 = 20;
     let often = group.iter().all(|candidate| candidate.hits >= OFTEN);
     let few = group.len() <= 3;
     match class {
-        Class::Uuid | Class::Email | Class::Date => false,
+        Class::Uuid | Class::Email => false,
+        // Versions of an API may be dates.
+        Class::Date | Class::Month => often && group.len() <= 2,
         Class::Hex | Class::Token => group.len() == 1 && group[0].hits >= 5 * OFTEN,
         // `covid-19`: a word with a number, unless there are several of it.
         _ if prefix.ends_with(b"-") || prefix.ends_with(b"_") => few,
@@ -299,11 +305,12 @@ fn openness(group: &[&Candidate]) -> f64 {
     let slugs = share(&|candidate| is_slug(&candidate.text));
     let handles = share(&|candidate| is_handle(&candidate.text));
     let upper = share(&|candidate| is_upper(&candidate.text));
+    let titles = share(&|candidate| is_title(&candidate.text));
     // Of few words some may be rare; of many values most are.
     let enough = if slugs > 0.5 { 6.0 } else { 50.0 };
     let mut score = (6.0 * once).min(3.0) * (count / enough).min(1.0);
     score += (count / 16.0).log2().clamp(-2.5, 3.0);
-    score += 4.0 * slugs + 2.0 * handles + 3.0 * upper - 6.0 * common - 6.0 * named;
+    score += 4.0 * slugs + 2.0 * handles + 3.0 * upper + 2.0 * titles - 6.0 * common - 6.0 * named;
     if once == 0.0 && hits as f64 / count >= 50.0 {
         score -= 2.0;
     }
@@ -375,6 +382,12 @@ fn is_slug(text: &[u8]) -> bool {
     signs >= 2
         || text.contains(&b'%')
         || (signs >= 1 && text.last().is_some_and(u8::is_ascii_digit))
+}
+
+/// Words with capitals and signs between them, as headings have them: `Main_Page`.
+fn is_title(text: &[u8]) -> bool {
+    let mut words = text.split(|byte| !byte.is_ascii_alphanumeric());
+    text.contains(&b'_') && words.all(|word| word.first().is_some_and(u8::is_ascii_uppercase))
 }
 
 /// A name with a number behind it, as users choose them.
