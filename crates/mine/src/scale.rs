@@ -1,7 +1,7 @@
 //! From the requests of a peak to those of a load, one step at a time, each with what it assumes.
 
 use model::mined::ArithmeticStep;
-use model::units::{Nanos, SECOND, show_duration};
+use model::units::{Nanos, SECOND, exact_duration, show_duration};
 
 /// How much more load there is to be.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -47,7 +47,7 @@ impl Scale {
     pub(crate) fn apply(&self, observed: &Observed) -> Result<Scaled, String> {
         let mut scaled = Scaled { factor: 1.0, ..Scaled::default() };
         let rate = observed.requests as f64 / observed.seconds.max(1) as f64;
-        let window = show_duration(observed.seconds.max(0) as u64 * SECOND);
+        let window = exact_duration(observed.seconds.max(0) as u64 * SECOND);
         scaled.note(
             format!("requests of the API in the busiest {window}"),
             observed.requests as f64,

@@ -8,6 +8,7 @@
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
 //! - `import`: workload files out of other tools' files, or to start from.
+//! - `mine`: access logs to workloads.
 //! - `objectives`: the highest level of a sweep that holds them.
 //! - `workloads`: workload files where a URL may stand, and what a run would do.
 //! - `wrk`: the link by wrk's name, beside the real one.
@@ -24,6 +25,7 @@ mod familiar;
 mod gone;
 mod harness;
 mod import;
+mod mine;
 mod objectives;
 mod pools;
 mod recorder;

@@ -1,0 +1,186 @@
+//! `plimsoll mine`.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::harness::Folder;
+
+/// A line of a combined log, in the hour and second given.
+fn line(hour: u32, second: u32, client: &str, request: &str, status: u16) -> String {
+    format!(
+        "{client} - - [23/Nov/2026:{hour:02}:{:02}:{:02} +0100] \"{request} HTTP/1.1\" {status} 100 \"-\" \"Firefox\"\n",
+        second / 60,
+        second % 60
+    )
+}
+
+/// A day of a small shop: 10 users an hour, 40 of them in the hour from 20:30 to 21:30.
+fn shop() -> String {
+    let mut log = String::new();
+    for hour in 0..24 {
+        for n in 0..10 {
+            log += &line(hour, n * 300, "198.51.100.7", &format!("GET /users/{}", 100 + n), 200);
+        }
+    }
+    for n in 0..360 {
+        let (hour, second) = if n < 180 { (20, 1_800 + n * 10) } else { (21, (n - 180) * 10) };
+        let client = format!("203.0.113.{}", n % 40);
+        let request = match n % 4 {
+            0 => format!("GET /users/{}/orders?page={}", 100 + n, n % 7),
+            1 => format!("GET /blog/how-to-do-things-part-{n}"),
+            2 => format!("GET /users/{n}?token=SECRET{n}"),
+            _ => "POST /login".to_owned(),
+        };
+        log += &line(hour, second, &client, &request, if n == 9 { 500 } else { 200 });
+    }
+    log + &line(12, 1, "192.0.2.1", "GET /static/app.css", 200)
+}
+
+fn mined(folder: &Folder, dir: &str) -> serde_json::Value {
+    let text = fs::read(folder.path().join(dir).join("mine.json")).expect("mine.json");
+    serde_json::from_slice(&text).expect("JSON")
+}
+
+#[test]
+fn a_log_becomes_a_workload_that_plan_accepts() {
+    let folder = Folder::new();
+    folder.put("access.log", shop());
+    let ended =
+        folder.plimsoll("mine access.log --out mined --dau-now 16000 --dau-target 300000").ok();
+    for words in
+        ["601 lines as combined", "factor: 300000 / 16000 = 18.75", "GET /users/{id}/orders"]
+    {
+        assert!(ended.stdout.contains(words), "{words}: {ended:#?}");
+    }
+    let mined = mined(&folder, "mined");
+    folder.follows_schema("mine", &mined);
+    // 360 of the busy hour, and 10 of those that come all day.
+    assert_eq!(mined["peak"]["requests"], 370);
+    assert_eq!(mined["peak"]["seconds"], 3_600);
+    assert_eq!((mined["static_files"].clone(), mined["counted"].clone()), (1.into(), 600.into()));
+    let endpoints = mined["endpoints"].as_array().unwrap();
+    let paths: Vec<String> = endpoints
+        .iter()
+        .map(|one| format!("{} {}", one["method"].as_str().unwrap(), one["path"].as_str().unwrap()))
+        .collect();
+    assert_eq!(paths.len(), 4, "{paths:?}");
+    for path in ["GET /users/{id}", "GET /users/{id}/orders", "GET /blog/{name}", "POST /login"] {
+        assert!(paths.iter().any(|one| one == path), "{path}: {paths:?}");
+    }
+    let plan = folder.plimsoll("plan mined/workload.yaml").ok();
+    // 370 requests an hour, 18.75 times.
+    assert!(plan.stdout.contains("1.927"), "{plan:#?}");
+    assert!(plan.stdout.contains("GET /users/{id}?token"), "{plan:#?}");
+}
+
+#[test]
+fn no_address_and_no_credential_is_written() {
+    let folder = Folder::new();
+    folder.put("access.log", shop());
+    let ended = folder.plimsoll("mine access.log --out mined --sessions").ok();
+    let mut files = vec![ended.stdout.clone(), ended.stderr.clone()];
+    for dir in ["mined", "mined/pools"] {
+        for entry in fs::read_dir(folder.path().join(dir)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                files.push(fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    assert!(files.len() > 5);
+    for text in &files {
+        assert!(!text.contains("203.0.113.") && !text.contains("198.51.100."), "{text}");
+        assert!(!text.contains("SECRET"), "{text}");
+    }
+    let kept = folder.plimsoll("mine access.log --out kept --keep-secrets token").ok();
+    assert!(!kept.stdout.contains("set TOKEN"), "{kept:#?}");
+    let pools = fs::read_dir(folder.path().join("kept/pools")).unwrap();
+    let kept = pools.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    assert!(kept.collect::<String>().contains("SECRET2"));
+}
+
+#[test]
+fn rotated_logs_in_any_order_and_standard_input_give_the_same() {
+    let folder = Folder::new();
+    let log = shop();
+    let lines: Vec<&str> = log.split_inclusive('\n').collect();
+    folder.put("all.log", &log);
+    folder.put("access.log.1", lines[..300].concat());
+    folder.put("access.log", lines[300..].concat());
+    folder.plimsoll("mine all.log --out one").ok();
+    folder.plimsoll("mine access.log access.log.1 --out two").ok();
+    let [mut one, mut two] = ["one", "two"].map(|dir| mined(&folder, dir));
+    for mined in [&mut one, &mut two] {
+        mined["files"] = serde_json::Value::Null;
+    }
+    assert_eq!(one, two);
+    let workloads = ["one", "two"]
+        .map(|dir| fs::read_to_string(folder.path().join(dir).join("workload.yaml")).unwrap());
+    assert_eq!(workloads[0], workloads[1]);
+}
+
+#[test]
+fn bad_lines_are_counted_and_too_many_are_refused() {
+    let folder = Folder::new();
+    let junk = format!("junk \u{1b}]0;owned\u{7} {}\n", "x".repeat(10 << 20));
+    folder.put("some.log", shop() + &junk + "\u{0}\u{1}\n");
+    let ended = folder.plimsoll("mine some.log --out some").ok();
+    assert!(ended.stdout.contains("2 bad lines"), "{ended:#?}");
+    assert!(!ended.stdout.contains('\u{1b}'), "{ended:#?}");
+    assert_eq!(mined(&folder, "some")["bad_lines"], 2);
+    let mut most = String::new();
+    for n in 0..100 {
+        let _ = writeln!(most, "junk {n}");
+    }
+    folder.put("most.log", shop() + &most + &most);
+    let ended = folder.plimsoll("mine most.log --out most").ends(1);
+    assert!(ended.stderr.contains("200 of 801 lines cannot be read"), "{ended:#?}");
+    folder.plimsoll("mine most.log --out most --max-bad 50%").ok();
+}
+
+#[test]
+fn a_log_that_is_none_is_refused_in_words() {
+    let folder = Folder::new();
+    folder.put("empty.log", "");
+    folder.put("junk.log", "what\nis this\n");
+    folder.put("static.log", line(1, 1, "192.0.2.1", "GET /a.css", 200));
+    for (command, code, words) in [
+        ("mine empty.log", 1, "is empty"),
+        ("mine junk.log", 1, "no known format"),
+        ("mine static.log", 1, "none of an API"),
+        ("mine nowhere.log", 1, "No such file"),
+        ("mine static.log --log-format $status", 2, "no time"),
+        ("mine static.log --log-format nowhere", 2, "combined"),
+        ("mine static.log --map /a", 2, "OLD=NEW"),
+        ("mine static.log --target ftp://x", 2, "ftp"),
+        ("mine static.log --factor 0", 2, "above 0"),
+    ] {
+        let ended = folder.plimsoll(command).ends(code);
+        assert!(ended.stderr.contains(words), "{command}: {ended:#?}");
+    }
+}
+
+#[test]
+fn the_time_taken_is_read_where_the_log_has_it() {
+    let folder = Folder::new();
+    let mut log = String::new();
+    for n in 0..200 {
+        let _ = writeln!(
+            log,
+            "192.0.2.1 [23/Nov/2026:10:00:{:02} +0000] \"GET /items/{n} HTTP/1.1\" 200 17 rt=0.{:03}",
+            n % 60,
+            n + 1
+        );
+    }
+    folder.put("access.log", log);
+    folder.put(
+        "nginx.conf",
+        "http { log_format timed '$remote_addr [$time_local] \"$request\" $status '\n\
+         '$body_bytes_sent rt=$request_time'; }",
+    );
+    let ended = folder.plimsoll("mine access.log --log-format nginx.conf --out mined").ok();
+    assert!(ended.stdout.contains("log_format timed"), "{ended:#?}");
+    let latency = &mined(&folder, "mined")["endpoints"][0]["latency_ns"];
+    assert_eq!(latency["count"], 200);
+    assert_eq!(latency["max"], 200_000_000);
+}
