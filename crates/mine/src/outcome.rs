@@ -201,8 +201,7 @@ impl Making<'_> {
     /// The requests of an endpoint in the workload, one for each set of names in its query; the name of the first.
     fn requests(&mut self, at: usize, template: &Template, tables: &[Table]) -> String {
         let endpoint = &self.tally.endpoints[at];
-        let mut variants: Vec<(&Variant, &Table)> = endpoint.variants.iter().zip(tables).collect();
-        variants.sort_by_key(|(variant, _)| std::cmp::Reverse((variant.peak, variant.count)));
+        let variants: Vec<(&Variant, &Table)> = endpoint.variants.iter().zip(tables).collect();
         let in_variants: u64 = variants.iter().map(|(variant, _)| variant.peak).sum();
         let mut first = None;
         for (variant, table) in variants {

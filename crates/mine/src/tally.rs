@@ -304,11 +304,15 @@ impl<'s> Tally<'s> {
         self.make_room();
     }
 
-    /// Puts what is still waiting where it belongs.
+    /// Puts what is still waiting where it belongs, and the variants of endpoints in their order.
     pub(crate) fn close(&mut self) {
         for endpoint in &mut self.endpoints {
             endpoint.took.add(&mut endpoint.waiting, &self.ruler);
             endpoint.waiting.clear();
+            // In an order that does not depend on which came first.
+            endpoint.variants.sort_by(|a, b| {
+                (b.peak, b.count).cmp(&(a.peak, a.count)).then_with(|| a.names.cmp(&b.names))
+            });
         }
     }
 
