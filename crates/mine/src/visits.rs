@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use model::Latencies;
 
 /// Requests kept.
-const MOST: usize = 750_000;
+const MOST: usize = 300_000;
 /// Steps of a way at most.
 const MOST_STEPS: usize = 12;
 /// Ways at most.

@@ -48,20 +48,20 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
     );
     if mined.bad_lines > 0 {
         let share = share_of(mined.bad_lines, mined.lines);
-        read += &format!("; {} bad lines ({share})", count(mined.bad_lines));
+        read += &format!("; {} ({share})", counted(mined.bad_lines, "bad line"));
     }
     let mut left = vec![
-        format!("{} bots", count(mined.bots)),
-        format!("{} static files", count(mined.static_files)),
+        counted(mined.bots, "request") + " of bots",
+        counted(mined.static_files, "static file"),
     ];
     if mined.left_out > 0 {
         left.push(format!("{} left out by paths", count(mined.left_out)));
     }
     let mut users = format!(
-        "{} in all, {} on the busiest day; {} sessions of {:.1} requests",
+        "{} in all, {} on the busiest day; {} of {:.1} requests",
         count(mined.users),
         count(mined.daily_users),
-        count(mined.sessions),
+        counted(mined.sessions, "session"),
         mined.session.requests
     );
     if mined.session.think_ns.count > 0 {
@@ -96,6 +96,11 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
     .into_iter()
     .filter(|(_, words)| !words.is_empty())
     .collect()
+}
+
+/// `1 session`, `2 sessions`.
+fn counted(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 fn bad(mined: &Mined) -> String {

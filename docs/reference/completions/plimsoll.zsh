@@ -279,6 +279,7 @@ _arguments "${_arguments_options[@]}" : \
 '--precision=[Width of the interval at which the search stops, in per cent of the capacity]:PERCENT:_default' \
 '--max=[Highest level to try\: a rate, or a concurrency with --closed]:LEVEL:_default' \
 '*--slo=[Objective that a level must meet, as for \`run\`\: '\''p99<500ms'\'', '\''success>=99%'\'', '\''max<2s'\'', '\''errors.timeout<0.1%'\'', stable, or a preset. May be repeated. A '\''qps>=1000'\'' applies to the capacity found\: exit 99 if missed, 98 if undecided \[default\: '\''mean<=500ms'\'' and '\''success>=99%'\''\]]:OBJECTIVE:_default' \
+'--dau-now=[Daily users that the load of the workload file is of, so that the capacity is told in daily users too \[default\: the file'\''s daily_users, which \`mine\` writes\]]:N:_default' \
 '-c+[Maximum number of connections]:N:_default' \
 '--connections=[Maximum number of connections]:N:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -380,6 +381,41 @@ har\:"A recording\: HTTP Archive 1.2"
 openapi\:"A description\: OpenAPI 3"
 postman\:"A Postman collection 2.1"))' \
 ':file -- The file; `-` reads standard input:_files' \
+&& ret=0
+;;
+(mine)
+_arguments "${_arguments_options[@]}" : \
+'--out=[Folder for workload.yaml, its pools, mine.json and report.html \[default\: plimsoll-out/mine/DATE-TIME\]]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"The main figures"
+json\:"All figures as JSON (plimsoll.mine/1)"))' \
+'--log-format=[How the lines are written\: nginx'\''s log_format string (or Apache'\''s), a format'\''s name (combined, common, vhost, alb, elb, w3c, cloudfront, json), or an nginx.conf that contains it]:FORMAT:_default' \
+'*--field=[Member of a JSON line that holds this\: at, client, user, agent, host, request, method, path, query, status, bytes, taken (taken=MEMBER\:ms names the unit). May be repeated]:ROLE=MEMBER:_default' \
+'--max-bad=[Share of lines that may be unreadable]:PERCENT:_default' \
+'--window=[Length of the peak that is looked for]:TIME:_default' \
+'*--include=[Keep only these paths\: a prefix such as /api, or a pattern such as */users/*. May be repeated]:PATH:_default' \
+'*--exclude=[Leave these paths out. May be repeated]:PATH:_default' \
+'--top=[Endpoints in the workload at most]:N:_default' \
+'--target=[The server that the workload is for; nothing is sent to it now]:URL:_default' \
+'*--map=[Replace the beginning of paths, for endpoints that are about to retire\: /v1/users=/v2/users, or GET /a=GET /b. May be repeated]:OLD=NEW:_default' \
+'--session-gap=[The pause that ends a session]:TIME:_default' \
+'(--sessions --closed)--trace=[Repeat the arrivals of the peak as they were logged, SPEED times as fast]::SPEED:_default' \
+'--pace=[Interval between the requests of one such user \[default\: 110ms\]]:TIME:_default' \
+'*--keep-secrets=[Parameter whose values are written although its name or their look says that they are credentials]:NAME:_default' \
+'--dau-now=[Daily users today \[default\: those of the log'\''s busiest day\]]:N:_default' \
+'--dau-target=[Daily users that the load is to stand for]:N:_default' \
+'--factor=[The factor itself, instead of the quotient of the two]:FACTOR:_default' \
+'--with-bots[Count the requests of bots too]' \
+'--with-static[Count the requests of static files too]' \
+'--sessions[Write the commonest ways through the site as flows, with think times, instead of single requests]' \
+'(--sessions)--closed[Write users of a closed loop that send at a pace, instead of arrivals per second]' \
+'-q[Print nothing while reading]' \
+'--quiet[Print nothing while reading]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::logs -- Access logs; `-` reads standard input:_files' \
 && ret=0
 ;;
 (diff)
@@ -660,6 +696,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(mine)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -730,6 +770,7 @@ _plimsoll_commands() {
 'capacity:Find the highest rate that meets the objectives, and what limits it' \
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
+'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -781,6 +822,7 @@ _plimsoll__subcmd__help_commands() {
 'capacity:Find the highest rate that meets the objectives, and what limits it' \
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
+'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -838,6 +880,11 @@ _plimsoll__subcmd__help__subcmd__init_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help init commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__help__subcmd__mine_commands] )) ||
+_plimsoll__subcmd__help__subcmd__mine_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help mine commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__help__subcmd__plan_commands] )) ||
 _plimsoll__subcmd__help__subcmd__plan_commands() {
     local commands; commands=()
@@ -884,6 +931,11 @@ _plimsoll__subcmd__import_commands() {
 _plimsoll__subcmd__init_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll init commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__mine_commands] )) ||
+_plimsoll__subcmd__mine_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll mine commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__plan_commands] )) ||
 _plimsoll__subcmd__plan_commands() {

@@ -16,8 +16,10 @@ use crate::words;
 /// half), and what follows in the path (the upper half).
 type Traits = u128;
 
-/// Segments that may be values, by the text before and behind their words.
-type Words = BTreeMap<(Vec<u8>, Vec<u8>), Vec<Candidate>>;
+/// The text before and behind a value.
+type Around = (Vec<u8>, Vec<u8>);
+/// Segments that may be values, by the text around their words.
+type Words = BTreeMap<Around, Vec<Candidate>>;
 
 /// A segment that may be a value.
 struct Candidate {
@@ -171,7 +173,7 @@ impl Trie {
     /// Puts values of one parameter together that look different by chance: words, codes, tokens and hexadecimal
     /// digits with the same text around them, where one look has most of the requests.
     fn settle_strays(&mut self, node: u32) {
-        let mut around: BTreeMap<(Vec<u8>, Vec<u8>), Vec<(u64, u32)>> = BTreeMap::new();
+        let mut around: BTreeMap<Around, Vec<(u64, u32)>> = BTreeMap::new();
         for child in &self.nodes[node as usize].children {
             if let Label::Values { prefix, class, suffix, .. } = &self.nodes[*child as usize].label
                 && class.is_vague()
