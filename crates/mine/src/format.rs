@@ -196,7 +196,7 @@ impl Format {
     fn trial(&self, start: &[u8]) -> (usize, usize) {
         let mut reader = self.reader();
         let (mut read, mut seen) = (0, 0);
-        for line in lines::complete(start).take(LOOKED_AT) {
+        for line in lines::each(start).take(LOOKED_AT) {
             if line.trim_ascii().is_empty() || line.starts_with(b"#") {
                 let _ = reader.read(line);
                 continue;
@@ -223,7 +223,7 @@ pub const NAMES: &str = "combined, common, vhost, alb, elb, w3c, cloudfront, jso
 
 fn first_line(start: &[u8]) -> String {
     const SHOWN: usize = 100;
-    let line = lines::complete(start).find(|line| !line.trim_ascii().is_empty());
+    let line = lines::each(start).find(|line| !line.trim_ascii().is_empty());
     let line = String::from_utf8_lossy(line.unwrap_or_default());
     line.chars().take(SHOWN).collect()
 }

@@ -15,9 +15,3 @@ pub fn each(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         Some(line)
     })
 }
-
-/// The lines of a text that may be cut off at its end: without the last, unless it is the only one.
-pub(crate) fn complete(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let end = memchr::memrchr(b'\n', text).map_or(text.len(), |at| at + 1);
-    each(&text[..end])
-}

@@ -319,7 +319,7 @@ pub(crate) fn is_camel(value: &[u8]) -> bool {
         let is_vowel = |byte: &u8| b"aeiouy".contains(&byte.to_ascii_lowercase());
         with_vowel += usize::from(word.iter().any(is_vowel));
     }
-    !short && parts >= 2 && value.len() >= parts * 3 && with_vowel * 3 >= parts * 2
+    !short && parts >= 2 && value.len() * 2 >= parts * 5 && with_vowel * 3 >= parts * 2
 }
 
 /// Whether it is letters and digits without any in lower case: a country, an airport, a code.
