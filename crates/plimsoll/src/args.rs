@@ -6,6 +6,7 @@ mod calibrate;
 mod capacity;
 mod compare;
 pub mod familiar;
+mod fill;
 mod import;
 mod init;
 mod load;
@@ -22,6 +23,7 @@ pub use audit::AuditArgs;
 pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
+pub use fill::FillArgs;
 pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
@@ -65,6 +67,8 @@ pub enum Command {
     Init(InitArgs),
     /// Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file
     Import(ImportArgs),
+    /// Fill a database with rows that look right, as many as asked for, and remove them again
+    Fill(Box<FillArgs>),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
     /// Check results of any load tool: which figures are impossible or doubtful, and why
