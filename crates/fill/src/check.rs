@@ -136,9 +136,12 @@ pub fn bounds(condition: &Expr) -> (Vec<(usize, Bound)>, bool) {
 
 fn collect(condition: &Expr, found: &mut Vec<(usize, Bound)>) -> bool {
     match condition {
-        // Not `all`, which would stop at the first that says more.
         Expr::Logic(Logic::And, parts) => {
-            parts.iter().fold(true, |whole, part| collect(part, found) && whole)
+            let mut whole = true;
+            for part in parts {
+                whole &= collect(part, found);
+            }
+            whole
         }
         // A value that may be NULL besides: NULL satisfies any condition anyway.
         Expr::Logic(Logic::Or, parts) if parts.len() == 2 => match (&parts[0], &parts[1]) {

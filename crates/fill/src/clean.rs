@@ -65,6 +65,11 @@ pub fn clean(
             }
             fill.done[number] = start;
         }
+        // Where a foreign key has no index, each parent that is removed reads the whole table, dead rows and all.
+        if schema.dialect == Dialect::Postgres && step.rows > 0 {
+            let name = schema.tables[step.table].name.sql(schema.dialect);
+            database.execute(&format!("VACUUM {name}"))?;
+        }
     }
     restore_counters(database, schema, fill, &rows)?;
     ledger::forget(database, fill.number)?;

@@ -16,6 +16,10 @@ use crate::times;
 const SAMPLE: usize = 10_000;
 /// Bytes of a cell that are kept; a longer one is cut.
 const LONGEST_CELL: usize = 8 << 10;
+/// Bytes of all cells that are kept: 64 MiB.
+const MOST_BYTES: usize = 64 << 20;
+/// Bytes of a column's values that are kept to be used again, and their number.
+const MOST_AGAIN: (usize, usize) = (256 << 10, 2000);
 /// Hashes kept to count distinct values (Bar-Yossef et al. 2002, "k minimum values"): within about 3 %.
 const HASHES: usize = 1024;
 /// Common values kept.
@@ -24,6 +28,8 @@ const MOST_COMMON: usize = 200;
 const PARTS: usize = 200;
 /// Values of a text column up to which no others are made.
 const CLOSED_SET: f64 = 200.0;
+/// Rows below which nothing is learnt of a column whose values can be made up otherwise.
+pub const FEW: usize = 20;
 /// Rows from which an order of two columns, or of a column and the key, is believed.
 const ENOUGH: usize = 50;
 
@@ -36,6 +42,9 @@ pub struct Sample {
     seed: u64,
     /// By hash; the highest is thrown out.
     rows: BinaryHeap<(u64, Cells)>,
+    bytes: usize,
+    /// Rows of this hash and above are not kept.
+    below: u64,
     distinct: Vec<Minima>,
     /// Rows seen.
     pub seen: u64,
@@ -45,7 +54,7 @@ impl Sample {
     /// Of a table with so many columns.
     pub fn new(columns: usize, seed: u64) -> Self {
         let distinct = (0..columns).map(|_| Minima::default()).collect();
-        Self { seed, rows: BinaryHeap::new(), distinct, seen: 0 }
+        Self { seed, rows: BinaryHeap::new(), bytes: 0, below: u64::MAX, distinct, seen: 0 }
     }
 
     /// Sees a row.
@@ -59,8 +68,7 @@ impl Sample {
             }
             key = key_of(&[key, hash.unwrap_or(1)]);
         }
-        let full = self.rows.len() >= SAMPLE;
-        if full && self.rows.peek().is_some_and(|(highest, _)| *highest <= key) {
+        if key >= self.below {
             return;
         }
         let cut = |text: &str| {
@@ -70,9 +78,13 @@ impl Sample {
             }
             text[..end].to_owned()
         };
-        self.rows.push((key, row.iter().map(|cell| cell.map(cut)).collect()));
-        if full {
-            self.rows.pop();
+        let cells: Cells = row.iter().map(|cell| cell.map(cut)).collect();
+        self.bytes += size_of(&cells);
+        self.rows.push((key, cells));
+        while self.rows.len() > SAMPLE || self.bytes > MOST_BYTES {
+            let Some((highest, cells)) = self.rows.pop() else { break };
+            self.bytes -= size_of(&cells);
+            self.below = highest;
         }
     }
 
@@ -97,6 +109,11 @@ impl Sample {
         learn_orders(table, &rows, &mut learned);
         learned
     }
+}
+
+/// Bytes of a row, about.
+fn size_of(cells: &Cells) -> usize {
+    cells.iter().map(|cell| 32 + cell.as_ref().map_or(0, String::len)).sum()
 }
 
 /// The lowest hashes.
@@ -193,7 +210,8 @@ fn numbers_of(kind: &Type, rows: &[Cells], column: usize) -> Vec<Option<f64>> {
 fn learn_column(column: &Column, rows: &[Cells], at: usize, distinct: f64, seen: u64) -> Learned {
     let filled: Vec<&str> = rows.iter().filter_map(|row| row[at].as_deref()).collect();
     let mut learned = Learned::default();
-    if rows.is_empty() {
+    let has_to_do = matches!(column.kind, Type::Other | Type::Json);
+    if rows.is_empty() || (rows.len() < FEW && !has_to_do) {
         return learned;
     }
     learned.nulls = (rows.len() - filled.len()) as f64 / rows.len() as f64;
@@ -206,7 +224,10 @@ fn learn_column(column: &Column, rows: &[Cells], at: usize, distinct: f64, seen:
         && (filled.len() as f64) >= distinct * 2.0;
     let usual = filled.len() as f64 / by_count.len().max(1) as f64;
     let is_common = |count: usize| closed || (count >= 3 && count as f64 > 1.5 * usual);
-    let common = by_count.iter().take(MOST_COMMON).take_while(|(_, count)| is_common(*count));
+    let common = by_count
+        .iter()
+        .take(MOST_COMMON)
+        .take_while(|(value, count)| is_common(*count) && value.len() < LONGEST_CELL);
     let share = |count: usize| count as f64 / filled.len() as f64;
     learned.common = common.map(|(value, count)| ((*value).to_owned(), share(*count))).collect();
     let others = &by_count[learned.common.len()..];
@@ -216,14 +237,25 @@ fn learn_column(column: &Column, rows: &[Cells], at: usize, distinct: f64, seen:
     learned.rest = between(&column.kind, others).unwrap_or_else(|| {
         let per_row = (distinct - learned.common.len() as f64).max(1.0) / seen.max(1) as f64;
         let texts = matches!(column.kind, Type::Text { .. } | Type::Uuid | Type::Bytes { .. });
-        if !texts || per_row < 0.1 {
-            return Rest::OneOf(others.iter().map(|(value, _)| (*value).to_owned()).collect());
+        if (!texts || per_row < 0.1) && !used_again(others).is_empty() {
+            return Rest::OneOf(used_again(others));
         }
         let characters: usize = others.iter().map(|(value, _)| value.chars().count()).sum();
         let length = characters as f64 / others.len() as f64;
         Rest::Fresh { per_row: per_row.min(1.0), length }
     });
     learned
+}
+
+/// Values that were not cut, as many as are kept.
+fn used_again(others: &[(&str, usize)]) -> Vec<String> {
+    let mut bytes = 0;
+    let fits = |value: &&str| {
+        bytes += value.len();
+        bytes <= MOST_AGAIN.0
+    };
+    let whole = others.iter().map(|(value, _)| *value).filter(|value| value.len() < LONGEST_CELL);
+    whole.take(MOST_AGAIN.1).take_while(fits).map(str::to_owned).collect()
 }
 
 /// A histogram of numbers or times; none of anything else.
@@ -255,7 +287,7 @@ fn step_of(kind: &Type, numbers: &[f64]) -> f64 {
     };
     let first = numbers[0];
     let units = numbers.iter().map(|number| ((number - first) / unit).round().abs() as u64);
-    let divisor = units.fold(0, |one, other| greatest_divisor(one, other));
+    let divisor = units.fold(0, greatest_divisor);
     divisor.max(1) as f64 * unit
 }
 

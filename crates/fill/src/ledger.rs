@@ -98,10 +98,10 @@ pub fn load(database: &mut dyn Database) -> Result<Vec<Fill>> {
         let sql = format!("SELECT step, done FROM {STEPS} WHERE fill = {number}");
         for row in all(database, &sql)? {
             let cell = |at: usize| row[at].as_deref().and_then(|text| text.parse::<u64>().ok());
-            if let (Some(step), Some(rows)) = (cell(0), cell(1)) {
-                if let Some(done) = done.get_mut(step as usize) {
-                    *done = rows;
-                }
+            if let (Some(step), Some(rows)) = (cell(0), cell(1))
+                && let Some(done) = done.get_mut(step as usize)
+            {
+                *done = rows;
             }
         }
         fills.push(Fill { number, facts, done });

@@ -114,8 +114,8 @@ impl Rows {
         let worst = (0..of.checks.len()).max_by_key(times);
         let rule = worst.map_or("", |rule| of.checks[rule].0.as_str());
         unsatisfiable(format!(
-            "{}: no row that meets the condition {rule} was found in {MOST_ATTEMPTS} tries; a few rows that meet it, \
-             in the table before the fill, show what its columns look like",
+            "{}: no row that meets the condition {rule} was found in {MOST_ATTEMPTS} tries; 20 rows that meet it, in \
+             the table before the fill, show what its columns look like",
             of.place
         ))
     }

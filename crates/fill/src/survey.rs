@@ -8,7 +8,7 @@ use crate::database::{Database, all, column_list, number, one};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Error, Result};
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
-use crate::learn::{Learned, Sample, number_of};
+use crate::learn::{FEW, Learned, Sample, number_of};
 use crate::plan::{self, Size, Wish};
 use crate::pools::PoolColumn;
 use crate::rows::Rows;
@@ -295,7 +295,7 @@ fn links(
     let (table, dialect) = (&schema.tables[at], schema.dialect);
     for reference in &table.references {
         let mut link = LinkFacts::default();
-        if facts.rows > 0 {
+        if facts.rows >= FEW as u64 {
             let name = table.name.sql(dialect);
             let list = column_list(dialect, table, &reference.columns);
             let filled = reference
@@ -366,10 +366,10 @@ fn parents(
                     Ok(())
                 })?;
             }
-            if let [column] = columns[..] {
-                if let Some(pool) = pools.get(&(reference.table, column)) {
-                    heaviest_first(&mut keys, &pool.there);
-                }
+            if let [column] = columns[..]
+                && let Some(pool) = pools.get(&(reference.table, column))
+            {
+                heaviest_first(&mut keys, &pool.there);
             }
             facts.parents.push(ParentKeys { columns: columns.clone(), keys });
         }

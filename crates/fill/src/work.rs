@@ -179,7 +179,7 @@ fn refer(
     let mut found = Vec::new();
     for &row in numbers {
         let values = rows.values(table, &reference.columns, row);
-        if values.iter().any(|value| *value == crate::value::Value::Null) {
+        if values.contains(&crate::value::Value::Null) {
             continue;
         }
         let condition = equals(schema, rows, table, &key.columns, row);

@@ -22,9 +22,9 @@ use pico_args::Arguments;
 use serde_json::{Value, json};
 
 use crate::golang::Go;
-use crate::needs::{self, AB, GO, NGINX, Need, OPENSSL, VALGRIND, WRK};
+use crate::needs::{self, AB, GO, NGINX, Need, OPENSSL, POSTGRES, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, instructions, open, scale, sizes, traffic};
+use cases::{closed, fill, instructions, open, scale, sizes, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -107,6 +107,12 @@ const CASES: &[Case] = &[
     case("memory", "resident memory, whole and per connection", &[], scale::memory),
     case("workers", "two workers against one", &[], scale::workers),
     case("connections", "50,000 connections at once", &[], scale::connections),
+    case(
+        "fill",
+        "a million rows into PostgreSQL, against COPY of the same rows from a file",
+        &[POSTGRES],
+        fill::postgres,
+    ),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];
 
@@ -120,6 +126,11 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// Measured rounds of each comparison.
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
     /// The release binary; built the first time it is asked for.
     fn plimsoll(&self) -> Result<&Path> {
         if self.plimsoll.get().is_none() {

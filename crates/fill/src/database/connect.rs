@@ -241,15 +241,15 @@ fn option(text: &str, name: &str) -> Option<String> {
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') {
             inside = line == "[client]";
-        } else if let (true, Some((key, value))) = (inside, line.split_once('=')) {
-            if key.trim() == name {
-                let value = value.trim();
-                let quoted = value.len() > 1
-                    && (value.starts_with('"') && value.ends_with('"')
-                        || value.starts_with('\'') && value.ends_with('\''));
-                let bare = if quoted { &value[1..value.len() - 1] } else { value };
-                return Some(bare.to_owned());
-            }
+        } else if let (true, Some((key, value))) = (inside, line.split_once('='))
+            && key.trim() == name
+        {
+            let value = value.trim();
+            let quoted = value.len() > 1
+                && (value.starts_with('"') && value.ends_with('"')
+                    || value.starts_with('\'') && value.ends_with('\''));
+            let bare = if quoted { &value[1..value.len() - 1] } else { value };
+            return Some(bare.to_owned());
         }
     }
     None

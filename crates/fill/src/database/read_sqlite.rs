@@ -67,21 +67,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         uniques.push(Unique { rule: "PRIMARY KEY".to_owned(), columns: primary });
     }
     let has_primary = !uniques.is_empty();
-    let place = |name: &str| columns.iter().position(|column: &Column| column.name == name);
-    let indexes = all(
-        database,
-        &format!(
-            "SELECT name FROM pragma_index_list({quoted}) WHERE \"unique\" = 1 AND origin <> 'pk' ORDER BY name"
-        ),
-    )?;
-    for row in indexes {
-        let rule = row[0].clone().unwrap_or_default();
-        let of = Dialect::Sqlite.literal(&rule);
-        let parts =
-            all(database, &format!("SELECT name FROM pragma_index_info({of}) ORDER BY seqno"))?;
-        let named = parts.iter().filter_map(|part| place(part[0].as_deref()?)).collect();
-        uniques.push(Unique { rule, columns: named });
-    }
+    uniques.extend(indexes(database, &quoted, &columns)?);
     uniques.retain(|unique| !unique.columns.is_empty());
     let names = ["rowid", "_rowid_", "oid"];
     let free = names
@@ -97,6 +83,27 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         rowid: free.filter(|_| !without_rowid),
         transactional: true,
     })
+}
+
+/// Unique indexes.
+fn indexes(database: &mut dyn Database, quoted: &str, columns: &[Column]) -> Result<Vec<Unique>> {
+    let mut uniques = Vec::new();
+    let place = |name: &str| columns.iter().position(|column: &Column| column.name == name);
+    let indexes = all(
+        database,
+        &format!(
+            "SELECT name FROM pragma_index_list({quoted}) WHERE \"unique\" = 1 AND origin <> 'pk' ORDER BY name"
+        ),
+    )?;
+    for row in indexes {
+        let rule = row[0].clone().unwrap_or_default();
+        let of = Dialect::Sqlite.literal(&rule);
+        let parts =
+            all(database, &format!("SELECT name FROM pragma_index_info({of}) ORDER BY seqno"))?;
+        let named = parts.iter().filter_map(|part| place(part[0].as_deref()?)).collect();
+        uniques.push(Unique { rule, columns: named });
+    }
+    Ok(uniques)
 }
 
 fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Result<Vec<Reference>> {

@@ -9,7 +9,7 @@ use crate::draw::{Permutation, key_of, key_of_text};
 use crate::error::{Result, unsatisfiable};
 use crate::facts::Facts;
 use crate::kind::{Kind, kind_of};
-use crate::learn::Learned;
+use crate::learn::{FEW, Learned};
 use crate::schema::{Schema, Table, Type};
 use crate::spread::{Spread, pool_weights, usual_weights, weights_of_counts};
 use crate::words::Words;
@@ -220,7 +220,7 @@ fn link(schema: &Schema, facts: &Facts, at: usize, number: usize, key: u64) -> R
     let old = parent.keys_of(&reference.targets).len() as u64;
     let new = if own { 0 } else { parent.add };
     let counts = of.links.get(number).cloned().unwrap_or_default();
-    let known = of.rows > 0;
+    let known = of.rows >= FEW as u64;
     let deal = if own {
         Deal::Earlier { one: false, own: !nullable }
     } else if old + new == 0 {

@@ -270,6 +270,9 @@ impl Plain {
                 self.number(self.limits.clamp(stepped))
             }
             Rest::OneOf(_) => self.others[draws.below(self.others.len() as u64) as usize].clone(),
+            Rest::Fresh { .. } if self.limits.one_of.is_some() => {
+                self.by_name(row, rows, draws, words)
+            }
             Rest::Fresh { per_row, length } => {
                 let distinct = ((per_row * rows as f64) as u64).max(1);
                 let which = if *per_row > 0.95 { row } else { draws.below(distinct) };
@@ -284,6 +287,8 @@ impl Plain {
         let mut draws = Draws::of(key_of(&[self.seed, which]));
         let mut text = String::new();
         match (&self.of, self.kind) {
+            (Type::Json, _) => text.push_str("{}"),
+            (Type::Other, _) => return Value::Null,
             (Type::Uuid, _) => uuid(draws.bits(), draws.bits(), &mut text),
             (Type::Bytes { .. }, _) => {
                 let mut bytes = Vec::new();
@@ -328,13 +333,13 @@ impl Plain {
                 _ => words.write(Kind::Title, draws, &mut text),
             }
         }
-        if let Some(most) = self.limits.longest {
-            if text.len() > most && text.chars().count() > most {
-                text = text.chars().take(most).collect();
-                let bare = text.trim_end();
-                if bare.chars().count() >= self.limits.shortest {
-                    text.truncate(bare.len());
-                }
+        if let Some(most) = self.limits.longest
+            && text.chars().count() > most
+        {
+            text = text.chars().take(most).collect();
+            let bare = text.trim_end();
+            if bare.chars().count() >= self.limits.shortest {
+                text.truncate(bare.len());
             }
         }
         match self.limits.letters {

@@ -129,8 +129,14 @@ fn run(
     fill: &mut Fill,
 ) -> fill::Result<()> {
     let mut meter = watch(args, fill.done.iter().sum())?;
-    fill::fill(database, schema, fill, &mut |progress| meter.show(progress))?;
+    let outcome = fill::fill(database, schema, fill, &mut |progress| meter.show(progress));
     meter.end();
+    outcome.map_err(|error| match error {
+        Error::Database(why) => Error::Database(format!(
+            "{why}\nplimsoll: what was done before stays: --resume continues, --clean undoes it"
+        )),
+        other => other,
+    })?;
     let rows = fill.facts.rows_added();
     say(args, &format!("plimsoll: {rows} rows written in {}; --clean removes them", meter.time()));
     Ok(())

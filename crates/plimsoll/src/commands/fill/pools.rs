@@ -113,6 +113,6 @@ fn weights(
         }
         Ok(())
     })?;
-    values.sort_by(|one, other| other.1.cmp(&one.1));
+    values.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
     Ok(values)
 }
