@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use crate::value::Value;
 use crate::words::Words;
 use distinct::Distinct;
-use link::Link;
+use link::{Deal, Link};
 use plain::Plain;
 
 /// How often a row is made anew that violates a condition.
@@ -156,15 +156,21 @@ impl Rows {
     fn part(&self, table: usize, link: usize, part: usize, row: u64) -> Value {
         let of = &self.tables[table].links[link];
         let Some(parent) = self.parent(table, link, row) else { return Value::Null };
-        match parent.checked_sub(of.old) {
-            None => self.tables[of.table].parents[of.keys].1[parent as usize][part].clone(),
-            Some(new) => self.cell(of.table, of.targets[part], new, 0),
-        }
+        self.key(of, parent, part)
     }
 
     /// The number of a row's parent: old ones first.
     fn parent(&self, table: usize, link: usize, row: u64) -> Option<u64> {
         let links = &self.tables[table].links;
+        if let Deal::Matching(matching) = &links[link].deal {
+            let of = &links[link];
+            let shared = matching.shared.iter();
+            let values: Vec<String> =
+                shared.map(|&(column, _)| self.values(table, &[column], row)[0].text()).collect();
+            let first = of.second_to.and_then(|first| links[first].parent(row));
+            let key = if first.is_some() { of.key } else { key_of(&[of.key, row]) };
+            return matching.parent(&values, key, first);
+        }
         match links[link].second_to {
             Some(first) => {
                 let first = links[first].parent(row)?;
@@ -200,6 +206,33 @@ impl Rows {
         match &self.tables[table].columns[column] {
             Maker::Distinct(distinct) => distinct.counts_from(),
             _ => None,
+        }
+    }
+
+    /// Looks up the parents of links that have to agree with another one; parents' tables come first.
+    fn match_parents(&mut self, order: &[usize]) {
+        for &table in order {
+            for at in 0..self.tables[table].links.len() {
+                let link = &self.tables[table].links[at];
+                let Deal::Matching(matching) = &link.deal else { continue };
+                let mut found = std::collections::HashMap::<Vec<String>, Vec<u32>>::new();
+                for parent in 0..link.old + link.new {
+                    let value = |&(_, part): &(usize, usize)| self.key(link, parent, part).text();
+                    let values = matching.shared.iter().map(value).collect();
+                    found.entry(values).or_default().push(parent as u32);
+                }
+                if let Deal::Matching(matching) = &mut self.tables[table].links[at].deal {
+                    matching.parents = found;
+                }
+            }
+        }
+    }
+
+    /// A part of the key of a parent.
+    fn key(&self, link: &Link, parent: u64, part: usize) -> Value {
+        match parent.checked_sub(link.old) {
+            None => self.tables[link.table].parents[link.keys].1[parent as usize][part].clone(),
+            Some(new) => self.cell(link.table, link.targets[part], new, 0),
         }
     }
 

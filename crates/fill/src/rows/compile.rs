@@ -1,6 +1,6 @@
 //! From schema and facts to makers of columns.
 
-use super::link::{Deal, Dealt, Link};
+use super::link::{Deal, Dealt, Link, Matching};
 use super::plain::{Limits, Plain, value_of};
 use super::unique::{self, Board};
 use super::{Maker, Rows, TableRows};
@@ -23,7 +23,9 @@ pub fn compile(schema: &Schema, facts: &Facts) -> Result<Rows> {
     for at in 0..schema.tables.len() {
         tables.push(compile_table(schema, facts, at)?);
     }
-    Ok(Rows { words, tables })
+    let mut rows = Rows { words, tables };
+    rows.match_parents(&facts.order);
+    Ok(rows)
 }
 
 fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows> {
@@ -188,21 +190,14 @@ fn links(
         if open.is_empty() {
             continue;
         }
-        let nullable = |column: &usize| table.columns[*column].nullable;
-        if open.len() < reference.columns.len() {
-            if !open.iter().any(nullable) {
-                return unsatisfiable(format!(
-                    "{}: the foreign key {} shares some of its columns with another one, and the others may not be \
-                     NULL; such keys cannot be filled",
-                    table.places(&reference.columns),
-                    reference.rule
-                ));
-            }
-            open.into_iter().for_each(|column| makers[column] = Some(Maker::Null));
-            continue;
+        let mut link = link(schema, facts, at, number, key_of(&[key, 1 << 32 | number as u64]))?;
+        let parts = reference.columns.iter().copied().enumerate();
+        if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
+            let shared = parts.clone().filter(|(_, column)| !open.contains(column));
+            let shared = shared.map(|(part, column)| (column, part)).collect();
+            link.deal = Deal::Matching(Matching { shared, ..Matching::default() });
         }
-        let link = link(schema, facts, at, number, key_of(&[key, 1 << 32 | number as u64]))?;
-        for (part, &column) in reference.columns.iter().enumerate() {
+        for (part, column) in parts.filter(|(_, column)| open.contains(column)) {
             makers[column] = Some(Maker::Part { link: links.len(), part });
         }
         links.push(link);

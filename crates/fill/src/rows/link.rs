@@ -1,5 +1,7 @@
 //! Which parent a row has.
 
+use std::collections::HashMap;
+
 use crate::draw::{Draws, Permutation, key_of};
 use crate::spread::Spread;
 
@@ -43,6 +45,32 @@ pub enum Deal {
     /// Another row of the same table that comes before; whether each has one child at most, and whether the first row
     /// may be its own parent only.
     Earlier { one: bool, own: bool },
+    /// Any that agrees in columns which another link decides, such as a tenant's.
+    Matching(Matching),
+}
+
+/// Parents by the values of columns that another link decides.
+#[derive(Debug, Clone, Default)]
+pub struct Matching {
+    /// The columns, and the parts of the parent's key that they have to be equal to.
+    pub shared: Vec<(usize, usize)>,
+    /// The parents that have these values.
+    pub parents: HashMap<Vec<String>, Vec<u32>>,
+}
+
+impl Matching {
+    /// The parent of a child with these values: drawn by `key`, or another one for each `ordinal` of `first`.
+    pub fn parent(&self, values: &[String], key: u64, first: Option<Parent>) -> Option<u64> {
+        let list = self.parents.get(values)?;
+        let count = list.len() as u64;
+        let at = match first {
+            None => Draws::of(key).below(count),
+            Some(first) => {
+                Permutation::new(count, key_of(&[key, first.number])).at(first.ordinal % count)
+            }
+        };
+        Some(u64::from(list[at as usize]))
+    }
 }
 
 /// Children dealt out to new and old parents.
@@ -84,7 +112,8 @@ impl Link {
             return None;
         }
         match &self.deal {
-            Deal::Nobody => None,
+            // Depends on the row's other columns: `Rows::parent`.
+            Deal::Nobody | Deal::Matching(_) => None,
             Deal::Spread(dealt) => {
                 let place = self.order.at(row);
                 let (first, ranks, (rank, ordinal)) = match place.checked_sub(dealt.split) {

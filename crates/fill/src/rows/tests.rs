@@ -234,3 +234,36 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
         assert!(why.contains(word), "{kind:?}: {why}");
     }
 }
+
+#[test]
+fn keys_that_share_a_tenant_agree_in_it() {
+    let tenants = table("tenants", vec![column("id", int())], &[&[0]]);
+    let of_tenant = |name: &str| {
+        let mut of =
+            table(name, vec![column("tenant_id", int()), column("id", int())], &[&[1], &[0, 1]]);
+        of.references.push(reference(&[0], 0, &[0]));
+        of
+    };
+    let mut lines = table(
+        "lines",
+        vec![column("tenant_id", int()), column("order_id", int()), column("product_id", int())],
+        &[],
+    );
+    lines.references = vec![
+        reference(&[0], 0, &[0]),
+        reference(&[0, 1], 1, &[0, 1]),
+        reference(&[0, 2], 2, &[0, 1]),
+    ];
+    let tables = vec![tenants, of_tenant("orders"), of_tenant("products"), lines];
+    let schema = Schema { dialect: Dialect::Postgres, tables };
+    let facts = facts(&schema, &[(0, 5), (0, 300), (0, 200), (0, 2000)]);
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let keys = |table, count| -> BTreeSet<(String, String)> {
+        made(&rows, table, count).iter().map(|row| (row[0].text(), row[1].text())).collect()
+    };
+    let (orders, products) = (keys(1, 300), keys(2, 200));
+    for row in made(&rows, 3, 2000) {
+        assert!(orders.contains(&(row[0].text(), row[1].text())), "{row:?}");
+        assert!(products.contains(&(row[0].text(), row[2].text())), "{row:?}");
+    }
+}

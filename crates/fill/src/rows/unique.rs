@@ -117,7 +117,9 @@ impl Board<'_> {
                 self.makers[*column] = Some(Maker::Choice { link, values });
                 Ok(())
             }
-            ([link], [], _) => self.one_each(*link, unique),
+            ([link], [], _) if !matches!(self.links[*link].deal, Deal::Matching(_)) => {
+                self.one_each(*link, unique)
+            }
             ([first, second, ..], [], _) => self.pair(*first, *second, unique),
             _ => self.refuse(unique, "no way is known to make each of its values once"),
         }
@@ -241,7 +243,8 @@ impl Board<'_> {
     fn pair(&mut self, first: usize, second: usize, unique: &Unique) -> Result<()> {
         let all = |link: &Link| link.old + link.new;
         // Pairs that are there already are avoided by new rows on one side.
-        let turn = self.facts.rows > 0 && self.links[first].new == 0;
+        let turn = self.facts.rows > 0 && self.links[first].new == 0
+            || !matches!(self.links[first].deal, Deal::Spread(_));
         let (first, second) = if turn { (second, first) } else { (first, second) };
         let others = all(&self.links[second]);
         self.fresh_only(first, others, unique)?;

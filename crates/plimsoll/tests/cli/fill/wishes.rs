@@ -1,7 +1,7 @@
 //! What can be asked for, and what is refused.
 
 use super::engines::Engine;
-use crate::harness::Folder;
+use crate::harness::{Folder, PLIMSOLL, ended};
 
 const SHOP: &str = r#"
 CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -129,5 +129,39 @@ fn passwords_are_not_printed() {
         let ended = folder.plimsoll(&format!("fill {url} --rows users=5"));
         assert!(ended.code == 1 || ended.code == 2, "{ended:#?}");
         assert!(!ended.stderr.contains("hunter2") && ended.stderr.contains("***"), "{ended:#?}");
+    }
+}
+
+/// A name that would do harm where it is not quoted, or printed as it is.
+const HOSTILE: &str = "x\"`'; DROP TABLE users; --\u{1b}[2J";
+
+fn fill_hostile(engine: &Engine) {
+    let before = engine.dump();
+    let line = format!("fill {} --until 2026-01-01", engine.url);
+    let mut command = engine.folder.command(std::path::Path::new(PLIMSOLL), &line);
+    let ended = ended(command.arg("--rows").arg(format!("{HOSTILE}=50"))).ok();
+    assert!(!ended.stderr.contains('\u{1b}'), "{ended:#?}");
+    assert_eq!(engine.number("SELECT count(*) FROM users"), 5.0);
+    engine.fill("--clean").ok();
+    assert_eq!(engine.dump(), before);
+}
+
+fn hostile(quote: &str) -> String {
+    let name = HOSTILE.replace(quote, &quote.repeat(2));
+    format!(
+        "CREATE TABLE users (id INTEGER PRIMARY KEY);\n\
+         CREATE TABLE {quote}{name}{quote} ({quote}{name}{quote} INTEGER PRIMARY KEY, {quote}select{quote} INTEGER NOT NULL, \
+         {quote}a b{quote} VARCHAR(20), FOREIGN KEY ({quote}select{quote}) REFERENCES users(id))"
+    )
+}
+
+#[test]
+fn hostile_names_do_no_harm() {
+    fill_hostile(&Engine::sqlite(&hostile("\"")));
+    if let Some(engine) = Engine::postgres(&hostile("\"")) {
+        fill_hostile(&engine);
+    }
+    if let Some(engine) = Engine::mariadb(&hostile("`"), true) {
+        fill_hostile(&engine);
     }
 }
