@@ -105,7 +105,8 @@ impl Engine {
                     text += &format!("{table:?}\n");
                     let name = table[0].as_deref().unwrap();
                     if table[1].as_deref().is_some_and(|sql| sql.starts_with("CREATE TABLE")) {
-                        let mut rows = self.rows(&format!("SELECT * FROM \"{name}\""));
+                        let mut rows =
+                            self.rows(&format!("SELECT * FROM \"{}\"", name.replace('"', "\"\"")));
                         rows.sort();
                         text += &format!("{rows:?}\n");
                     }
@@ -126,8 +127,14 @@ impl Engine {
         tables.iter().map(rows).collect()
     }
 
+    /// The command line of `plimsoll fill` on it. Its name is given: the test's own connections are those of others.
+    pub fn line(&self, more: &str) -> String {
+        let name = if matches!(self.kind, Kind::Sqlite) { "shop.db" } else { "shop" };
+        format!("fill {} --until 2026-01-01 --yes-to {name} {more}", self.url)
+    }
+
     /// Runs `plimsoll fill` on it.
-    pub fn fill(&self, line: &str) -> Ended {
-        self.folder.plimsoll(&format!("fill {} --until 2026-01-01 {line}", self.url))
+    pub fn fill(&self, more: &str) -> Ended {
+        self.folder.plimsoll(&self.line(more))
     }
 }

@@ -25,7 +25,7 @@ fn goes_on(engine: &Engine, stop: impl Fn(u32)) {
     engine.fill(ROWS).ok();
     let whole = engine.contents(&["users", "posts"]);
     engine.fill("--clean").ok();
-    let line = format!("fill {} --until 2026-01-01 {ROWS}", engine.url);
+    let line = engine.line(ROWS);
     let mut command = engine.folder.command(Path::new(PLIMSOLL), &line);
     let mut child = command.stderr(Stdio::null()).spawn().expect("it starts");
     let deadline = Instant::now() + Duration::from_secs(60);

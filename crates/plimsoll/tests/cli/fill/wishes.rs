@@ -137,8 +137,7 @@ const HOSTILE: &str = "x\"`'; DROP TABLE users; --\u{1b}[2J";
 
 fn fill_hostile(engine: &Engine) {
     let before = engine.dump();
-    let line = format!("fill {} --until 2026-01-01", engine.url);
-    let mut command = engine.folder.command(std::path::Path::new(PLIMSOLL), &line);
+    let mut command = engine.folder.command(std::path::Path::new(PLIMSOLL), &engine.line(""));
     let ended = ended(command.arg("--rows").arg(format!("{HOSTILE}=50"))).ok();
     assert!(!ended.stderr.contains('\u{1b}'), "{ended:#?}");
     assert_eq!(engine.number("SELECT count(*) FROM users"), 5.0);
