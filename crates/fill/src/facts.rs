@@ -12,7 +12,7 @@ pub const VERSION: u32 = 1;
 /// One fill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// [`VERSION`].
+    /// The version of this form.
     pub version: u32,
     /// The seed of all draws.
     pub seed: u64,
