@@ -27,8 +27,11 @@ pub const CHROMIUM: Need = debian("chromium", &["chromium", "fonts-liberation"])
 pub const DEBOOTSTRAP: Need = debian("debootstrap", &["debootstrap"]);
 pub const GO: Need = debian("go", &["golang-go"]);
 pub const GOACCESS: Need = debian("goaccess", &["goaccess"]);
+pub const MARIADB: Need = debian("mariadbd", &["mariadb-server", "mariadb-client"]);
 pub const NGINX: Need = debian("nginx", &["nginx"]);
 pub const OPENSSL: Need = debian("openssl", &["openssl"]);
+/// Its programs lie in a folder of their version; this one comes with the server alone.
+pub const POSTGRES: Need = debian("pg_createcluster", &["postgresql"]);
 pub const VALGRIND: Need = debian("valgrind", &["valgrind"]);
 pub const WRK: Need = debian("wrk", &["wrk"]);
 

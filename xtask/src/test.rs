@@ -6,7 +6,9 @@ use anyhow::{Result, bail, ensure};
 use pico_args::Arguments;
 
 use crate::golang::Go;
-use crate::needs::{self, AB, CHROMIUM, CLIPPY, GO, NGINX, Need, OPENSSL, RUSTFMT, WRK};
+use crate::needs::{
+    self, AB, CHROMIUM, CLIPPY, GO, MARIADB, NGINX, Need, OPENSSL, POSTGRES, RUSTFMT, WRK,
+};
 use crate::{docs, interrupt, licences, repo, tidy};
 
 /// If set, no test may be skipped because a program is missing (`testkit::needs`).
@@ -33,8 +35,8 @@ const STEPS: &[Step] = &[
     step("clippy", "no warning from clippy", &[CLIPPY], clippy),
     step(
         "test",
-        "all Rust tests, against real servers and browsers too",
-        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO],
+        "all Rust tests, against real servers, databases and browsers too",
+        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO, POSTGRES, MARIADB],
         test,
     ),
     step("docs", "docs/reference is up to date", &[], |_| docs::check()),

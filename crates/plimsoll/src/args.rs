@@ -6,6 +6,7 @@ mod calibrate;
 mod capacity;
 mod compare;
 pub mod familiar;
+mod fill;
 mod import;
 mod init;
 mod load;
@@ -23,6 +24,7 @@ pub use audit::AuditArgs;
 pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
+pub use fill::FillArgs;
 pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
@@ -69,6 +71,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Make a workload file of access logs: the busiest hour, its endpoints, for as many users as you want
     Mine(Box<MineArgs>),
+    /// Fill a database with rows that look right, as many as asked for, and remove them again
+    Fill(Box<FillArgs>),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
     /// Check results of any load tool: which figures are impossible or doubtful, and why

@@ -6,6 +6,7 @@ pub mod calibrate;
 pub mod capacity;
 pub mod compare;
 pub mod diff;
+pub mod fill;
 pub mod generate;
 pub mod import;
 pub mod init;

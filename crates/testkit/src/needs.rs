@@ -29,8 +29,18 @@ pub fn path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)
         .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+        .chain(postgres_folders())
         .map(|folder| folder.join(program))
         .find(|file| file.is_file())
+}
+
+/// Where Debian keeps each version of PostgreSQL; the newest first.
+fn postgres_folders() -> Vec<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+    folders.sort();
+    folders.reverse();
+    folders
 }
 
 #[cfg(test)]

@@ -418,6 +418,36 @@ json\:"All figures as JSON (plimsoll.mine/1)"))' \
 '*::logs -- Access logs; `-` reads standard input:_files' \
 && ret=0
 ;;
+(fill)
+_arguments "${_arguments_options[@]}" : \
+'*--rows=[How many rows a table shall have in all; may be repeated]:TABLE=N:_default' \
+'--for=[Workload file whose pools'\'' ids shall exist]:FILE:_files' \
+'--dau-now=[Daily users that today'\''s rows belong to]:N:_default' \
+'--dau-target=[Daily users that there shall be rows for]:N:_default' \
+'--users=[The table of the users \[default\: the first there is of users, user, accounts, account, customers, customer, members, member\]]:TABLE:_default' \
+'*--pool=[What a pool'\''s column is; may be repeated]:POOL.COLUMN=TABLE.COLUMN:_default' \
+'(--rows --for --clean --resume --dry-run)*--pools=[Instead of filling, write a pool of this key, with the number of rows that refer to it as weight; may be repeated]:TABLE.COLUMN:_default' \
+'--out=[Folder for the files of --pools]:DIR:_files' \
+'--locale=[Language of texts\: en, zh_CN, zh_TW, ja_JP, de_DE, fr_FR, it_IT, pt_BR, ar_SA]:LOCALE:_default' \
+'--seed=[Seed\: the same seed, --until and database make the same rows]:N:_default' \
+'--until=[The day before which all made-up times lie \[default\: today\]]:DATE:_default' \
+'--batch=[Rows in a transaction]:N:_default' \
+'--yes-to=[Write to the database of this name though it looks like production]:NAME:_default' \
+'*--production-marks=[Words in the name of a database or host that mark production]:LIST:_default' \
+'--only[Leave tables as they are that only refer to those of --rows]' \
+'(--clean --resume)--dry-run[Print the plan and ten rows of each table; write nothing]' \
+'(--rows --for --clean)--resume[Continue the fill that was interrupted]' \
+'(--rows --for)--clean[Remove all rows that fills added]' \
+'-q[Print nothing while working]' \
+'--quiet[Print nothing while working]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':url -- postgres\://USER@HOST/DATABASE, mysql\://USER@HOST/DATABASE or sqlite\:FILE:_default' \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--margin=[Changes up to this share count as no change when runs are judged]:PERCENT:_default' \
@@ -700,6 +730,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(fill)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -771,6 +805,7 @@ _plimsoll_commands() {
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
+'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -808,6 +843,11 @@ _plimsoll__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll diff commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__fill_commands] )) ||
+_plimsoll__subcmd__fill_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll fill commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__generate_commands] )) ||
 _plimsoll__subcmd__generate_commands() {
     local commands; commands=()
@@ -823,6 +863,7 @@ _plimsoll__subcmd__help_commands() {
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
+'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -859,6 +900,11 @@ _plimsoll__subcmd__help__subcmd__compare_commands() {
 _plimsoll__subcmd__help__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__fill_commands] )) ||
+_plimsoll__subcmd__help__subcmd__fill_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help fill commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__generate_commands] )) ||
 _plimsoll__subcmd__help__subcmd__generate_commands() {

@@ -22,9 +22,9 @@ use pico_args::Arguments;
 use serde_json::{Value, json};
 
 use crate::golang::Go;
-use crate::needs::{self, AB, GO, GOACCESS, NGINX, Need, OPENSSL, VALGRIND, WRK};
+use crate::needs::{self, AB, GO, GOACCESS, NGINX, Need, OPENSSL, POSTGRES, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, instructions, mine, open, scale, sizes, traffic};
+use cases::{closed, fill, instructions, mine, open, scale, sizes, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -108,6 +108,12 @@ const CASES: &[Case] = &[
     case("workers", "two workers against one", &[], scale::workers),
     case("connections", "50,000 connections at once", &[], scale::connections),
     case("mine", "access logs read, against GoAccess", &[GOACCESS], mine::mine),
+    case(
+        "fill",
+        "a million rows into PostgreSQL, against COPY of the same rows from a file",
+        &[POSTGRES],
+        fill::postgres,
+    ),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];
 
@@ -121,6 +127,11 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// Measured rounds of each comparison.
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
     /// The release binary; built the first time it is asked for.
     fn plimsoll(&self) -> Result<&Path> {
         if self.plimsoll.get().is_none() {

@@ -24,6 +24,7 @@ const PLACES: &[Place] = &[
     Place { name: "wire", pure: true, may_use: &[] },
     Place { name: "statistics", pure: true, may_use: &[] },
     Place { name: "net", pure: false, may_use: &[] },
+    Place { name: "fill", pure: false, may_use: &["model"] },
     Place { name: "import", pure: true, may_use: &["model"] },
     Place { name: "mine", pure: true, may_use: &["model"] },
     Place { name: "verdict", pure: true, may_use: &["model", "statistics"] },
@@ -43,7 +44,7 @@ const PLACES: &[Place] = &[
         pure: false,
         may_use: &[
             "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
-            "measure", "mine", "target",
+            "measure", "mine", "target", "fill",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },

@@ -4,6 +4,7 @@
 //! - `sweep`, `wrktest`: levels one after another, and what they leave.
 //! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 //! - `endpoints`: a search over several endpoints, each with its objective, share and cost.
+//! - `fill`: databases filled, stopped and cleaned.
 //! - `gone`: servers that are killed while they are measured.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
@@ -22,6 +23,7 @@ mod compare;
 mod diff;
 mod endpoints;
 mod familiar;
+mod fill;
 mod gone;
 mod harness;
 mod import;

@@ -3,6 +3,7 @@
 //! The limits are those that the project set itself; bench/README.md explains each.
 
 pub mod closed;
+pub mod fill;
 pub mod instructions;
 pub mod mine;
 pub mod open;

@@ -1,0 +1,78 @@
+//! Conditions as the three databases print them.
+
+use super::*;
+use crate::value::Value;
+
+fn column(name: &str) -> Option<usize> {
+    ["a", "b", "s", "t", "order"].iter().position(|column| *column == name)
+}
+
+fn read_one(text: &str) -> Expr {
+    read(text, &column)
+}
+
+#[test]
+fn bounds_follow_from_conditions() {
+    let (text, from) = (|t: &str| t.to_owned(), Bound::Min);
+    let list = || vec![(2, Bound::OneOf(vec![text("x"), text("y z")]))];
+    for (condition, wanted) in [
+        ("((a > (0)::numeric))", vec![(0, from(0.0, true))]),
+        (
+            "((s)::text = ANY ((ARRAY['x'::character varying, 'y z'::character varying])::text[]))",
+            list(),
+        ),
+        ("(s = ANY (ARRAY['x'::text, 'y z'::text]))", list()),
+        ("(`s` in ('x','y z'))", list()),
+        (r"(`s` in (_utf8mb4\'x\',_utf8mb4\'y z\'))", list()),
+        ("\"s\" IN ('x', 'y z')", list()),
+        ("((a >= 18) AND (a <= 120))", vec![(0, from(18.0, false)), (0, Bound::Max(120.0, false))]),
+        ("a BETWEEN -5 AND 2.5", vec![(0, from(-5.0, false)), (0, Bound::Max(2.5, false))]),
+        ("(char_length((s)::text) > 2)", vec![(2, Bound::Shortest(3))]),
+        ("length(trim(s)) > 0", vec![(2, Bound::Shortest(1))]),
+        ("((a IS NULL) OR (a > 5))", vec![(0, from(5.0, true))]),
+        ("a < b", vec![(0, Bound::Before(1, true))]),
+        ("a >= b", vec![(1, Bound::Before(0, false))]),
+        ("5 < a", vec![(0, from(5.0, true))]),
+        ("\"order\" IS NOT NULL", vec![(4, Bound::Filled)]),
+        ("(s <> ''::text)", vec![(2, Bound::Shortest(1))]),
+        ("(s = lower(s))", vec![(2, Bound::Small)]),
+        ("(t >= '2020-01-01'::date)", vec![(3, Bound::From(text("2020-01-01")))]),
+    ] {
+        assert_eq!(bounds(&read_one(condition)), (wanted, true), "{condition}");
+    }
+}
+
+#[test]
+fn conditions_are_judged_in_three_valued_logic() {
+    let row =
+        [Value::Int(5), Value::Null, Value::Text("ab@c".into()), Value::Date(0), Value::Bool(true)];
+    for (condition, wanted) in [
+        ("a + 1 = 6", Some(true)),
+        ("a > b", Some(true)),
+        ("b IS NOT NULL", Some(false)),
+        ("(a > 9 AND b IS NULL) OR (a <= 9 AND s LIKE '%@_')", Some(true)),
+        ("NOT (s ~~ '%@%'::text)", Some(false)),
+        ("(s)::text ~ '^[a-z]+$'::text", None),
+        ("a = 5 OR s ~ 'x'", Some(true)),
+        ("json_valid(s)", None),
+        ("t < '2020-01-01'::date", Some(true)),
+        ("a NOT IN (1, 2)", Some(true)),
+        ("\"order\" = true", Some(true)),
+        ("a / 2 = 2", None),
+        ("nonsense ) (", None),
+        ("'unended", None),
+    ] {
+        assert_eq!(holds(&read_one(condition), &row), wanted, "{condition}");
+    }
+}
+
+#[test]
+fn no_condition_is_too_deep_or_too_odd() {
+    let deep = "(".repeat(100_000) + "a" + &")".repeat(100_000);
+    assert_eq!(read_one(&deep), Expr::Unknown);
+    let negated = "not ".repeat(50) + "a = 5";
+    assert_eq!(holds(&read_one(&negated), &[Value::Int(5)]), Some(true));
+    for odd in ["", "\\", "_'", "a = ", "a::", "a IN (", "ARRAY[", "1e999", "日本 > 1"] {
+        read_one(odd);
+    }
+}

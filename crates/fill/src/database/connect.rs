@@ -1,0 +1,259 @@
+//! Addresses of databases, and where their passwords come from: the URL, the environment, the usual files.
+
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use model::secret::MASK;
+use mysql::{Opts, OptsBuilder};
+use postgres::Config;
+use postgres::config::{Host, SslMode};
+
+use crate::error::{Error, Result};
+
+/// Bytes of a file with passwords at most.
+const LARGEST: u64 = 1 << 20;
+
+/// Where a database is, with all that is needed to connect.
+#[derive(Clone)]
+pub enum Address {
+    /// PostgreSQL.
+    Postgres(Box<Config>),
+    /// MySQL or MariaDB.
+    Mysql(Box<Opts>),
+    /// A file.
+    Sqlite(PathBuf),
+}
+
+/// Never with the password.
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.marks().join(" "))
+    }
+}
+
+/// The user's environment.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// Its variables.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The home folder.
+    pub home: Option<&'a Path>,
+}
+
+impl fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment").field("home", &self.home).finish_non_exhaustive()
+    }
+}
+
+/// The URL with `***` for its password.
+pub fn masked(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find('/').unwrap_or(rest.len());
+    // The last one: a password may hold others that were not escaped.
+    let at = rest[..end].rfind('@').or_else(|| rest.rfind('@'));
+    let rest = match at {
+        Some(at) => {
+            let user = rest[..at].split(':').next().unwrap_or_default();
+            let password =
+                if rest[..at].contains(':') { format!(":{MASK}") } else { String::new() };
+            format!("{user}{password}{}", &rest[at..])
+        }
+        None => rest.to_owned(),
+    };
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) => (path.to_owned(), Some(query)),
+        None => (rest.clone(), None),
+    };
+    let query = query.map_or_else(String::new, |query| {
+        let part = |part: &str| match part.split_once('=') {
+            Some((name, _)) if model::secret::is_secret_name(name, true) => {
+                format!("{name}={MASK}")
+            }
+            _ => part.to_owned(),
+        };
+        format!("?{}", query.split('&').map(part).collect::<Vec<_>>().join("&"))
+    });
+    format!("{scheme}://{path}{query}")
+}
+
+impl Address {
+    /// Reads a URL, and looks for what it leaves out.
+    ///
+    /// # Errors
+    /// When it is no URL of a database, or asks for what is not supported.
+    pub fn parse(url: &str, environment: Environment<'_>) -> Result<Self> {
+        let wrong = |why: &str| Err(Error::Usage(format!("{}: {why}", masked(url))));
+        if let Some(file) = url.strip_prefix("sqlite:") {
+            let file = file.strip_prefix("//").unwrap_or(file);
+            return match Path::new(file) {
+                path if path.is_file() => Ok(Self::Sqlite(path.to_owned())),
+                _ => wrong("there is no such file; a database is filled, not made"),
+            };
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return match Config::from_str(url) {
+                Ok(config) => complete_postgres(config, environment),
+                Err(_) => {
+                    wrong("not a connection URL of PostgreSQL (its password may need %-escapes)")
+                }
+            };
+        }
+        if url.starts_with("mysql://") || url.starts_with("mariadb://") {
+            let plain = url.replacen("mariadb://", "mysql://", 1);
+            let asks_tls = ["require_ssl=true", "ssl-mode=", "ssl_mode=", "sslmode="];
+            if asks_tls.iter().any(|word| plain.contains(word)) {
+                return wrong(NO_TLS);
+            }
+            return match Opts::from_url(&plain) {
+                Ok(opts) => complete_mysql(&opts, environment),
+                Err(_) => wrong(
+                    "not a connection URL of MySQL: mysql://USER@HOST:PORT/DATABASE (its password may need %-escapes)",
+                ),
+            };
+        }
+        wrong("use postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or sqlite:FILE")
+    }
+
+    /// The database's name: what `--yes-to` has to give.
+    pub fn database(&self) -> String {
+        match self {
+            Self::Postgres(config) => config.get_dbname().unwrap_or_default().to_owned(),
+            Self::Mysql(opts) => opts.get_db_name().unwrap_or_default().to_owned(),
+            Self::Sqlite(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
+        }
+    }
+
+    /// Names by which people mark databases: its own and its hosts'; of a file, its path.
+    pub fn marks(&self) -> Vec<String> {
+        let mut marks = vec![self.database()];
+        match self {
+            Self::Postgres(config) => {
+                marks.extend(config.get_hosts().iter().map(|host| match host {
+                    Host::Tcp(name) => name.clone(),
+                    Host::Unix(path) => path.display().to_string(),
+                }))
+            }
+            Self::Mysql(opts) => marks.push(opts.get_ip_or_hostname().into_owned()),
+            Self::Sqlite(path) => marks.push(path.display().to_string()),
+        }
+        marks
+    }
+}
+
+const NO_TLS: &str = "TLS to a database is not supported: use an SSH tunnel (ssh -L) or a connection inside of a \
+                      trusted network, and leave out the TLS option";
+
+fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Result<Address> {
+    let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
+    if config.get_ssl_mode() == SslMode::Require {
+        return Err(Error::Usage(NO_TLS.to_owned()));
+    }
+    config.ssl_mode(SslMode::Disable);
+    if config.get_hosts().is_empty() {
+        config.host(set("PGHOST").as_deref().unwrap_or("localhost"));
+    }
+    if config.get_ports().is_empty() {
+        let port = set("PGPORT").and_then(|port| port.parse().ok());
+        config.port(port.unwrap_or(5432));
+    }
+    if config.get_user().is_none() {
+        let user = set("PGUSER").or_else(|| set("USER"));
+        config.user(user.as_deref().unwrap_or("postgres"));
+    }
+    let user = config.get_user().unwrap_or_default().to_owned();
+    if config.get_dbname().is_none() {
+        config.dbname(set("PGDATABASE").as_deref().unwrap_or(&user));
+    }
+    if config.get_password().is_none() {
+        let host = match config.get_hosts().first() {
+            Some(Host::Tcp(name)) => name.clone(),
+            _ => "localhost".to_owned(),
+        };
+        let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
+        let facts = [&host, &port, config.get_dbname().unwrap_or_default(), &user];
+        let file = set("PGPASSFILE").map(PathBuf::from);
+        let file = file.or_else(|| Some(environment.home?.join(".pgpass")));
+        let stored = || pgpass(&private(&file?)?, facts.map(|fact: &str| fact));
+        if let Some(password) = set("PGPASSWORD").or_else(stored) {
+            config.password(password);
+        }
+    }
+    config.application_name("plimsoll fill");
+    Ok(Address::Postgres(Box::new(config)))
+}
+
+fn complete_mysql(opts: &Opts, environment: Environment<'_>) -> Result<Address> {
+    if opts.get_db_name().is_none_or(str::is_empty) {
+        return Err(Error::Usage(
+            "the URL names no database: mysql://USER@HOST/DATABASE".to_owned(),
+        ));
+    }
+    let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
+    let file = environment.home.map(|home| home.join(".my.cnf"));
+    let stored = file.and_then(|file| private(&file)).unwrap_or_default();
+    let user = opts.get_user().map(str::to_owned).or_else(|| option(&stored, "user"));
+    let password = opts.get_pass().map(str::to_owned);
+    let password = password.or_else(|| set("MYSQL_PWD")).or_else(|| option(&stored, "password"));
+    let builder = OptsBuilder::from_opts(opts.clone())
+        .user(user.or_else(|| set("USER")))
+        .pass(password)
+        .prefer_socket(false);
+    Ok(Address::Mysql(Box::new(builder.into())))
+}
+
+/// The text of a file that only its owner may read; others are passed over, as the databases' own programs do.
+fn private(path: &Path) -> Option<String> {
+    let about = fs::metadata(path).ok()?;
+    if !about.is_file() || about.len() > LARGEST || about.mode() & 0o077 != 0 {
+        return None;
+    }
+    fs::read_to_string(path).ok()
+}
+
+/// The password in a `.pgpass` (PostgreSQL's documentation, "The Password File"): host, port, database, user.
+fn pgpass(text: &str, facts: [&str; 4]) -> Option<String> {
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut fields = vec![String::new()];
+        let mut chars = line.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' => fields.last_mut()?.extend(chars.next()),
+                ':' if fields.len() < 5 => fields.push(String::new()),
+                c => fields.last_mut()?.push(c),
+            }
+        }
+        let fits = fields.len() == 5
+            && fields.iter().zip(facts).all(|(field, fact)| field == "*" || field == fact);
+        if fits {
+            return fields.pop();
+        }
+    }
+    None
+}
+
+/// An option of the section `[client]` in a `.my.cnf`.
+fn option(text: &str, name: &str) -> Option<String> {
+    let mut inside = false;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line == "[client]";
+        } else if let (true, Some((key, value))) = (inside, line.split_once('='))
+            && key.trim() == name
+        {
+            let value = value.trim();
+            let quoted = value.len() > 1
+                && (value.starts_with('"') && value.ends_with('"')
+                    || value.starts_with('\'') && value.ends_with('\''));
+            let bare = if quoted { &value[1..value.len() - 1] } else { value };
+            return Some(bare.to_owned());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! URLs, and the files beside them.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+fn parse(url: &str, set: &[(&str, &str)], home: Option<&Path>) -> Result<Address> {
+    let variable =
+        |name: &str| set.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned());
+    Address::parse(url, Environment { variable: &variable, home })
+}
+
+fn password(address: &Address) -> Option<String> {
+    match address {
+        Address::Postgres(config) => {
+            config.get_password().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        }
+        Address::Mysql(opts) => opts.get_pass().map(str::to_owned),
+        Address::Sqlite(_) => None,
+    }
+}
+
+#[test]
+fn passwords_are_masked() {
+    for (url, wanted) in [
+        ("postgres://ann:hunter2@h:5432/shop", "postgres://ann:***@h:5432/shop"),
+        ("postgres://ann:hun@ter2@h/shop", "postgres://ann:***@h/shop"),
+        ("postgres://ann:hun/ter2@h/shop", "postgres://ann:***@h/shop"),
+        ("postgres://h/shop?user=ann&password=hunter2", "postgres://h/shop?user=ann&password=***"),
+        ("mysql://ann@h/shop", "mysql://ann@h/shop"),
+        ("sqlite:shop.db", "sqlite:shop.db"),
+    ] {
+        assert_eq!(masked(url), wanted);
+    }
+    let address = parse("postgres://ann:hunter2@h/shop", &[], None).unwrap();
+    assert!(!format!("{address:?}").contains("hunter2"));
+    for url in
+        ["postgres://ann:hunter2@h:port/shop", "mysql://ann:hunter2@h", "oracle://ann:hunter2@h/x"]
+    {
+        let why = parse(url, &[], None).unwrap_err().to_string();
+        assert!(!why.contains("hunter2"), "{why}");
+    }
+}
+
+#[test]
+fn passwords_come_from_url_environment_and_files() {
+    let home = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str, mode: u32| {
+        let path = home.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    file(".pgpass", "# a\nother:*:*:*:no\nh:5432:shop:ann:from\\:file\n", 0o600);
+    file(".my.cnf", "[mysql]\npassword=no\n[client]\nuser = bob\npassword = \"my file\"\n", 0o600);
+    let url = "postgres://ann@h/shop";
+    let found =
+        |url: &str, set: &[(&str, &str)]| password(&parse(url, set, Some(home.path())).unwrap());
+    assert_eq!(
+        found("postgres://ann:url@h/shop", &[("PGPASSWORD", "env")]).as_deref(),
+        Some("url")
+    );
+    assert_eq!(found(url, &[("PGPASSWORD", "env")]).as_deref(), Some("env"));
+    assert_eq!(found(url, &[]).as_deref(), Some("from:file"));
+    assert_eq!(found("postgres://eve@h/shop", &[]), None);
+    assert_eq!(found("mysql://ann@h/shop", &[("MYSQL_PWD", "env")]).as_deref(), Some("env"));
+    assert_eq!(found("mysql://h/shop", &[]).as_deref(), Some("my file"));
+    file(".pgpass", "*:*:*:*:open\n", 0o644);
+    assert_eq!(found(url, &[]), None, "a file that others may read is passed over");
+}
+
+#[test]
+fn what_is_not_supported_is_said() {
+    for (url, word) in [
+        ("postgres://h/shop?sslmode=require", "TLS"),
+        ("mysql://h/shop?ssl-mode=REQUIRED", "TLS"),
+        ("mysql://ann@h", "names no database"),
+        ("sqlite:/no/such/file.db", "no such file"),
+        ("shop.db", "sqlite:FILE"),
+    ] {
+        let why = parse(url, &[], None).unwrap_err().to_string();
+        assert!(why.contains(word), "{url}: {why}");
+    }
+}

@@ -1,0 +1,225 @@
+//! PostgreSQL: reading and writing by COPY, sequences, signs of use.
+
+use std::error::Error as _;
+use std::io::{BufRead, BufReader, Write};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use postgres::{Client, Config, NoTls};
+
+use super::{Database, Each, Make, Target, column_list, one, produce, read_postgres};
+use crate::error::{Error, Result};
+use crate::schema::{Dialect, Name, Schema, Table};
+
+/// Chunks of rows that wait to be sent.
+const WAITING: usize = 4;
+
+/// A connection to PostgreSQL.
+pub struct Postgres {
+    client: Client,
+}
+
+impl Postgres {
+    /// Connects; times are UTC.
+    pub fn connect(config: &Config) -> Result<Self> {
+        let mut client = config.connect(NoTls).map_err(|error| database_error(&error))?;
+        let settings = "SET TIME ZONE 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 'postgres'; \
+                        SET bytea_output = 'hex'; SET standard_conforming_strings = on; \
+                        SET extra_float_digits = 1; SET client_min_messages = error; \
+                        SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
+        client.batch_execute(settings).map_err(|error| database_error(&error))?;
+        Ok(Self { client })
+    }
+}
+
+/// The server's own words, with the rule and the column that it names.
+fn database_error(error: &postgres::Error) -> Error {
+    let Some(said) = error.as_db_error() else {
+        let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        return Error::Database(format!("{error}{cause}"));
+    };
+    let mut text = said.message().to_owned();
+    let table = said.table().unwrap_or_default();
+    match (said.constraint(), said.column()) {
+        (Some(rule), _) => text += &format!(" (rule {rule} of {table})"),
+        (None, Some(column)) => text += &format!(" (column {table}.{column})"),
+        (None, None) => {}
+    }
+    for more in [said.detail(), said.hint(), said.where_()].into_iter().flatten() {
+        text += &format!("; {more}");
+    }
+    Error::Database(format!("{text} [{}]", said.code().code()))
+}
+
+fn io_error(error: &std::io::Error) -> Error {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>());
+    inner.map_or_else(|| Error::Database(error.to_string()), database_error)
+}
+
+impl Database for Postgres {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    fn schema(&mut self) -> Result<Schema> {
+        read_postgres::schema(self)
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<u64> {
+        self.client.execute(sql, &[]).map_err(|error| database_error(&error))
+    }
+
+    fn query(&mut self, sql: &str, each: &mut Each<'_>) -> Result<()> {
+        let copy = format!("COPY ({sql}) TO STDOUT");
+        let reader = self.client.copy_out(&copy).map_err(|error| database_error(&error))?;
+        let mut reader = BufReader::with_capacity(1 << 16, reader);
+        let (mut line, mut cells) = (Vec::new(), Vec::<Option<String>>::new());
+        loop {
+            line.clear();
+            if reader.read_until(b'\n', &mut line).map_err(|error| io_error(&error))? == 0 {
+                return Ok(());
+            }
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            }
+            cells.clear();
+            cells.extend(line.split(|byte| *byte == b'\t').map(unescaped));
+            let row: Vec<Option<&str>> = cells.iter().map(Option::as_deref).collect();
+            each(&row)?;
+        }
+    }
+
+    fn write(&mut self, target: &Target<'_>, rows: &[u64], make: &Make<'_>) -> Result<()> {
+        let list = column_list(Dialect::Postgres, target.table, target.columns);
+        let name = target.table.name.sql(Dialect::Postgres);
+        if target.columns.is_empty() {
+            // COPY knows no rows without columns.
+            for _ in rows {
+                self.execute(&format!("INSERT INTO {name} DEFAULT VALUES"))?;
+            }
+            return Ok(());
+        }
+        let copy = format!("COPY {name} ({list}) FROM STDIN");
+        let mut writer = self.client.copy_in(&copy).map_err(|error| database_error(&error))?;
+        thread::scope(|scope| -> Result<()> {
+            let (send, receive) = sync_channel(WAITING);
+            scope.spawn(move || produce(rows, make, "\\\\x", &send));
+            for chunk in receive {
+                writer.write_all(chunk?.as_bytes()).map_err(|error| io_error(&error))?;
+            }
+            Ok(())
+        })?;
+        let written = writer.finish().map_err(|error| database_error(&error))?;
+        if written == rows.len() as u64 {
+            return Ok(());
+        }
+        Err(Error::Database(format!(
+            "{}: {written} of {} rows arrived; a trigger or rule may drop them",
+            target.table.name,
+            rows.len()
+        )))
+    }
+
+    fn counter(&mut self, table: &Table, column: usize) -> Result<Option<(i64, bool)>> {
+        let Some(sequence) = sequence(self, table, column)? else { return Ok(None) };
+        let mut found = None;
+        self.query(&format!("SELECT last_value, is_called FROM {sequence}"), &mut |row| {
+            let value = row.first().copied().flatten().and_then(|text| text.parse().ok());
+            found = value.map(|value| (value, row.get(1) == Some(&Some("t"))));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn set_counter(&mut self, table: &Table, column: usize, value: (i64, bool)) -> Result<()> {
+        let Some(sequence) = sequence(self, table, column)? else { return Ok(()) };
+        let sequence = Dialect::Postgres.literal(&sequence);
+        let sql = format!("SELECT setval({sequence}::regclass, {}, {})", value.0, value.1);
+        self.execute(&sql).map(|_| ())
+    }
+
+    fn has_table(&mut self, name: &str) -> Result<bool> {
+        let name = Dialect::Postgres.literal(&Dialect::Postgres.quoted(name));
+        Ok(one(self, &format!("SELECT to_regclass({name}) IS NOT NULL"))?.as_deref() == Some("t"))
+    }
+
+    fn signs_of_use(&mut self) -> Result<Vec<String>> {
+        let mut signs = Vec::new();
+        for (sql, sign) in [
+            ("SELECT count(*) FROM pg_stat_replication", "replicas are attached to it"),
+            (
+                "SELECT count(*) FROM pg_replication_slots WHERE active",
+                "replication slots of it are in use",
+            ),
+            (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                 AND pid <> pg_backend_pid() AND backend_type = 'client backend' \
+                 AND application_name NOT LIKE 'plimsoll%' \
+                 AND (backend_xid IS NOT NULL OR (state_change > now() - interval '5 minutes' \
+                 AND query ~* '^\\s*(insert|update|delete|merge|copy|truncate)\\M'))",
+                "another client wrote to it in the last 5 minutes",
+            ),
+        ] {
+            // Not everybody may look.
+            if super::number(self, sql).is_ok_and(|count| count > 0) {
+                signs.push(sign.to_owned());
+            }
+        }
+        if one(self, "SELECT pg_is_in_recovery()")?.as_deref() == Some("t") {
+            signs.push("it is a replica itself, and cannot be written to".to_owned());
+        }
+        Ok(signs)
+    }
+
+    fn analyze(&mut self, table: &Name) -> Result<bool> {
+        self.execute(&format!("ANALYZE {}", table.sql(Dialect::Postgres)))?;
+        Ok(true)
+    }
+
+    fn forget_statistics(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The sequence of a column, as SQL: its own one, or the one that its default names.
+fn sequence(database: &mut Postgres, table: &Table, column: usize) -> Result<Option<String>> {
+    let of = &table.columns[column];
+    let name = Dialect::Postgres.literal(&table.name.sql(Dialect::Postgres));
+    let column = Dialect::Postgres.literal(&of.name);
+    let own = one(database, &format!("SELECT pg_get_serial_sequence({name}, {column})"))?;
+    if own.is_some() {
+        return Ok(own);
+    }
+    let named = of.default.as_deref().and_then(|default| default.split_once("nextval('"));
+    let named = named.and_then(|(_, rest)| rest.split_once("'::regclass"));
+    Ok(named.map(|(name, _)| name.replace("''", "'")))
+}
+
+/// A field of COPY's text form.
+fn unescaped(field: &[u8]) -> Option<String> {
+    if field == b"\\N" {
+        return None;
+    }
+    if !field.contains(&b'\\') {
+        return Some(String::from_utf8_lossy(field).into_owned());
+    }
+    let mut plain = Vec::with_capacity(field.len());
+    let mut bytes = field.iter();
+    while let Some(&byte) = bytes.next() {
+        if byte != b'\\' {
+            plain.push(byte);
+            continue;
+        }
+        plain.push(match bytes.next() {
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'v') => 11,
+            Some(&other) => other,
+            None => b'\\',
+        });
+    }
+    Some(String::from_utf8_lossy(&plain).into_owned())
+}

@@ -1,0 +1,130 @@
+//! MySQL's and MariaDB's information schema to a schema.
+
+use std::collections::BTreeMap;
+
+use super::{Database, all, types};
+use crate::error::Result;
+use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Type, Unique};
+
+const TABLES: &str = "
+SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME NOT LIKE 'plimsoll\\_fill%'
+ORDER BY TABLE_NAME";
+
+const COLUMNS: &str = "
+SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, GENERATION_EXPRESSION
+FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
+
+const INDEXES: &str = "
+SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS
+WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0
+ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX";
+
+const REFERENCES: &str = "
+SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
+FROM information_schema.KEY_COLUMN_USAGE
+WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = DATABASE()
+ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION";
+
+/// MariaDB: conditions belong to tables, and names repeat.
+const CHECKS_MARIADB: &str = "
+SELECT TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS
+WHERE CONSTRAINT_SCHEMA = DATABASE() ORDER BY TABLE_NAME, CONSTRAINT_NAME";
+
+const CHECKS_MYSQL: &str = "
+SELECT t.TABLE_NAME, c.CONSTRAINT_NAME, c.CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS c
+JOIN information_schema.TABLE_CONSTRAINTS t ON t.CONSTRAINT_SCHEMA = c.CONSTRAINT_SCHEMA
+  AND t.CONSTRAINT_NAME = c.CONSTRAINT_NAME
+WHERE c.CONSTRAINT_SCHEMA = DATABASE() ORDER BY t.TABLE_NAME, c.CONSTRAINT_NAME";
+
+/// Reads the schema.
+pub fn schema(database: &mut dyn Database) -> Result<Schema> {
+    let mut tables: Vec<Table> = Vec::new();
+    for row in all(database, TABLES)? {
+        let engine = text(&row, 1);
+        tables.push(Table {
+            name: Name { schema: None, table: text(&row, 0) },
+            columns: Vec::new(),
+            uniques: Vec::new(),
+            has_primary: false,
+            references: Vec::new(),
+            checks: Vec::new(),
+            rowid: None,
+            transactional: engine.eq_ignore_ascii_case("innodb"),
+        });
+    }
+    let places: BTreeMap<String, usize> =
+        tables.iter().enumerate().map(|(at, table)| (table.name.table.clone(), at)).collect();
+    for row in all(database, COLUMNS)? {
+        if let Some(&at) = places.get(&text(&row, 0)) {
+            tables[at].columns.push(column(&row));
+        }
+    }
+    for row in all(database, INDEXES)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        let rule = text(&row, 1);
+        tables[at].has_primary |= rule == "PRIMARY";
+        let table = &mut tables[at];
+        // An index on an expression has no column there: the others have to do.
+        let Some(column) = row[2].as_deref().and_then(|name| table.column(name)) else { continue };
+        match table.uniques.last_mut() {
+            Some(unique) if unique.rule == rule => unique.columns.push(column),
+            _ => table.uniques.push(Unique { rule, columns: vec![column] }),
+        }
+    }
+    for row in all(database, REFERENCES)? {
+        let (Some(&at), Some(&table)) = (places.get(&text(&row, 0)), places.get(&text(&row, 3)))
+        else {
+            continue;
+        };
+        let (rule, column) = (text(&row, 1), tables[at].column(&text(&row, 2)));
+        let target = tables[table].column(&text(&row, 4));
+        let (Some(column), Some(target)) = (column, target) else { continue };
+        match tables[at].references.last_mut() {
+            Some(reference) if reference.rule == rule => {
+                reference.columns.push(column);
+                reference.targets.push(target);
+            }
+            _ => tables[at].references.push(Reference {
+                rule,
+                columns: vec![column],
+                table,
+                targets: vec![target],
+            }),
+        }
+    }
+    // Old servers have neither.
+    let checks = all(database, CHECKS_MARIADB).or_else(|_| all(database, CHECKS_MYSQL));
+    for row in checks.unwrap_or_default() {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        let (rule, condition) = (text(&row, 1), text(&row, 2));
+        // MariaDB's JSON is a text with a condition.
+        let json = condition.strip_prefix("json_valid(`").and_then(|rest| rest.strip_suffix("`)"));
+        match json.and_then(|name| tables[at].column(name)) {
+            Some(column) => tables[at].columns[column].kind = Type::Json,
+            None => tables[at].checks.push(Check { rule, text: condition, value: None }),
+        }
+    }
+    Ok(Schema { dialect: Dialect::Mysql, tables })
+}
+
+fn text(row: &[Option<String>], at: usize) -> String {
+    row[at].clone().unwrap_or_default()
+}
+
+fn column(row: &[Option<String>]) -> Column {
+    let extra = text(row, 5).to_ascii_lowercase();
+    let default = row[4].clone().filter(|default| default != "NULL");
+    Column {
+        name: text(row, 1),
+        kind: types::mysql(&text(row, 2)),
+        type_name: text(row, 2),
+        nullable: text(row, 3) == "YES",
+        default,
+        generated: extra.contains("generated") && !extra.contains("default_generated")
+            || extra.contains("virtual")
+            || extra.contains("persistent")
+            || extra.contains("stored"),
+        counted: extra.contains("auto_increment"),
+    }
+}

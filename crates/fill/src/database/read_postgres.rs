@@ -1,0 +1,155 @@
+//! PostgreSQL's catalogue to a schema.
+
+use std::collections::BTreeMap;
+
+use super::{Database, all, types};
+use crate::error::Result;
+use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Type, Unique};
+
+/// Tables that rows can be written to: ordinary and partitioned ones, but no partitions.
+const TABLES: &str = "
+SELECT c.oid, CASE WHEN n.nspname = current_schema() THEN NULL ELSE n.nspname END, c.relname
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't'
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'
+  AND c.relname NOT LIKE 'plimsoll\\_fill%'
+  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+ORDER BY n.nspname, c.relname";
+
+const COLUMNS: &str = "
+SELECT a.attrelid, a.attnum, a.attname,
+  CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod)
+       ELSE format_type(a.atttypid, a.atttypmod) END,
+  a.attnotnull OR t.typnotnull, a.attidentity, a.attgenerated,
+  pg_get_expr(d.adbin, d.adrelid),
+  (SELECT string_agg(e.enumlabel, E'\\x01' ORDER BY e.enumsortorder) FROM pg_enum e
+   WHERE e.enumtypid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END)
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_type t ON t.oid = a.atttypid
+  LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+WHERE a.attnum > 0 AND NOT a.attisdropped
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+ORDER BY a.attrelid, a.attnum";
+
+const CONSTRAINTS: &str = "
+SELECT r.conrelid, r.conname, r.contype, array_to_string(r.conkey, ','), r.confrelid,
+  array_to_string(r.confkey, ','), pg_get_constraintdef(r.oid)
+FROM pg_constraint r WHERE r.contype IN ('p', 'f', 'c') AND r.conrelid <> 0 AND r.conparentid = 0
+ORDER BY r.conrelid, r.contype = 'p' DESC, r.conname";
+
+const INDEXES: &str = "
+SELECT i.indrelid, c.relname, array_to_string(i.indkey::int[], ','), pg_get_indexdef(i.indexrelid)
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE i.indisunique AND NOT i.indisprimary ORDER BY i.indrelid, c.relname";
+
+const DOMAINS: &str = "
+SELECT a.attrelid, a.attnum, r.conname, pg_get_constraintdef(r.oid)
+FROM pg_attribute a JOIN pg_constraint r ON r.contypid = a.atttypid
+WHERE a.attnum > 0 AND NOT a.attisdropped AND r.contype = 'c' ORDER BY a.attrelid, a.attnum, r.conname";
+
+type Row = Vec<Option<String>>;
+
+/// Reads the schema.
+pub fn schema(database: &mut dyn Database) -> Result<Schema> {
+    let mut tables = Vec::new();
+    let mut places = BTreeMap::new();
+    for row in all(database, TABLES)? {
+        places.insert(text(&row, 0), tables.len());
+        tables.push(Table {
+            name: Name { schema: row[1].clone(), table: text(&row, 2) },
+            columns: Vec::new(),
+            uniques: Vec::new(),
+            has_primary: false,
+            references: Vec::new(),
+            checks: Vec::new(),
+            rowid: None,
+            transactional: true,
+        });
+    }
+    let mut numbers: Vec<BTreeMap<String, usize>> = vec![BTreeMap::new(); tables.len()];
+    for row in all(database, COLUMNS)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        numbers[at].insert(text(&row, 1), tables[at].columns.len());
+        tables[at].columns.push(column(&row));
+    }
+    let columns_of = |at: usize, list: &str| -> Option<Vec<usize>> {
+        list.split(',').map(|number| numbers[at].get(number).copied()).collect()
+    };
+    for row in all(database, CONSTRAINTS)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        let rule = text(&row, 1);
+        let columns = columns_of(at, &text(&row, 3)).unwrap_or_default();
+        match text(&row, 2).as_str() {
+            "p" => {
+                tables[at].has_primary = true;
+                tables[at].uniques.push(Unique { rule, columns });
+            }
+            "f" => {
+                let Some(&table) = places.get(&text(&row, 4)) else { continue };
+                let targets = columns_of(table, &text(&row, 5)).unwrap_or_default();
+                tables[at].references.push(Reference { rule, columns, table, targets });
+            }
+            _ => {
+                let text = condition(&text(&row, 6));
+                tables[at].checks.push(Check { rule, text, value: None });
+            }
+        }
+    }
+    for row in all(database, INDEXES)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        let columns = columns_of(at, &text(&row, 2));
+        // An index on expressions: on the columns that they name.
+        let columns = columns.unwrap_or_else(|| named(&tables[at], &text(&row, 3)));
+        if !columns.is_empty() {
+            tables[at].uniques.push(Unique { rule: text(&row, 1), columns });
+        }
+    }
+    for row in all(database, DOMAINS)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        let value = numbers[at].get(&text(&row, 1)).copied();
+        let text_of = condition(&text(&row, 3));
+        tables[at].checks.push(Check { rule: text(&row, 2), text: text_of, value });
+    }
+    Ok(Schema { dialect: Dialect::Postgres, tables })
+}
+
+fn text(row: &Row, at: usize) -> String {
+    row[at].clone().unwrap_or_default()
+}
+
+fn column(row: &Row) -> Column {
+    let type_name = text(row, 3);
+    let default = row[7].clone();
+    let generated = !text(row, 6).is_empty();
+    let kind = match &row[8] {
+        Some(labels) => Type::Enum(labels.split('\u{1}').map(str::to_owned).collect()),
+        None => types::postgres(&type_name),
+    };
+    Column {
+        name: text(row, 2),
+        kind,
+        type_name,
+        nullable: text(row, 4) != "t",
+        counted: !text(row, 5).is_empty()
+            || default.as_deref().is_some_and(|text| text.starts_with("nextval(")),
+        default,
+        generated,
+    }
+}
+
+/// `CHECK ((a > 0)) NOT VALID` to `(a > 0)`.
+fn condition(definition: &str) -> String {
+    let inner = definition.strip_prefix("CHECK ").unwrap_or(definition);
+    inner.strip_suffix(" NOT VALID").unwrap_or(inner).trim_end_matches(" NO INHERIT").to_owned()
+}
+
+/// The columns whose names occur in the definition of an index, behind its first bracket.
+fn named(table: &Table, definition: &str) -> Vec<usize> {
+    let inner = definition.split_once('(').map_or("", |(_, inner)| inner);
+    let words: Vec<&str> = inner.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let occurs = |column: &Column| {
+        words.contains(&column.name.as_str()) || inner.contains(&format!("\"{}\"", column.name))
+    };
+    (0..table.columns.len()).filter(|&at| occurs(&table.columns[at])).collect()
+}

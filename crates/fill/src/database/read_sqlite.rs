@@ -1,0 +1,239 @@
+//! SQLite's pragmas and its CREATE statements to a schema.
+
+use std::collections::BTreeMap;
+
+use super::{Database, all, types};
+use crate::error::Result;
+use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Unique};
+
+const TABLES: &str = "SELECT name, sql FROM sqlite_master WHERE type = 'table' \
+    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'plimsoll\\_fill%' ESCAPE '\\' \
+    AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name";
+
+/// Reads the schema.
+pub fn schema(database: &mut dyn Database) -> Result<Schema> {
+    let mut tables = Vec::new();
+    for row in all(database, TABLES)? {
+        let (name, sql) = (row[0].clone().unwrap_or_default(), row[1].clone().unwrap_or_default());
+        tables.push(table(database, &name, &sql)?);
+    }
+    for at in 0..tables.len() {
+        let references = references(database, &tables, at)?;
+        tables[at].references = references;
+    }
+    Ok(Schema { dialect: Dialect::Sqlite, tables })
+}
+
+fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
+    let quoted = Dialect::Sqlite.literal(name);
+    let info = all(
+        database,
+        &format!(
+            "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo({quoted}) ORDER BY cid"
+        ),
+    )?;
+    let small = sql.to_ascii_lowercase();
+    let (mut columns, mut primary) = (Vec::new(), Vec::new());
+    for row in &info {
+        let cell = |at: usize| row[at].clone().unwrap_or_default();
+        let place: u32 = cell(4).parse().unwrap_or(0);
+        if place > 0 {
+            primary.push((place, columns.len()));
+        }
+        columns.push(Column {
+            name: cell(0),
+            kind: types::sqlite(&cell(1)),
+            type_name: cell(1),
+            nullable: cell(2) == "0",
+            default: row[3].clone(),
+            generated: matches!(cell(5).as_str(), "2" | "3"),
+            counted: false,
+        });
+    }
+    primary.sort_unstable();
+    let primary: Vec<usize> = primary.into_iter().map(|(_, column)| column).collect();
+    let without_rowid = small.contains("without rowid");
+    if let [only] = primary[..] {
+        // The alias of the row's number; any other primary key may hold NULL.
+        let alias = columns[only].type_name.eq_ignore_ascii_case("integer") && !without_rowid;
+        if alias {
+            columns[only].kind = types::integer(8, true);
+            columns[only].counted = true;
+        }
+    }
+    primary.iter().for_each(|&column| columns[column].nullable = false);
+    let mut uniques = Vec::new();
+    if !primary.is_empty() {
+        uniques.push(Unique { rule: "PRIMARY KEY".to_owned(), columns: primary });
+    }
+    let has_primary = !uniques.is_empty();
+    uniques.extend(indexes(database, &quoted, &columns)?);
+    uniques.retain(|unique| !unique.columns.is_empty());
+    let names = ["rowid", "_rowid_", "oid"];
+    let free = names
+        .into_iter()
+        .find(|name| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)));
+    Ok(Table {
+        name: Name { schema: None, table: name.to_owned() },
+        columns,
+        uniques,
+        has_primary,
+        references: Vec::new(),
+        checks: checks(sql),
+        rowid: free.filter(|_| !without_rowid),
+        transactional: true,
+    })
+}
+
+/// Unique indexes.
+fn indexes(database: &mut dyn Database, quoted: &str, columns: &[Column]) -> Result<Vec<Unique>> {
+    let mut uniques = Vec::new();
+    let place = |name: &str| columns.iter().position(|column: &Column| column.name == name);
+    let indexes = all(
+        database,
+        &format!(
+            "SELECT name FROM pragma_index_list({quoted}) WHERE \"unique\" = 1 AND origin <> 'pk' ORDER BY name"
+        ),
+    )?;
+    for row in indexes {
+        let rule = row[0].clone().unwrap_or_default();
+        let of = Dialect::Sqlite.literal(&rule);
+        let parts =
+            all(database, &format!("SELECT name FROM pragma_index_info({of}) ORDER BY seqno"))?;
+        let named = parts.iter().filter_map(|part| place(part[0].as_deref()?)).collect();
+        uniques.push(Unique { rule, columns: named });
+    }
+    Ok(uniques)
+}
+
+fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Result<Vec<Reference>> {
+    let name = Dialect::Sqlite.literal(&tables[at].name.table);
+    let sql = format!(
+        "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list({name}) ORDER BY id, seq"
+    );
+    let mut found = BTreeMap::<String, Reference>::new();
+    for row in all(database, &sql)? {
+        let cell = |at: usize| row[at].clone().unwrap_or_default();
+        let same = |table: &Table| table.name.table.eq_ignore_ascii_case(&cell(1));
+        let Some(table) = tables.iter().position(same) else { continue };
+        let place = |table: &Table, name: &str| {
+            table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+        };
+        let Some(column) = place(&tables[at], &cell(2)) else { continue };
+        let id = cell(0);
+        let rule = format!("FOREIGN KEY to {}", cell(1));
+        let reference = found.entry(id).or_insert_with(|| Reference {
+            rule,
+            columns: Vec::new(),
+            table,
+            targets: Vec::new(),
+        });
+        // Without names: the primary key's columns, in order.
+        let target = match &row[3] {
+            Some(name) => place(&tables[table], name),
+            None => tables[table]
+                .uniques
+                .first()
+                .and_then(|key| key.columns.get(reference.columns.len()).copied()),
+        };
+        reference.columns.push(column);
+        reference.targets.extend(target);
+    }
+    let whole = |reference: &Reference| reference.columns.len() == reference.targets.len();
+    Ok(found.into_values().filter(whole).collect())
+}
+
+/// The conditions in a CREATE statement: what stands in brackets behind CHECK, outside of quotes and comments.
+fn checks(sql: &str) -> Vec<Check> {
+    let mut found = Vec::new();
+    let bytes = sql.as_bytes();
+    let (mut at, mut last_name) = (0, None);
+    while at < bytes.len() {
+        let next = skip(bytes, at);
+        if next > at + 1 || !(bytes[at].is_ascii_alphabetic() || bytes[at] == b'_') {
+            at = next;
+            continue;
+        }
+        let word_end = (at..bytes.len())
+            .find(|&end| !(bytes[end].is_ascii_alphanumeric() || bytes[end] == b'_'))
+            .unwrap_or(bytes.len());
+        let word = &sql[at..word_end];
+        at = word_end;
+        if word.eq_ignore_ascii_case("constraint") {
+            let rest = sql[at..].trim_start();
+            let name: String = rest
+                .trim_start_matches(['"', '`', '['])
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
+            last_name = Some(name);
+        } else if word.eq_ignore_ascii_case("check") {
+            let Some(open) = sql[at..].find('(').map(|open| at + open) else { break };
+            let end = closing(bytes, open);
+            let text = sql[open..end].to_owned();
+            let rule = last_name.take().unwrap_or_else(|| format!("CHECK {text}"));
+            found.push(Check { rule, text, value: None });
+            at = end;
+        }
+    }
+    found
+}
+
+/// The place behind a quoted text or comment that begins here, or else behind this byte.
+fn skip(bytes: &[u8], at: usize) -> usize {
+    let until = |end: u8| {
+        (at + 1..bytes.len()).find(|&place| bytes[place] == end).map_or(bytes.len(), |end| end + 1)
+    };
+    match bytes[at] {
+        quote @ (b'\'' | b'"' | b'`') => until(quote),
+        b'[' => until(b']'),
+        b'-' if bytes.get(at + 1) == Some(&b'-') => until(b'\n'),
+        b'/' if bytes.get(at + 1) == Some(&b'*') => {
+            let end = bytes[at + 2..].windows(2).position(|pair| pair == b"*/");
+            end.map_or(bytes.len(), |end| at + end + 4)
+        }
+        _ => at + 1,
+    }
+}
+
+/// The place behind the bracket that closes the one here.
+fn closing(bytes: &[u8], open: usize) -> usize {
+    let (mut at, mut depth) = (open, 0_u32);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        at = skip(bytes, at);
+        if depth == 0 {
+            return at;
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_found_in_create_statements() {
+        let sql = "CREATE TABLE \"check (\" (a INT CHECK (a > 0), -- check (no)\n \
+                   b TEXT DEFAULT 'check (no)' CONSTRAINT short CHECK(length(b) < 5 AND b <> ')'), \
+                   check_it INT /* check (no) */, CHECK ((a) IN (1, 2)))";
+        let found: Vec<(String, String)> =
+            checks(sql).into_iter().map(|check| (check.rule, check.text)).collect();
+        let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["(a > 0)", "(length(b) < 5 AND b <> ')')", "((a) IN (1, 2))"]);
+        assert_eq!(found[1].0, "short");
+        for odd in ["CREATE TABLE t (a CHECK (", "check", "check(((", "'", "/*", "é check(é)"] {
+            checks(odd);
+        }
+    }
+
+    #[test]
+    fn any_kind_of_column_is_told() {
+        assert_eq!(types::sqlite(""), crate::schema::Type::Text { most: None });
+    }
+}

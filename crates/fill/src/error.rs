@@ -1,0 +1,41 @@
+//! Why a database was not filled.
+
+use std::fmt;
+
+use model::quote::visible;
+
+/// What stops a fill.
+#[derive(Debug)]
+pub enum Error {
+    /// The user's request is wrong.
+    Usage(String),
+    /// The schema, or what is asked of it, cannot be satisfied: which rule, which column.
+    Schema(String),
+    /// The database may be in use, and its name was not given.
+    Refused(String),
+    /// The database, or the way to it, failed.
+    Database(String),
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(text) | Self::Schema(text) | Self::Refused(text) | Self::Database(text) => {
+                f.write_str(&visible(text, &[]))
+            }
+            Self::Interrupted => f.write_str("interrupted; --resume continues, --clean undoes"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The result of what may fail so.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The schema cannot be satisfied.
+pub fn unsatisfiable<T>(message: impl Into<String>) -> Result<T> {
+    Err(Error::Schema(message.into()))
+}

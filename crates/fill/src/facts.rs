@@ -1,0 +1,122 @@
+//! What is known of a database before it is filled, and what is to be added: all that rows depend on besides the
+//! schema. Stored in the database with a fill, so that it can be taken up again and undone.
+
+use serde::{Deserialize, Serialize};
+
+use crate::learn::Learned;
+use crate::schema::Name;
+
+/// The version of this form.
+pub const VERSION: u32 = 1;
+
+/// One fill.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The version of this form.
+    pub version: u32,
+    /// The seed of all draws.
+    pub seed: u64,
+    /// The language of texts.
+    pub locale: String,
+    /// The latest time that is made, in microseconds since 1970.
+    pub until: i64,
+    /// What stands for the schema: a fill is not continued after it has changed.
+    pub schema: u64,
+    /// Rows in a batch.
+    pub batch: u64,
+    /// One for each table of the schema, in its order.
+    pub tables: Vec<TableFacts>,
+    /// The tables that rows are added to, parents first.
+    pub order: Vec<usize>,
+    /// References whose values come in a second pass, since they close a cycle: table, and its reference.
+    pub deferred: Vec<(usize, usize)>,
+}
+
+/// What is known of a table.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TableFacts {
+    /// Its name.
+    pub name: Option<Name>,
+    /// Rows before.
+    pub rows: u64,
+    /// Rows to add.
+    pub add: u64,
+    /// One for each column; none where nothing was asked.
+    pub columns: Vec<ColumnFacts>,
+    /// One for each reference.
+    pub links: Vec<LinkFacts>,
+    /// Keys that rows had before, for those who refer to them.
+    pub parents: Vec<ParentKeys>,
+    /// The first hidden row number, for a table in SQLite that has no key.
+    pub first_rowid: i64,
+}
+
+/// What is known of a column.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnFacts {
+    /// What its values are like.
+    pub learned: Learned,
+    /// The highest number.
+    pub highest: Option<i64>,
+    /// The highest number at the end of a text.
+    pub trailing: u64,
+    /// Values that requests ask for and that are not there, the most wanted first.
+    pub wanted: Vec<String>,
+    /// The weights of all values that requests ask for, most first: those of the rows that are there, and those of
+    /// `wanted`.
+    pub weights: (Vec<f64>, Vec<f64>),
+    /// Values that are taken, of a unique column with few possible values.
+    pub taken: Vec<String>,
+    /// Where its counter stood: the last value, and whether that was given out.
+    pub counter: Option<(i64, bool)>,
+}
+
+/// What is known of a reference.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkFacts {
+    /// Share of rows without a parent.
+    pub nulls: f64,
+    /// How many parents have so many children: (children, parents).
+    pub counts: Vec<(u64, u64)>,
+    /// Parents among [`ParentKeys::keys`] that no child has, for a reference that is unique.
+    pub free: Vec<u32>,
+}
+
+/// Keys of rows that were there before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ParentKeys {
+    /// The columns.
+    pub columns: Vec<usize>,
+    /// Their values, in order; those that requests ask for first.
+    pub keys: Vec<Vec<String>>,
+}
+
+impl Facts {
+    /// What stands for the schema.
+    pub fn schema_digest(&self) -> u64 {
+        self.schema
+    }
+
+    /// The tables that rows are added to, in order.
+    pub fn filled(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Rows that are added to a table.
+    pub fn added_to(&self, table: usize) -> u64 {
+        self.tables[table].add
+    }
+
+    /// Rows that are added in all.
+    pub fn rows_added(&self) -> u64 {
+        self.tables.iter().map(|table| table.add).sum()
+    }
+}
+
+impl TableFacts {
+    /// The keys of these columns.
+    pub fn keys_of(&self, columns: &[usize]) -> &[Vec<String>] {
+        let found = self.parents.iter().find(|parents| parents.columns == columns);
+        found.map_or(&[], |parents| parents.keys.as_slice())
+    }
+}

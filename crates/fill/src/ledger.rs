@@ -1,0 +1,218 @@
+//! What a fill has done so far, kept in the database itself.
+//!
+//! Two tables hold the facts of each fill and how far each step came. A step's progress is written in the transaction
+//! of its batch, so that after a kill the two agree: no row is missing and none comes twice. `clean` drops them.
+
+use crate::database::{Database, all, number};
+use crate::error::{Error, Result};
+use crate::facts::{Facts, VERSION};
+use crate::schema::Dialect;
+
+/// The facts, in pieces.
+const FACTS: &str = "plimsoll_fill";
+/// How far each step came.
+const STEPS: &str = "plimsoll_fill_step";
+/// Transactions that wrote to tables without a key; PostgreSQL only.
+const SIGNED: &str = "plimsoll_fill_transaction";
+/// Characters in a piece.
+const PIECE: usize = 100_000;
+
+/// A fill in the database.
+#[derive(Debug)]
+pub struct Fill {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What its rows depend on.
+    pub facts: Facts,
+    /// Rows done, by step: first tables in order, then deferred references.
+    pub done: Vec<u64>,
+}
+
+impl Fill {
+    /// Whether all of it is done.
+    pub fn is_complete(&self) -> bool {
+        self.done.iter().zip(self.facts.steps()).all(|(done, step)| *done >= step.rows)
+    }
+}
+
+impl Fill {
+    /// Rows that it has added.
+    pub fn rows_done(&self) -> u64 {
+        self.done.iter().take(self.facts.order.len()).sum()
+    }
+}
+
+/// A step of a fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The table.
+    pub table: usize,
+    /// The reference that is filled; none where rows are written.
+    pub reference: Option<usize>,
+    /// Rows.
+    pub rows: u64,
+}
+
+impl Facts {
+    /// The steps, in order.
+    pub fn steps(&self) -> Vec<Step> {
+        let add = |table: usize| self.tables[table].add;
+        let tables =
+            self.order.iter().map(|&table| Step { table, reference: None, rows: add(table) });
+        let links = self.deferred.iter().map(|&(table, reference)| Step {
+            table,
+            reference: Some(reference),
+            rows: add(table),
+        });
+        tables.chain(links).collect()
+    }
+}
+
+/// The fills that are in the database, the first one first.
+///
+/// # Errors
+/// When the database refuses, or they were written by another version.
+pub fn load(database: &mut dyn Database) -> Result<Vec<Fill>> {
+    if !database.has_table(FACTS)? {
+        return Ok(Vec::new());
+    }
+    let mut texts = std::collections::BTreeMap::<u64, String>::new();
+    for row in
+        all(database, &format!("SELECT fill, piece, facts FROM {FACTS} ORDER BY fill, piece"))?
+    {
+        let number = row[0].as_deref().and_then(|text| text.parse().ok()).unwrap_or(0);
+        texts.entry(number).or_default().push_str(row[2].as_deref().unwrap_or_default());
+    }
+    let mut fills = Vec::new();
+    for (number, text) in texts {
+        let facts: Facts = serde_json::from_str(&text).map_err(|error| {
+            Error::Database(format!("the table {FACTS} holds no fill of this version: {error}"))
+        })?;
+        if facts.version != VERSION {
+            let version = facts.version;
+            return Err(Error::Database(format!(
+                "the table {FACTS} holds a fill of version {version}; this program knows {VERSION}"
+            )));
+        }
+        let mut done = vec![0; facts.steps().len()];
+        let sql = format!("SELECT step, done FROM {STEPS} WHERE fill = {number}");
+        for row in all(database, &sql)? {
+            let cell = |at: usize| row[at].as_deref().and_then(|text| text.parse::<u64>().ok());
+            if let (Some(step), Some(rows)) = (cell(0), cell(1))
+                && let Some(done) = done.get_mut(step as usize)
+            {
+                *done = rows;
+            }
+        }
+        fills.push(Fill { number, facts, done });
+    }
+    Ok(fills)
+}
+
+/// Writes down what is going to be done.
+///
+/// # Errors
+/// When the database refuses.
+pub fn begin(database: &mut dyn Database, facts: &Facts) -> Result<Fill> {
+    let dialect = database.dialect();
+    let text = if dialect == Dialect::Mysql { "LONGTEXT" } else { "TEXT" };
+    let engine =
+        if dialect == Dialect::Mysql { " ENGINE = InnoDB CHARACTER SET utf8mb4" } else { "" };
+    for sql in [
+        format!(
+            "CREATE TABLE IF NOT EXISTS {FACTS} (fill BIGINT NOT NULL, piece BIGINT NOT NULL, facts {text} NOT NULL, \
+             PRIMARY KEY (fill, piece)){engine}"
+        ),
+        format!(
+            "CREATE TABLE IF NOT EXISTS {STEPS} (fill BIGINT NOT NULL, step BIGINT NOT NULL, done BIGINT NOT NULL, \
+             PRIMARY KEY (fill, step)){engine}"
+        ),
+    ] {
+        database.execute(&sql)?;
+    }
+    if dialect == Dialect::Postgres {
+        database.execute(&format!(
+            "CREATE TABLE IF NOT EXISTS {SIGNED} (fill BIGINT NOT NULL, step BIGINT NOT NULL, transaction BIGINT NOT NULL)"
+        ))?;
+    }
+    let last = number(database, &format!("SELECT coalesce(max(fill), 0) FROM {FACTS}"))?;
+    let fill = last + 1;
+    let json = serde_json::to_string(facts).map_err(|error| Error::Database(error.to_string()))?;
+    database.execute("BEGIN")?;
+    let mut rest = json.as_str();
+    let mut piece = 0;
+    while !rest.is_empty() {
+        let mut end = rest.len().min(PIECE);
+        while !rest.is_char_boundary(end) {
+            end -= 1;
+        }
+        let literal = dialect.literal(&rest[..end]);
+        database.execute(&format!("INSERT INTO {FACTS} VALUES ({fill}, {piece}, {literal})"))?;
+        rest = &rest[end..];
+        piece += 1;
+    }
+    let done = vec![0; facts.steps().len()];
+    for step in 0..done.len() {
+        database.execute(&format!("INSERT INTO {STEPS} VALUES ({fill}, {step}, 0)"))?;
+    }
+    database.execute("COMMIT")?;
+    Ok(Fill { number: fill, facts: facts.clone(), done })
+}
+
+/// Writes down how far a step came, inside of a transaction.
+///
+/// # Errors
+/// When the database refuses, or another program cleaned up meanwhile.
+pub fn set(database: &mut dyn Database, fill: u64, step: usize, done: u64) -> Result<()> {
+    let sql = format!("UPDATE {STEPS} SET done = {done} WHERE fill = {fill} AND step = {step}");
+    if database.execute(&sql)? == 1 {
+        return Ok(());
+    }
+    Err(Error::Database(format!("the table {STEPS} was changed by another program")))
+}
+
+/// Forgets a fill that was undone, and drops the tables after the last one.
+///
+/// # Errors
+/// When the database refuses.
+pub fn forget(database: &mut dyn Database, fill: u64) -> Result<()> {
+    for table in [STEPS, FACTS] {
+        database.execute(&format!("DELETE FROM {table} WHERE fill = {fill}"))?;
+    }
+    if number(database, &format!("SELECT count(*) FROM {FACTS}"))? == 0 {
+        database.execute(&format!("DROP TABLE IF EXISTS {SIGNED}"))?;
+        database.execute(&format!("DROP TABLE {STEPS}"))?;
+        database.execute(&format!("DROP TABLE {FACTS}"))?;
+    }
+    Ok(())
+}
+
+/// Writes down which transaction this is: by it the rows of a table without a key are found again.
+///
+/// # Errors
+/// When the database refuses.
+pub fn sign(database: &mut dyn Database, fill: u64, step: usize) -> Result<()> {
+    if database.dialect() != Dialect::Postgres {
+        return Ok(());
+    }
+    database.execute(&format!(
+        "INSERT INTO {SIGNED} VALUES ({fill}, {step}, txid_current() % 4294967296)"
+    ))?;
+    Ok(())
+}
+
+/// Removes the rows that were written by the transactions of a step.
+///
+/// # Errors
+/// When the database refuses.
+pub fn remove_signed(
+    database: &mut dyn Database,
+    fill: u64,
+    step: usize,
+    table: &str,
+) -> Result<u64> {
+    database.execute(&format!(
+        "DELETE FROM {table} WHERE xmin::text::bigint IN \
+         (SELECT transaction FROM {SIGNED} WHERE fill = {fill} AND step = {step})"
+    ))
+}

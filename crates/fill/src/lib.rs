@@ -1,0 +1,42 @@
+//! Fills a database with rows that look right: PostgreSQL, MySQL and MariaDB, SQLite.
+//!
+//! [`survey()`] asks a database what is there and makes [`Facts`]; [`Rows`] makes rows of schema and facts, purely;
+//! [`work`] writes them in batches and [`clean()`] removes them again. Which fills there are is kept in the database
+//! (`ledger`). Does not own the command line nor what is printed (`plimsoll`).
+
+mod check;
+mod clean;
+mod database;
+mod draw;
+mod error;
+mod facts;
+mod guard;
+mod kind;
+mod learn;
+pub mod ledger;
+mod plan;
+pub mod pools;
+mod rows;
+mod schema;
+mod spread;
+mod survey;
+mod times;
+mod value;
+mod words;
+pub mod work;
+
+pub use clean::clean;
+pub use database::{Address, Database, Environment, all, column_list, connect, masked};
+pub use error::{Error, Result};
+pub use facts::Facts;
+pub use guard::{MARKS, check as guard};
+pub use ledger::Fill;
+pub use plan::{Size, Wish};
+pub use pools::PoolColumn;
+pub use rows::Rows;
+pub use schema::{Dialect, Schema, Table};
+pub use survey::{Request, Survey, digest, survey};
+pub use times::parse_date;
+pub use value::Value;
+pub use words::LOCALES;
+pub use work::{Progress, fill, try_out};

@@ -1,0 +1,196 @@
+//! Pools: the values that requests ask for, with their weights, and which column of which table they are.
+//!
+//! Owns reading and writing them as CSV, and the rule by which a pool's column is told to be a table's key.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::schema::{Schema, Table};
+
+/// Rows of a pool that are read at most.
+const MOST_ROWS: usize = 1_000_000;
+
+/// A column of a pool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PoolColumn {
+    /// The pool's name.
+    pub pool: String,
+    /// The column's.
+    pub column: String,
+    /// Its values and their weights; the heaviest first.
+    pub values: Vec<(String, f64)>,
+}
+
+/// Reads a pool; each column but that of the weights.
+///
+/// # Errors
+/// What is wrong with the file, without its name.
+pub fn read(
+    pool: &str,
+    bytes: &[u8],
+    weight: Option<&str>,
+) -> std::result::Result<Vec<PoolColumn>, String> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
+    let headers = reader.headers().map_err(|error| error.to_string())?.clone();
+    let weight = weight.unwrap_or("weight");
+    let weight_at = headers.iter().position(|name| name == weight);
+    let mut sums: Vec<BTreeMap<String, f64>> = vec![BTreeMap::new(); headers.len()];
+    for record in reader.records().take(MOST_ROWS) {
+        let record = record.map_err(|error| error.to_string())?;
+        let number = weight_at.and_then(|at| record.get(at)?.trim().parse::<f64>().ok());
+        let number = number.filter(|number| number.is_finite() && *number > 0.0).unwrap_or(1.0);
+        for (at, value) in record.iter().enumerate().take(headers.len()) {
+            if Some(at) != weight_at && !value.is_empty() {
+                *sums[at].entry(value.to_owned()).or_default() += number;
+            }
+        }
+    }
+    let columns = headers.iter().zip(sums).enumerate().filter(|(at, _)| Some(*at) != weight_at);
+    let column = |(_, (name, values)): (usize, (&str, BTreeMap<String, f64>))| {
+        let mut values: Vec<(String, f64)> = values.into_iter().collect();
+        values.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        PoolColumn { pool: pool.to_owned(), column: name.to_owned(), values }
+    };
+    Ok(columns.map(column).collect())
+}
+
+/// A pool as CSV.
+pub fn write(column: &str, values: &[(String, u64)]) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail.
+    let _ = writer.write_record([column, "weight"]);
+    for (value, weight) in values {
+        let _ = writer.write_record([value.as_str(), &weight.to_string()]);
+    }
+    writer.into_inner().unwrap_or_default()
+}
+
+/// Which column of which table a pool's column is. `asked` are those of the user: `POOL.COLUMN=TABLE.COLUMN`.
+///
+/// # Errors
+/// For what the user asked for and is not there.
+pub fn place(
+    schema: &Schema,
+    of: &PoolColumn,
+    asked: &[(String, String)],
+) -> Result<Option<(usize, usize)>> {
+    let name = format!("{}.{}", of.pool, of.column);
+    if let Some((_, place)) = asked.iter().find(|(pool, _)| *pool == name) {
+        return column(schema, place).map(Some);
+    }
+    Ok(key_of(schema, &of.pool, &of.column)
+        .or_else(|| split_key(schema, &of.column))
+        .or_else(|| split_key(schema, &of.pool)))
+}
+
+/// `users.id` as table and column.
+///
+/// # Errors
+/// Where one of the two is not there.
+pub fn column(schema: &Schema, place: &str) -> Result<(usize, usize)> {
+    let Some((table, column)) = place.rsplit_once('.') else {
+        return Err(Error::Usage(format!("`{place}` has no dot: write TABLE.COLUMN")));
+    };
+    let at = crate::plan::find(schema, table)?;
+    match schema.tables[at].column(column) {
+        Some(column) => Ok((at, column)),
+        None => Err(Error::Usage(format!("{table} has no column `{column}`"))),
+    }
+}
+
+/// `users_id` and `userId` are the column `id` of `users`.
+fn split_key(schema: &Schema, name: &str) -> Option<(usize, usize)> {
+    let snake: String = name
+        .chars()
+        .flat_map(|c| {
+            let joint = c.is_uppercase().then_some('_');
+            joint.into_iter().chain(c.to_lowercase())
+        })
+        .collect();
+    let splits = snake.match_indices(['_', '-', '.']).map(|(at, _)| at).collect::<Vec<_>>();
+    splits.into_iter().rev().find_map(|at| key_of(schema, &snake[..at], &snake[at + 1..]))
+}
+
+/// The table that is called so, in the singular or plural, if this column is a key of it by itself.
+fn key_of(schema: &Schema, table: &str, column: &str) -> Option<(usize, usize)> {
+    let at =
+        schema.tables.iter().position(|of| of.name.schema.is_none() && is_called(of, table))?;
+    let of = &schema.tables[at];
+    let found = of.columns.iter().position(|of| of.name.eq_ignore_ascii_case(column))?;
+    of.uniques.iter().any(|unique| unique.columns == [found]).then_some((at, found))
+}
+
+fn is_called(table: &Table, name: &str) -> bool {
+    let small = |text: &str| text.to_lowercase();
+    let (table, name) = (small(&table.name.table), small(name));
+    singular(&table) == singular(&name)
+}
+
+fn singular(name: &str) -> String {
+    match name {
+        "people" => "person".to_owned(),
+        _ if name.ends_with("ies") => format!("{}y", &name[..name.len() - 3]),
+        _ if ["ches", "shes", "sses", "xes"].iter().any(|end| name.ends_with(end)) => {
+            name[..name.len() - 2].to_owned()
+        }
+        _ if name.ends_with('s') && !name.ends_with("ss") => name[..name.len() - 1].to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Column, Dialect, Name, Type, Unique};
+
+    fn schema() -> Schema {
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            kind: Type::Text { most: None },
+            type_name: String::new(),
+            nullable: false,
+            default: None,
+            generated: false,
+            counted: false,
+        };
+        let table = |name: &str, columns: &[&str]| Table {
+            name: Name { schema: None, table: name.to_owned() },
+            columns: columns.iter().map(|name| column(name)).collect(),
+            uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
+            has_primary: true,
+            references: Vec::new(),
+            checks: Vec::new(),
+            rowid: None,
+            transactional: true,
+        };
+        let tables = vec![table("users", &["id", "name"]), table("category", &["slug"])];
+        Schema { dialect: Dialect::Sqlite, tables }
+    }
+
+    #[test]
+    fn a_pools_column_is_a_key_by_its_name() {
+        let asked = [("x.y".to_owned(), "users.name".to_owned())];
+        for (pool, column, wanted) in [
+            ("users", "id", Some((0, 0))),
+            ("user", "ID", Some((0, 0))),
+            ("any", "users_id", Some((0, 0))),
+            ("any", "userId", Some((0, 0))),
+            ("users_id", "value", Some((0, 0))),
+            ("categories", "slug", Some((1, 0))),
+            ("users", "name", None),
+            ("x", "y", Some((0, 1))),
+            ("any", "page", None),
+        ] {
+            let of = PoolColumn { pool: pool.into(), column: column.into(), values: Vec::new() };
+            assert_eq!(place(&schema(), &of, &asked).unwrap(), wanted, "{pool}.{column}");
+        }
+    }
+
+    #[test]
+    fn pools_are_read_with_their_weights() {
+        let columns = read("users", b"id,weight\n7,2\n9,5\n7,1.5\n,9\n8\n", None).unwrap();
+        assert_eq!(columns.len(), 1);
+        assert_eq!(columns[0].values, [("9".into(), 5.0), ("7".into(), 3.5), ("8".into(), 1.0)]);
+        assert_eq!(write("id", &[("a,b".into(), 3)]), b"id,weight\n\"a,b\",3\n");
+    }
+}

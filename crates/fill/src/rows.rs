@@ -1,0 +1,249 @@
+//! Rows: every cell a function of the schema, the facts and the row's number.
+//!
+//! Owns the compiled form of a fill, from which any row of any table can be made in any order. `compile` decides how
+//! each column is made, `unique` how rules of uniqueness hold by construction, `link` which parent a row has,
+//! `distinct` and `plain` make values. Nothing here asks the database.
+
+mod compile;
+mod distinct;
+mod link;
+mod plain;
+mod unique;
+
+use crate::check::{Expr, holds};
+use crate::draw::key_of;
+use crate::error::{Result, unsatisfiable};
+use crate::schema::Schema;
+use crate::value::Value;
+use crate::words::Words;
+use distinct::Distinct;
+use link::{Deal, Link};
+use plain::Plain;
+
+/// How often a row is made anew that violates a condition.
+const MOST_ATTEMPTS: u64 = 100;
+
+/// A fill, ready to make rows.
+#[derive(Debug)]
+pub struct Rows {
+    words: Words,
+    tables: Vec<TableRows>,
+}
+
+/// The rows of a table.
+#[derive(Debug)]
+struct TableRows {
+    add: u64,
+    key: u64,
+    place: String,
+    columns: Vec<Maker>,
+    links: Vec<Link>,
+    /// Keys of rows that were there before, by the columns.
+    parents: Vec<(Vec<usize>, Vec<Vec<Value>>)>,
+    /// Conditions that do not hold by construction.
+    checks: Vec<(String, Expr)>,
+    /// The columns that are written.
+    written: Vec<usize>,
+    first_rowid: i64,
+}
+
+impl TableRows {
+    /// Adds the conditions that a row does not meet.
+    fn judge(&self, written: &[Value], broken: &mut Vec<usize>) {
+        if self.checks.is_empty() {
+            return;
+        }
+        let mut row = vec![Value::Null; self.columns.len()];
+        for (&column, value) in self.written.iter().zip(written) {
+            row[column] = value.clone();
+        }
+        let checks = self.checks.iter().enumerate();
+        broken.extend(
+            checks.filter(|(_, (_, check))| holds(check, &row) == Some(false)).map(|(at, _)| at),
+        );
+    }
+}
+
+/// How a column is made.
+#[derive(Debug)]
+enum Maker {
+    /// The database makes it.
+    Skipped,
+    /// Always NULL.
+    Null,
+    /// A part of a parent's key.
+    Part { link: usize, part: usize },
+    /// The number among the children of a parent.
+    Ordinal { link: usize, fresh: i64, aged: i64, days: bool },
+    /// One of a few values, another for each child of a parent.
+    Choice { link: usize, values: Vec<Value> },
+    /// A value that no other row has.
+    Distinct(Distinct),
+    /// Any value.
+    Plain(Box<Plain>),
+}
+
+impl Rows {
+    /// The columns of a table that are written, in order.
+    pub fn written(&self, table: usize) -> &[usize] {
+        &self.tables[table].written
+    }
+
+    /// The first hidden row number of a table without a key.
+    pub fn first_rowid(&self, table: usize) -> i64 {
+        self.tables[table].first_rowid
+    }
+
+    /// Makes a row: a value for each written column.
+    ///
+    /// # Errors
+    /// Where no row was found that meets the table's conditions.
+    pub fn row(&self, table: usize, row: u64, out: &mut Vec<Value>) -> Result<()> {
+        let of = &self.tables[table];
+        let mut broken = Vec::new();
+        for attempt in 0..MOST_ATTEMPTS {
+            out.clear();
+            out.extend(of.written.iter().map(|&column| self.cell(table, column, row, attempt)));
+            let before = broken.len();
+            of.judge(out, &mut broken);
+            if broken.len() == before {
+                return Ok(());
+            }
+        }
+        let times = |rule: &usize| broken.iter().filter(|other| *other == rule).count();
+        let worst = (0..of.checks.len()).max_by_key(times);
+        let rule = worst.map_or("", |rule| of.checks[rule].0.as_str());
+        unsatisfiable(format!(
+            "{}: no row that meets the condition {rule} was found in {MOST_ATTEMPTS} tries; 20 rows that meet it, in \
+             the table before the fill, show what its columns look like",
+            of.place
+        ))
+    }
+
+    /// The value of a cell. `attempt` counts the rows that were thrown away.
+    fn cell(&self, table: usize, column: usize, row: u64, attempt: u64) -> Value {
+        let of = &self.tables[table];
+        match &of.columns[column] {
+            Maker::Skipped | Maker::Null => Value::Null,
+            Maker::Part { link, part } => {
+                if of.links[*link].deferred {
+                    return Value::Null;
+                }
+                self.part(table, *link, *part, row)
+            }
+            Maker::Ordinal { link, fresh, aged, days } => {
+                let Some(parent) = of.links[*link].parent(row) else { return Value::Null };
+                let first = if parent.is_new(&of.links[*link]) { *fresh } else { *aged };
+                let number = first.saturating_add_unsigned(parent.ordinal);
+                if *days { Value::Date(number) } else { Value::Int(number.into()) }
+            }
+            Maker::Choice { link, values } => match of.links[*link].parent(row) {
+                Some(parent) => values[parent.ordinal as usize % values.len()].clone(),
+                None => values[0].clone(),
+            },
+            Maker::Distinct(distinct) => {
+                distinct.value(row, key_of(&[of.key, column as u64, row]), &self.words)
+            }
+            Maker::Plain(plain) => {
+                let key = key_of(&[of.key, column as u64, row, attempt]);
+                let base = plain.base().map(|base| self.cell(table, base, row, attempt));
+                plain.value(row, of.add, key, base.as_ref(), &self.words)
+            }
+        }
+    }
+
+    /// A column of the parent of a row.
+    fn part(&self, table: usize, link: usize, part: usize, row: u64) -> Value {
+        let of = &self.tables[table].links[link];
+        let Some(parent) = self.parent(table, link, row) else { return Value::Null };
+        self.key(of, parent, part)
+    }
+
+    /// The number of a row's parent: old ones first.
+    fn parent(&self, table: usize, link: usize, row: u64) -> Option<u64> {
+        let links = &self.tables[table].links;
+        if let Deal::Matching(matching) = &links[link].deal {
+            let of = &links[link];
+            let shared = matching.shared.iter();
+            let values: Vec<String> =
+                shared.map(|&(column, _)| self.values(table, &[column], row)[0].text()).collect();
+            let first = of.second_to.and_then(|first| links[first].parent(row));
+            let key = if first.is_some() { of.key } else { key_of(&[of.key, row]) };
+            return matching.parent(&values, key, first);
+        }
+        match links[link].second_to {
+            Some(first) => {
+                let first = links[first].parent(row)?;
+                Some(links[link].second(first))
+            }
+            None => links[link].parent(row).map(|parent| parent.number),
+        }
+    }
+
+    /// The values of these columns in a row, deferred references included: what a row is known by, and what a second
+    /// pass writes.
+    pub fn values(&self, table: usize, columns: &[usize], row: u64) -> Vec<Value> {
+        let of = &self.tables[table];
+        let value = |&column: &usize| match &of.columns[column] {
+            Maker::Part { link, part } => self.part(table, *link, *part, row),
+            _ => self.cell(table, column, row, 0),
+        };
+        columns.iter().map(value).collect()
+    }
+
+    /// The parents of a row that are added too: table and row.
+    pub fn new_parents(&self, table: usize, row: u64) -> Vec<(usize, u64)> {
+        let links = &self.tables[table].links;
+        let parent = |at: usize| {
+            let number = self.parent(table, at, row)?.checked_sub(links[at].old)?;
+            (!links[at].deferred).then_some((links[at].table, number))
+        };
+        (0..links.len()).filter_map(parent).collect()
+    }
+
+    /// Whether these columns count up from a number, one by one, and from which row and number on.
+    pub fn counts_from(&self, table: usize, column: usize) -> Option<(u64, i128)> {
+        match &self.tables[table].columns[column] {
+            Maker::Distinct(distinct) => distinct.counts_from(),
+            _ => None,
+        }
+    }
+
+    /// Looks up the parents of links that have to agree with another one; parents' tables come first.
+    fn match_parents(&mut self, order: &[usize]) {
+        for &table in order {
+            for at in 0..self.tables[table].links.len() {
+                let link = &self.tables[table].links[at];
+                let Deal::Matching(matching) = &link.deal else { continue };
+                let mut found = std::collections::HashMap::<Vec<String>, Vec<u32>>::new();
+                for parent in 0..link.old + link.new {
+                    let value = |&(_, part): &(usize, usize)| self.key(link, parent, part).text();
+                    let values = matching.shared.iter().map(value).collect();
+                    found.entry(values).or_default().push(parent as u32);
+                }
+                if let Deal::Matching(matching) = &mut self.tables[table].links[at].deal {
+                    matching.parents = found;
+                }
+            }
+        }
+    }
+
+    /// A part of the key of a parent.
+    fn key(&self, link: &Link, parent: u64, part: usize) -> Value {
+        match parent.checked_sub(link.old) {
+            None => self.tables[link.table].parents[link.keys].1[parent as usize][part].clone(),
+            Some(new) => self.cell(link.table, link.targets[part], new, 0),
+        }
+    }
+
+    /// Compiles a fill.
+    ///
+    /// # Errors
+    /// Where the schema cannot be satisfied: the rule and the column.
+    pub fn compile(schema: &Schema, facts: &crate::facts::Facts) -> Result<Self> {
+        compile::compile(schema, facts)
+    }
+}
+
+#[cfg(test)]
+mod tests;

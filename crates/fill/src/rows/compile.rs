@@ -1,0 +1,363 @@
+//! From schema and facts to makers of columns.
+
+use super::link::{Deal, Dealt, Link, Matching};
+use super::plain::{Limits, Plain, value_of};
+use super::unique::{self, Board};
+use super::{Maker, Rows, TableRows};
+use crate::check::{self, Bound, Expr};
+use crate::draw::{Permutation, key_of, key_of_text};
+use crate::error::{Result, unsatisfiable};
+use crate::facts::Facts;
+use crate::kind::{Kind, kind_of};
+use crate::learn::{FEW, Learned};
+use crate::schema::{Schema, Table, Type};
+use crate::spread::{Spread, pool_weights, usual_weights, weights_of_counts};
+use crate::words::Words;
+
+/// Compiles a fill.
+pub fn compile(schema: &Schema, facts: &Facts) -> Result<Rows> {
+    let Some(words) = Words::of(&facts.locale) else {
+        return unsatisfiable(format!("the locale {} is not known", facts.locale));
+    };
+    let mut tables = Vec::new();
+    for at in 0..schema.tables.len() {
+        tables.push(compile_table(schema, facts, at)?);
+    }
+    let mut rows = Rows { words, tables };
+    rows.match_parents(&facts.order);
+    Ok(rows)
+}
+
+fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows> {
+    let (table, of) = (&schema.tables[at], &facts.tables[at]);
+    let key = key_of(&[facts.seed, key_of_text(&table.name.to_string())]);
+    let parents = of.parents.iter().map(|parents| {
+        let kind = |part: usize| &table.columns[parents.columns[part]].kind;
+        let values = |texts: &Vec<String>| {
+            texts.iter().enumerate().map(|(part, text)| value_of(kind(part), text)).collect()
+        };
+        (parents.columns.clone(), parents.keys.iter().map(values).collect())
+    });
+    let mut made = TableRows {
+        add: of.add,
+        key,
+        place: table.name.to_string(),
+        columns: Vec::new(),
+        links: Vec::new(),
+        parents: parents.collect(),
+        checks: Vec::new(),
+        written: Vec::new(),
+        first_rowid: of.first_rowid,
+    };
+    if of.add == 0 {
+        return Ok(made);
+    }
+    let conditions = Conditions::of(table);
+    let mut makers: Vec<Option<Maker>> = table.columns.iter().map(|_| None).collect();
+    for (maker, column) in makers.iter_mut().zip(&table.columns) {
+        if column.generated {
+            *maker = Some(Maker::Skipped);
+        }
+    }
+    made.links = links(schema, facts, at, key, &mut makers)?;
+    let mut board = Board {
+        table,
+        facts: of,
+        limits: &conditions.limits,
+        makers: &mut makers,
+        links: &mut made.links,
+        key,
+        until: facts.until,
+    };
+    unique::solve(&mut board)?;
+    for (column, maker) in makers.into_iter().enumerate() {
+        let maker = match maker {
+            Some(maker) => maker,
+            None => any(table, facts, at, column, &conditions)?,
+        };
+        made.columns.push(maker);
+    }
+    let written = |column: &usize| !matches!(made.columns[*column], Maker::Skipped);
+    made.written = (0..table.columns.len()).filter(written).collect();
+    made.checks = conditions.left(&made.written);
+    Ok(made)
+}
+
+/// What a table's conditions say.
+struct Conditions {
+    limits: Vec<Limits>,
+    /// Columns that may not lie below another, and whether they may be equal to it.
+    after: Vec<Option<(usize, bool)>>,
+    /// Those that say more than that.
+    checks: Vec<(String, Expr)>,
+}
+
+impl Conditions {
+    fn of(table: &Table) -> Self {
+        let mut limits: Vec<Limits> = table.columns.iter().map(Limits::of).collect();
+        let mut after = vec![None; table.columns.len()];
+        let mut checks = Vec::new();
+        for rule in &table.checks {
+            let column = |name: &str| match rule.value {
+                Some(column) if name.eq_ignore_ascii_case("value") => Some(column),
+                _ => {
+                    let same = |of: &crate::schema::Column| of.name.eq_ignore_ascii_case(name);
+                    table.column(name).or_else(|| table.columns.iter().position(same))
+                }
+            };
+            let condition = check::read(&rule.text, &column);
+            let (bounds, _) = check::bounds(&condition);
+            for (column, bound) in bounds {
+                limits[column].add(&table.columns[column].kind, &bound);
+                if let Bound::Before(later, strictly) = bound {
+                    // Not in a circle.
+                    if after[column].is_none_or(|(base, _)| base != later) {
+                        after[later] = Some((column, strictly));
+                    }
+                }
+            }
+            checks.push((rule.rule.clone(), condition));
+        }
+        break_circles(&mut after);
+        Self { limits, after, checks }
+    }
+
+    /// The conditions that can be judged of rows with these columns: all of them, since bounds say less than a
+    /// condition may mean for what was learnt.
+    fn left(self, written: &[usize]) -> Vec<(String, Expr)> {
+        let judged = |(_, check): &(String, Expr)| {
+            let mut columns = Vec::new();
+            columns_of(check, &mut columns);
+            columns.iter().all(|column| written.contains(column))
+        };
+        self.checks.into_iter().filter(judged).collect()
+    }
+}
+
+/// A column depends on one other at most; where that leads back to it, it depends on none.
+fn break_circles(after: &mut [Option<(usize, bool)>]) {
+    for start in 0..after.len() {
+        let mut at = start;
+        for _ in 0..after.len() {
+            match after[at] {
+                Some((next, _)) if next == start => {
+                    after[at] = None;
+                    break;
+                }
+                Some((next, _)) => at = next,
+                None => break,
+            }
+        }
+    }
+}
+
+fn columns_of(expr: &Expr, found: &mut Vec<usize>) {
+    match expr {
+        Expr::Column(column) => found.push(*column),
+        Expr::Logic(_, parts) => parts.iter().for_each(|part| columns_of(part, found)),
+        Expr::Not(inner) | Expr::IsNull(inner) | Expr::Like(inner, ..) | Expr::Call(_, inner) => {
+            columns_of(inner, found);
+        }
+        Expr::Compare(_, left, right) | Expr::Arithmetic(_, left, right) => {
+            columns_of(left, found);
+            columns_of(right, found);
+        }
+        Expr::In(value, list) => {
+            columns_of(value, found);
+            list.iter().for_each(|part| columns_of(part, found));
+        }
+        Expr::Text(_) | Expr::Number(_) | Expr::Bool(_) | Expr::Null | Expr::Unknown => {}
+    }
+}
+
+/// The foreign keys of a table, those of the most columns first. One whose columns another one holds already follows
+/// from that.
+fn links(
+    schema: &Schema,
+    facts: &Facts,
+    at: usize,
+    key: u64,
+    makers: &mut [Option<Maker>],
+) -> Result<Vec<Link>> {
+    let table = &schema.tables[at];
+    let mut order: Vec<usize> = (0..table.references.len()).collect();
+    order.sort_by_key(|&number| std::cmp::Reverse(table.references[number].columns.len()));
+    let mut links = Vec::new();
+    for number in order {
+        let reference = &table.references[number];
+        let free = |column: &&usize| makers[**column].is_none();
+        let open: Vec<usize> = reference.columns.iter().filter(free).copied().collect();
+        if open.is_empty() {
+            continue;
+        }
+        let mut link = link(schema, facts, at, number, key_of(&[key, 1 << 32 | number as u64]))?;
+        let parts = reference.columns.iter().copied().enumerate();
+        if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
+            let shared = parts.clone().filter(|(_, column)| !open.contains(column));
+            let shared = shared.map(|(part, column)| (column, part)).collect();
+            link.deal = Deal::Matching(Matching { shared, ..Matching::default() });
+        }
+        for (part, column) in parts.filter(|(_, column)| open.contains(column)) {
+            makers[column] = Some(Maker::Part { link: links.len(), part });
+        }
+        links.push(link);
+    }
+    Ok(links)
+}
+
+fn link(schema: &Schema, facts: &Facts, at: usize, number: usize, key: u64) -> Result<Link> {
+    let table = &schema.tables[at];
+    let reference = &table.references[number];
+    let (of, parent) = (&facts.tables[at], &facts.tables[reference.table]);
+    let nullable = reference.columns.iter().any(|&column| table.columns[column].nullable);
+    let own = reference.table == at;
+    let keys = parent.parents.iter().position(|keys| keys.columns == reference.targets);
+    let old = parent.keys_of(&reference.targets).len() as u64;
+    let new = if own { 0 } else { parent.add };
+    let counts = of.links.get(number).cloned().unwrap_or_default();
+    let known = of.rows >= FEW as u64;
+    let deal = if own {
+        Deal::Earlier { one: false, own: !nullable }
+    } else if old + new == 0 {
+        if !nullable {
+            return unsatisfiable(format!(
+                "{}: the foreign key {} needs rows in {}, which has none and gets none",
+                table.places(&reference.columns),
+                reference.rule,
+                schema.tables[reference.table].name
+            ));
+        }
+        Deal::Nobody
+    } else {
+        let rows = (of.rows, of.add, parent.rows, new, old);
+        let column = (reference.targets.len() == 1).then(|| reference.targets[0]);
+        let weights = column.and_then(|column| parent.columns.get(column));
+        let weights = weights.map(|of| of.weights.clone()).unwrap_or_default();
+        Deal::Spread(Box::new(dealt(rows, &counts.counts, &weights, key)))
+    };
+    Ok(Link {
+        table: reference.table,
+        targets: reference.targets.clone(),
+        keys: keys.unwrap_or(usize::MAX),
+        old,
+        new,
+        nulls: match (nullable, known, own) {
+            (false, ..) => 0.0,
+            (true, true, _) => counts.nulls,
+            (true, false, own) => {
+                if own {
+                    0.1
+                } else {
+                    0.0
+                }
+            }
+        },
+        deferred: facts.deferred.contains(&(at, number)),
+        second_to: None,
+        deal,
+        order: Permutation::new(of.add, key_of(&[key, 1])),
+        key,
+    })
+}
+
+/// New children go to old parents only as far as those have fewer than their share of all children.
+fn dealt(
+    (rows, add, parents, new, old): (u64, u64, u64, u64, u64),
+    counts: &[(u64, u64)],
+    (of_old, of_new): &(Vec<f64>, Vec<f64>),
+    key: u64,
+) -> Dealt {
+    let share = new as f64 / (parents + new).max(1) as f64;
+    let split = match (old, new) {
+        (0, _) => add,
+        (_, 0) => 0,
+        _ => (((rows + add) as f64 * share).round() as u64).min(add),
+    };
+    let known = counts.iter().any(|(children, _)| *children > 0);
+    let weights = |pool: &[f64], parents: u64| match (known, pool.is_empty()) {
+        (true, _) => weights_of_counts(counts),
+        (false, false) => pool_weights(pool, parents),
+        (false, true) => usual_weights(),
+    };
+    let ranks = |pool: usize, parents: u64, salt: u64| {
+        let pool = (pool as u64).min(parents);
+        (pool, Permutation::new(parents - pool, key_of(&[key, salt])))
+    };
+    Dealt {
+        split,
+        fresh: Spread::new(new, split, &weights(of_new, new)),
+        aged: Spread::new(old, add - split, &weights(of_old, old)),
+        new_ranks: ranks(of_new.len(), new, 2),
+        old_ranks: ranks(of_old.len(), old, 3),
+    }
+}
+
+/// A column that no rule of uniqueness and no foreign key decides.
+fn any(
+    table: &Table,
+    facts: &Facts,
+    at: usize,
+    number: usize,
+    conditions: &Conditions,
+) -> Result<Maker> {
+    let column = &table.columns[number];
+    let kind = kind_of(&table.name.table, &column.name);
+    let limits = conditions.limits[number].clone();
+    let learned: Learned =
+        facts.tables[at].columns.get(number).map(|of| of.learned.clone()).unwrap_or_default();
+    let known = learned.is_known();
+    if limits.one_of.as_ref().is_some_and(Vec::is_empty)
+        || matches!(&column.kind, Type::Enum(values) if values.is_empty())
+        || matches!(limits.range, (Some(low), Some(high)) if low > high)
+    {
+        return unsatisfiable(format!("{}: its conditions allow no value", table.place(number)));
+    }
+    let has_default = column.default.as_deref().is_some_and(|text| text != "NULL");
+    let bounded = limits.one_of.is_some();
+    let left_to_default = matches!(
+        (&column.kind, kind),
+        (
+            Type::Text { .. } | Type::Int { .. } | Type::Decimal { .. },
+            Kind::Unknown | Kind::Role | Kind::Status
+        ) | (Type::Other | Type::Json | Type::Enum(_), _)
+    );
+    if !known && has_default && (column.counted || (left_to_default && !bounded)) {
+        return Ok(Maker::Skipped);
+    }
+    if column.kind == Type::Other && !known {
+        if column.nullable {
+            return Ok(Maker::Null);
+        }
+        return unsatisfiable(format!(
+            "{}: values of the type {} cannot be made up; allow NULL, give it a default, or put rows into {} from \
+             which to learn",
+            table.place(number),
+            column.type_name,
+            table.name
+        ));
+    }
+    let after = conditions.after[number];
+    let after = after.or_else(|| later_than_made(table, number, kind, known));
+    let seed = key_of(&[facts.seed, number as u64, at as u64]);
+    Ok(Maker::Plain(Box::new(Plain::new(
+        column,
+        kind,
+        learned,
+        limits,
+        after,
+        (facts.until, seed),
+    ))))
+}
+
+/// Without anything to learn from, what happened later lies after the row was made.
+fn later_than_made(table: &Table, number: usize, kind: Kind, known: bool) -> Option<(usize, bool)> {
+    if known || kind != Kind::Later || !table.columns[number].kind.is_time() {
+        return None;
+    }
+    let made = |(_, column): &(usize, &crate::schema::Column)| {
+        kind_of(&table.name.table, &column.name) == Kind::Created
+            && column.kind == table.columns[number].kind
+            && !column.generated
+    };
+    table.columns.iter().enumerate().find(made).map(|(at, _)| (at, false))
+}

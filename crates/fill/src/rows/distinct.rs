@@ -1,0 +1,172 @@
+//! Values that no other row has: each is made of a number of its own, above all that were there before.
+
+use std::fmt::Write as _;
+
+use crate::draw::{Draws, Permutation, mixed};
+use crate::kind::Kind;
+use crate::times::{DAY, SECOND};
+use crate::value::Value;
+use crate::words::{Words, uuid};
+
+/// How values of a unique column are made.
+#[derive(Debug)]
+pub struct Distinct {
+    /// The values of the first rows.
+    pub wanted: Vec<Value>,
+    /// The number of the row behind them.
+    pub start: i128,
+    /// How the numbers come to rows; in order where there is none.
+    pub order: Option<Permutation>,
+    /// What is made of a number.
+    pub form: Form,
+}
+
+/// What is made of a number.
+#[derive(Debug)]
+pub enum Form {
+    /// The number.
+    Int,
+    /// The number with so many digits behind its point, all 0.
+    Decimal(u32),
+    /// The number.
+    Float,
+    /// A day.
+    Date,
+    /// Seconds since 1970.
+    Seconds,
+    /// Microseconds of a day.
+    Time,
+    /// A text that ends in it.
+    Text(TextForm),
+    /// Hexadecimal digits.
+    Hex(usize),
+    /// A UUID.
+    Uuid,
+    /// Eight bytes at most.
+    Bytes(usize),
+    /// An address.
+    Inet,
+    /// One of these.
+    OneOf(Vec<Value>),
+}
+
+/// A text that ends in a number, or has it before its `@`.
+#[derive(Debug)]
+pub struct TextForm {
+    /// What it is about.
+    pub kind: Kind,
+    /// Characters at most.
+    pub most: usize,
+    /// Characters at least.
+    pub least: usize,
+    /// Capitals only.
+    pub capital: bool,
+    /// Small letters only.
+    pub small: bool,
+}
+
+impl Distinct {
+    /// The value of a row; `key` seeds what is decoration.
+    pub fn value(&self, row: u64, key: u64, words: &Words) -> Value {
+        let Some(place) = row.checked_sub(self.wanted.len() as u64) else {
+            return self.wanted[row as usize].clone();
+        };
+        let place = self.order.as_ref().map_or(place, |order| order.at(place));
+        let number = self.start + i128::from(place);
+        match &self.form {
+            Form::Int => Value::Int(number),
+            Form::Decimal(scale) => {
+                Value::Decimal { units: number * 10_i128.pow(*scale), scale: *scale }
+            }
+            Form::Float => Value::Float(number as f64),
+            Form::Date => Value::Date(number as i64),
+            Form::Seconds => Value::Moment((number as i64).saturating_mul(SECOND)),
+            Form::Time => Value::Time((number as i64).rem_euclid(DAY)),
+            Form::Text(form) => Value::Text(form.text(number, key, words)),
+            Form::Hex(digits) => Value::Text(hex(number as u64, *digits)),
+            Form::Uuid => {
+                let mut text = String::new();
+                // Bits 4 to 63 of the first half are all kept: two numbers below 2^60 give two texts.
+                uuid(spread_60(number as u64) << 4, mixed(key), &mut text);
+                Value::Text(text)
+            }
+            Form::Bytes(length) => {
+                let mut bytes = (number as u64).to_be_bytes().to_vec();
+                bytes.drain(..8_usize.saturating_sub(*length));
+                Value::Bytes(bytes)
+            }
+            Form::Inet => {
+                let host = number as u32;
+                let [a, b, c, d] = host.to_be_bytes();
+                Value::Text(format!("{a}.{b}.{c}.{d}"))
+            }
+            Form::OneOf(values) => values[place as usize % values.len()].clone(),
+        }
+    }
+
+    /// The row from which on its numbers count up, and the number there.
+    pub fn counts_from(&self) -> Option<(u64, i128)> {
+        let plain = matches!(self.form, Form::Int) && self.order.is_none();
+        plain.then_some((self.wanted.len() as u64, self.start))
+    }
+}
+
+/// Another number below 2^60 for each number below 2^60: steps that can each be undone.
+fn spread_60(number: u64) -> u64 {
+    const MASK: u64 = (1 << 60) - 1;
+    let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) & MASK;
+    let number = (number ^ (number >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) & MASK;
+    number ^ (number >> 29)
+}
+
+/// So many hexadecimal digits, at least 16, of which the first 16 tell numbers apart.
+fn hex(number: u64, digits: usize) -> String {
+    let mut text = format!("{:016x}", mixed(number));
+    let mut draws = Draws::of(number);
+    while text.len() < digits {
+        let _ = write!(text, "{:016x}", draws.bits());
+    }
+    text.truncate(digits.max(16));
+    text
+}
+
+impl TextForm {
+    /// What the number takes at least besides its digits.
+    pub fn overhead(&self) -> usize {
+        if self.kind == Kind::Email { "@example.com".len() } else { 0 }
+    }
+
+    fn text(&self, number: i128, key: u64, words: &Words) -> String {
+        let mut draws = Draws::of(key);
+        let mut text = String::new();
+        if self.kind == Kind::Email {
+            words.email(&mut draws, Some(number as u64), self.most, &mut text);
+            return text;
+        }
+        if self.kind == Kind::Phone {
+            let _ = write!(text, "{}{number}", words.phones().0);
+            return text.chars().take(self.most).collect();
+        }
+        words.write(self.kind, &mut draws, &mut text);
+        while text.chars().count() < self.least {
+            text.push(' ');
+            words.write(Kind::Title, &mut draws, &mut text);
+        }
+        let digits = number.to_string();
+        let separator = match self.kind {
+            Kind::Slug | Kind::Url | Kind::Code => "-",
+            Kind::Username => "",
+            _ => " ",
+        };
+        let room = self.most.saturating_sub(digits.len() + separator.len());
+        let cut: String = text.chars().take(room).collect();
+        let cut = cut.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ' || c == '-');
+        let mut text = if cut.is_empty() { String::new() } else { format!("{cut}{separator}") };
+        text.push_str(&digits);
+        match (self.capital, self.small) {
+            (true, _) => text.to_uppercase(),
+            (_, true) => text.to_lowercase(),
+            _ => text,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Which parent a row has.
+
+use std::collections::HashMap;
+
+use crate::draw::{Draws, Permutation, key_of};
+use crate::spread::Spread;
+
+/// A foreign key of a table that is filled. Parents are numbered: first those that were there before, as far as their
+/// keys are kept, then those that are added.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// The parents' table.
+    pub table: usize,
+    /// The columns that are referred to.
+    pub targets: Vec<usize>,
+    /// Which of the parents' lists of keys holds the old ones.
+    pub keys: usize,
+    /// Old parents.
+    pub old: u64,
+    /// New parents.
+    pub new: u64,
+    /// Share of rows without a parent.
+    pub nulls: f64,
+    /// Filled in a second pass.
+    pub deferred: bool,
+    /// The link whose child number decides on this one, so that no pair occurs twice.
+    pub second_to: Option<usize>,
+    /// How parents are given out.
+    pub deal: Deal,
+    /// The order in which children come to places.
+    pub order: Permutation,
+    /// The seed of its draws.
+    pub key: u64,
+}
+
+/// How parents are given out.
+#[derive(Debug, Clone)]
+pub enum Deal {
+    /// There are none.
+    Nobody,
+    /// So many children for each.
+    Spread(Box<Dealt>),
+    /// One child for each: first the new, then these old ones.
+    One { new: Permutation, old: Vec<u32> },
+    /// Another row of the same table that comes before; whether each has one child at most, and whether the first row
+    /// may be its own parent only.
+    Earlier { one: bool, own: bool },
+    /// Any that agrees in columns which another link decides, such as a tenant's.
+    Matching(Matching),
+}
+
+/// Parents by the values of columns that another link decides.
+#[derive(Debug, Clone, Default)]
+pub struct Matching {
+    /// The columns, and the parts of the parent's key that they have to be equal to.
+    pub shared: Vec<(usize, usize)>,
+    /// The parents that have these values.
+    pub parents: HashMap<Vec<String>, Vec<u32>>,
+}
+
+impl Matching {
+    /// The parent of a child with these values: drawn by `key`, or another one for each `ordinal` of `first`.
+    pub fn parent(&self, values: &[String], key: u64, first: Option<Parent>) -> Option<u64> {
+        let list = self.parents.get(values)?;
+        let count = list.len() as u64;
+        let at = match first {
+            None => Draws::of(key).below(count),
+            Some(first) => {
+                Permutation::new(count, key_of(&[key, first.number])).at(first.ordinal % count)
+            }
+        };
+        Some(u64::from(list[at as usize]))
+    }
+}
+
+/// Children dealt out to new and old parents.
+#[derive(Debug, Clone)]
+pub struct Dealt {
+    /// Children of new parents.
+    pub split: u64,
+    /// Those.
+    pub fresh: Spread,
+    /// The others.
+    pub aged: Spread,
+    /// How the ranks of new parents that no pool ranks come to rows, and how many ranks pools take.
+    pub new_ranks: (u64, Permutation),
+    /// The same for old parents.
+    pub old_ranks: (u64, Permutation),
+}
+
+/// A parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parent {
+    /// Its number: old ones first.
+    pub number: u64,
+    /// The child's number among its children that are added, from 0.
+    pub ordinal: u64,
+}
+
+impl Parent {
+    /// Whether it is added too.
+    pub fn is_new(&self, link: &Link) -> bool {
+        self.number >= link.old
+    }
+}
+
+impl Link {
+    /// The parent of a row.
+    pub fn parent(&self, row: u64) -> Option<Parent> {
+        let mut draws = Draws::of(key_of(&[self.key, row]));
+        if self.nulls > 0.0 && draws.unit() < self.nulls {
+            return None;
+        }
+        match &self.deal {
+            // Depends on the row's other columns: `Rows::parent`.
+            Deal::Nobody | Deal::Matching(_) => None,
+            Deal::Spread(dealt) => {
+                let place = self.order.at(row);
+                let (first, ranks, (rank, ordinal)) = match place.checked_sub(dealt.split) {
+                    None => (self.old, &dealt.new_ranks, dealt.fresh.place(place)),
+                    Some(place) => (0, &dealt.old_ranks, dealt.aged.place(place)),
+                };
+                let (ranked, others) = ranks;
+                let number = match rank.checked_sub(*ranked) {
+                    None => rank,
+                    Some(other) => ranked + others.at(other),
+                };
+                Some(Parent { number: first + number, ordinal })
+            }
+            Deal::One { new, old } => {
+                let place = self.order.at(row);
+                let number = match place.checked_sub(self.new) {
+                    None => self.old + new.at(place),
+                    Some(place) => u64::from(old[place as usize]),
+                };
+                Some(Parent { number, ordinal: 0 })
+            }
+            Deal::Earlier { one, own } => {
+                let before = self.old + row;
+                let number = match (before, one) {
+                    (0, _) if *own => 0,
+                    (0, _) => return None,
+                    // The rows before the first one may have a child already.
+                    (_, true) if row == 0 => {
+                        return own.then_some(Parent { number: before, ordinal: 0 });
+                    }
+                    (_, true) => before - 1,
+                    (_, false) => {
+                        let share = draws.unit();
+                        ((share * share * before as f64) as u64).min(before - 1)
+                    }
+                };
+                Some(Parent { number, ordinal: 0 })
+            }
+        }
+    }
+
+    /// The number of this link's parent for a row whose other parent is `first`: another one for each of its children.
+    pub fn second(&self, first: Parent) -> u64 {
+        let all = self.old + self.new;
+        Permutation::new(all, key_of(&[self.key, first.number])).at(first.ordinal % all.max(1))
+    }
+
+    /// The most children of one parent.
+    pub fn most(&self) -> u64 {
+        match &self.deal {
+            Deal::Spread(dealt) => dealt.fresh.most().max(dealt.aged.most()),
+            Deal::Nobody => 0,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Values that may occur more than once: drawn from what was learnt, or else made to look right for the column's name
+//! and type.
+
+use crate::check::Bound;
+use crate::draw::{Draws, key_of};
+use crate::kind::Kind;
+use crate::learn::{Learned, Rest, number_of};
+use crate::schema::{Column, Type};
+use crate::times::{self, DAY, SECOND};
+use crate::value::Value;
+use crate::words::{Words, hexadecimal, uuid};
+
+/// How long rows go back where no times are known.
+const YEARS: i64 = 2;
+
+/// How values of a column are made.
+#[derive(Debug)]
+pub struct Plain {
+    kind: Kind,
+    of: Type,
+    learned: Learned,
+    /// Sums of the common values' shares.
+    sums: Vec<f64>,
+    common: Vec<Value>,
+    others: Vec<Value>,
+    limits: Limits,
+    /// Above this other column; whether never the same.
+    after: Option<(usize, bool)>,
+    until: i64,
+    seed: u64,
+    /// Share of TRUE.
+    yes: f64,
+}
+
+/// What conditions and the type allow.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// The lowest and the highest number, day or microsecond.
+    pub range: (Option<f64>, Option<f64>),
+    /// The only values.
+    pub one_of: Option<Vec<String>>,
+    /// Characters at least.
+    pub shortest: usize,
+    /// Characters at most.
+    pub longest: Option<usize>,
+    /// Capitals, or small letters.
+    pub letters: Option<Letters>,
+    /// May not be NULL.
+    pub filled: bool,
+}
+
+/// A condition on letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Letters {
+    /// ABC
+    Capital,
+    /// abc
+    Small,
+}
+
+impl Limits {
+    /// What a column's type says.
+    pub fn of(column: &Column) -> Self {
+        let range = match &column.kind {
+            Type::Int { min, max } => (Some(*min as f64), Some(*max as f64)),
+            Type::Decimal { precision, scale } => {
+                let whole = i32::try_from(precision.saturating_sub(*scale)).unwrap_or(30);
+                let most = 10_f64.powi(whole) - 10_f64.powi(-i32::try_from(*scale).unwrap_or(0));
+                (Some(-most), Some(most))
+            }
+            _ => (None, None),
+        };
+        let longest = match &column.kind {
+            Type::Text { most } | Type::Bytes { most } => most.map(|most| most as usize),
+            _ => None,
+        };
+        Self { range, longest, filled: !column.nullable, ..Self::default() }
+    }
+
+    /// Adds what a condition says.
+    pub fn add(&mut self, kind: &Type, bound: &Bound) {
+        let unit = match kind {
+            Type::Decimal { scale, .. } => 10_f64.powi(-i32::try_from(*scale).unwrap_or(0)),
+            Type::Float => 1e-6,
+            _ => 1.0,
+        };
+        match bound {
+            Bound::Min(least, above) => self.at_least(least + if *above { unit } else { 0.0 }),
+            Bound::Max(most, below) => self.at_most(most - if *below { unit } else { 0.0 }),
+            Bound::From(text) => {
+                if let Some(least) = number_of(kind, text) {
+                    self.at_least(least);
+                }
+            }
+            Bound::To(text) => {
+                if let Some(most) = number_of(kind, text) {
+                    self.at_most(most);
+                }
+            }
+            Bound::OneOf(values) => self.one_of = Some(values.clone()),
+            Bound::Shortest(least) => self.shortest = self.shortest.max(*least as usize),
+            Bound::Longest(most) => {
+                self.longest = Some(self.longest.unwrap_or(usize::MAX).min(*most as usize));
+            }
+            Bound::Filled => self.filled = true,
+            Bound::Small => self.letters = Some(Letters::Small),
+            Bound::Capital => self.letters = Some(Letters::Capital),
+            Bound::Before(..) | Bound::Like(_) => {}
+        }
+    }
+
+    fn at_least(&mut self, least: f64) {
+        self.range.0 = Some(self.range.0.map_or(least, |low| low.max(least)));
+    }
+
+    fn at_most(&mut self, most: f64) {
+        self.range.1 = Some(self.range.1.map_or(most, |high| high.min(most)));
+    }
+
+    fn clamp(&self, number: f64) -> f64 {
+        let number = self.range.0.map_or(number, |low| number.max(low));
+        self.range.1.map_or(number, |high| number.min(high))
+    }
+}
+
+/// A text from the database as a value of this type.
+pub fn value_of(kind: &Type, plain: &str) -> Value {
+    let text = || Value::Text(plain.to_owned());
+    match kind {
+        Type::Bool => match plain {
+            "t" | "true" | "1" => Value::Bool(true),
+            "f" | "false" | "0" => Value::Bool(false),
+            _ => text(),
+        },
+        Type::Int { .. } => plain.parse().map_or_else(|_| text(), Value::Int),
+        Type::Float => match plain.parse::<f64>() {
+            Ok(number) if number.is_finite() => Value::Float(number),
+            _ => text(),
+        },
+        Type::Date => times::parse_date(plain).map_or_else(text, Value::Date),
+        Type::Time => times::parse_time(plain).map_or_else(text, Value::Time),
+        Type::Moment { .. } => times::parse_moment(plain).map_or_else(text, Value::Moment),
+        _ => text(),
+    }
+}
+
+impl Plain {
+    /// For a column; `limits` are its conditions', `after` the column below which it may not lie.
+    pub fn new(
+        column: &Column,
+        kind: Kind,
+        learned: Learned,
+        limits: Limits,
+        after: Option<(usize, bool)>,
+        (until, seed): (i64, u64),
+    ) -> Self {
+        let mut sum = 0.0;
+        let sums = learned.common.iter().map(|(_, share)| {
+            sum += share;
+            sum
+        });
+        let sums = sums.collect();
+        let value = |text: &String| value_of(&column.kind, text);
+        let common = learned.common.iter().map(|(text, _)| value(text)).collect();
+        let others = match &learned.rest {
+            Rest::OneOf(texts) => texts.iter().map(value).collect(),
+            _ => Vec::new(),
+        };
+        let no = column.default.as_deref().is_some_and(|default| {
+            ["false", "0", "b'0'", "'f'"].iter().any(|no| default.to_ascii_lowercase().contains(no))
+        });
+        let yes = if no { 0.1 } else { 0.5 };
+        let after = after.or(learned.after.as_ref().map(|(base, _)| (*base, false)));
+        Self {
+            kind,
+            of: column.kind.clone(),
+            learned,
+            sums,
+            common,
+            others,
+            limits,
+            after,
+            until,
+            seed,
+            yes,
+        }
+    }
+
+    /// The column on which values depend.
+    pub fn base(&self) -> Option<usize> {
+        self.after.map(|(base, _)| base)
+    }
+
+    /// The value of a row of `rows` that are added.
+    pub fn value(
+        &self,
+        row: u64,
+        rows: u64,
+        key: u64,
+        base: Option<&Value>,
+        words: &Words,
+    ) -> Value {
+        let mut draws = Draws::of(key);
+        let nulls = match (self.learned.is_known(), self.kind) {
+            (true, _) => self.learned.nulls,
+            (false, Kind::Later) => 0.3,
+            // All that was seen was NULL.
+            _ => self.learned.nulls,
+        };
+        if !self.limits.filled && draws.unit() < nulls {
+            return Value::Null;
+        }
+        if let Some(value) = base.and_then(|base| self.above(base, &mut draws)) {
+            return value;
+        }
+        if self.learned.is_known() {
+            return self.like_others(row, rows, &mut draws, words);
+        }
+        self.by_name(row, rows, &mut draws, words)
+    }
+
+    /// A value above another one.
+    fn above(&self, base: &Value, draws: &mut Draws) -> Option<Value> {
+        let (_, strictly) = self.after?;
+        let base = match base {
+            Value::Date(days) => *days as f64,
+            Value::Moment(micros) | Value::Time(micros) => *micros as f64,
+            other => other.number()?,
+        };
+        let unit = if matches!(self.of, Type::Moment { .. }) { SECOND as f64 } else { 1.0 };
+        let distance = match &self.learned.after {
+            Some((_, edges)) => within(edges, draws.unit()),
+            None => {
+                let share = draws.unit();
+                let longest = match self.of {
+                    Type::Moment { .. } => 30.0 * DAY as f64,
+                    Type::Time => 3600.0 * SECOND as f64,
+                    Type::Date => 30.0,
+                    _ => (base.abs() * 0.5).max(10.0),
+                };
+                share * share * longest
+            }
+        };
+        let least = if strictly { unit } else { 0.0 };
+        Some(self.number(self.limits.clamp(base + distance.max(least))))
+    }
+
+    fn like_others(&self, row: u64, rows: u64, draws: &mut Draws, words: &Words) -> Value {
+        let share = draws.unit();
+        let all = self.learned.rest == Rest::None;
+        let total = self.sums.last().copied().unwrap_or(0.0);
+        if all || share < total {
+            let share = if all { share * total } else { share };
+            let at = self.sums.partition_point(|sum| *sum <= share);
+            return self.common[at.min(self.common.len() - 1)].clone();
+        }
+        match &self.learned.rest {
+            Rest::Between { edges, step } => {
+                let share = if self.learned.rising {
+                    (row as f64 + draws.unit()) / rows as f64
+                } else {
+                    draws.unit()
+                };
+                let number = within(edges, share.min(1.0));
+                let last = edges[edges.len() - 1];
+                let stepped = match *step > 0.0 {
+                    true => (edges[0] + ((number - edges[0]) / step).round() * step).min(last),
+                    false => number,
+                };
+                self.number(self.limits.clamp(stepped))
+            }
+            Rest::OneOf(_) => self.others[draws.below(self.others.len() as u64) as usize].clone(),
+            Rest::Fresh { .. } if self.limits.one_of.is_some() => {
+                self.by_name(row, rows, draws, words)
+            }
+            Rest::Fresh { per_row, length } => {
+                let distinct = ((per_row * rows as f64) as u64).max(1);
+                let which = if *per_row > 0.95 { row } else { draws.below(distinct) };
+                self.fresh(which, *length, words)
+            }
+            Rest::None => Value::Null,
+        }
+    }
+
+    /// One of the column's new values.
+    fn fresh(&self, which: u64, length: f64, words: &Words) -> Value {
+        let mut draws = Draws::of(key_of(&[self.seed, which]));
+        let mut text = String::new();
+        match (&self.of, self.kind) {
+            (Type::Json, _) => text.push_str("{}"),
+            (Type::Other, _) => return Value::Null,
+            (Type::Uuid, _) => uuid(draws.bits(), draws.bits(), &mut text),
+            (Type::Bytes { .. }, _) => {
+                let mut bytes = Vec::new();
+                while (bytes.len() as f64) < length.clamp(1.0, 4096.0) {
+                    bytes.extend(draws.bits().to_be_bytes());
+                }
+                return self.cut_bytes(bytes);
+            }
+            (_, Kind::Unknown | Kind::Paragraph | Kind::Title) => {
+                while (text.chars().count() as f64) < length * 0.75 {
+                    if !text.is_empty() {
+                        text.push(' ');
+                    }
+                    words.write(Kind::Title, &mut draws, &mut text);
+                }
+                if (text.chars().count() as f64) > length * 1.25 && length > 12.0 {
+                    text = text.chars().take(length as usize).collect();
+                    text.truncate(text.trim_end().len());
+                }
+                if text.chars().count() < 12 {
+                    let digits = (length as usize).clamp(4, 16);
+                    text.clear();
+                    hexadecimal(&mut draws, digits, &mut text);
+                }
+            }
+            (_, kind) => words.write(kind, &mut draws, &mut text),
+        }
+        Value::Text(self.fitted(text, &mut draws, words))
+    }
+
+    fn cut_bytes(&self, mut bytes: Vec<u8>) -> Value {
+        bytes.truncate(self.limits.longest.unwrap_or(64));
+        Value::Bytes(bytes)
+    }
+
+    /// A text of a length and in letters that are allowed.
+    fn fitted(&self, mut text: String, draws: &mut Draws, words: &Words) -> String {
+        while text.chars().count() < self.limits.shortest {
+            match self.limits.longest {
+                // An exact length: of a code, most likely.
+                Some(most) if most < 20 => text.push(char::from(b'a' + draws.below(26) as u8)),
+                _ => words.write(Kind::Title, draws, &mut text),
+            }
+        }
+        if let Some(most) = self.limits.longest
+            && text.chars().count() > most
+        {
+            text = text.chars().take(most).collect();
+            let bare = text.trim_end();
+            if bare.chars().count() >= self.limits.shortest {
+                text.truncate(bare.len());
+            }
+        }
+        match self.limits.letters {
+            Some(Letters::Capital) => text.to_uppercase(),
+            Some(Letters::Small) => text.to_lowercase(),
+            None => text,
+        }
+    }
+
+    fn by_name(&self, row: u64, rows: u64, draws: &mut Draws, words: &Words) -> Value {
+        if let Some(values) = &self.limits.one_of {
+            return value_of(&self.of, common_first(values, draws));
+        }
+        match &self.of {
+            Type::Bool => Value::Bool(draws.unit() < self.yes),
+            Type::Enum(values) => value_of(&self.of, common_first(values, draws)),
+            Type::Int { .. } | Type::Decimal { .. } | Type::Float => self.quantity(draws),
+            Type::Date | Type::Moment { .. } => self.time(row, rows, draws),
+            Type::Time => Value::Time(draws.below(86_400) as i64 * SECOND),
+            Type::Uuid => self.text(Kind::Uuid, draws, words),
+            Type::Inet => self.text(Kind::Ip, draws, words),
+            Type::Json => Value::Text("{}".to_owned()),
+            Type::Bytes { .. } => self.cut_bytes(draws.bits().to_be_bytes().to_vec()),
+            Type::Text { .. } => self.text(self.kind, draws, words),
+            Type::Other => Value::Null,
+        }
+    }
+
+    fn text(&self, kind: Kind, draws: &mut Draws, words: &Words) -> Value {
+        if kind == Kind::Email {
+            let mut text = String::new();
+            words.email(draws, None, self.limits.longest.unwrap_or(usize::MAX), &mut text);
+            return Value::Text(text);
+        }
+        let mut text = String::new();
+        words.write(kind, draws, &mut text);
+        Value::Text(self.fitted(text, draws, words))
+    }
+
+    fn quantity(&self, draws: &mut Draws) -> Value {
+        let whole = matches!(self.of, Type::Int { .. });
+        let share = draws.unit();
+        let number = match self.kind {
+            Kind::Price => {
+                let price = (100.0_f64.ln() * share).exp() * 5.0;
+                if whole { (price * 100.0).round() } else { (price * 100.0).round() / 100.0 }
+            }
+            Kind::Quantity => 1.0 + (-(1.0 - share).ln() * 2.0).floor(),
+            Kind::Age => 18.0 + (share * 72.0).floor(),
+            Kind::Rating => 1.0 + ((1.0 - share * share) * 5.0).floor().min(4.0),
+            Kind::Percent => (share * 10_000.0).round() / 100.0,
+            Kind::Latitude => share * 140.0 - 60.0,
+            Kind::Longitude => share * 360.0 - 180.0,
+            Kind::Year => (1970 + self.until / DAY / 366) as f64 - (share * 30.0).floor(),
+            _ => (share * 1000.0).floor(),
+        };
+        let (low, high) = self.limits.range;
+        // Conditions leave another range than the name suggests: anything in it.
+        let fits = low.is_none_or(|low| number >= low) && high.is_none_or(|high| number <= high);
+        if fits {
+            return self.number(number);
+        }
+        let low = low.unwrap_or(high.unwrap_or(0.0) - 1000.0).max(-1e15);
+        let high = high.unwrap_or(low + 1000.0).min(low + 1e6);
+        self.number(self.limits.clamp(low + share * (high - low)))
+    }
+
+    fn time(&self, row: u64, rows: u64, draws: &mut Draws) -> Value {
+        let span = YEARS * 365 * DAY;
+        let share = draws.unit();
+        let micros = match self.kind {
+            Kind::Birth => self.until - (18.0 * 365.25 + share * 60.0 * 365.25) as i64 * DAY,
+            // Rows with higher numbers were made later.
+            Kind::Created => {
+                let passed = (row as f64 + share) / rows.max(1) as f64;
+                self.until - span + (span as f64 * passed) as i64
+            }
+            _ => self.until - (span as f64 * share) as i64,
+        };
+        let number = match self.of {
+            Type::Date => micros.div_euclid(DAY) as f64,
+            _ => (micros.div_euclid(SECOND) * SECOND) as f64,
+        };
+        self.number(self.limits.clamp(number))
+    }
+
+    /// A number in the column's own unit as its value.
+    fn number(&self, number: f64) -> Value {
+        match &self.of {
+            Type::Int { .. } => Value::Int(number.round() as i128),
+            Type::Decimal { scale, .. } => {
+                let unit = 10_f64.powi(i32::try_from(*scale).unwrap_or(0));
+                Value::Decimal { units: (number * unit).round() as i128, scale: *scale }
+            }
+            Type::Date => Value::Date(number.round() as i64),
+            Type::Time => Value::Time((number.round() as i64).clamp(0, DAY - 1)),
+            Type::Moment { micros } => {
+                let number = number.round() as i64;
+                let whole = if *micros { number } else { number.div_euclid(SECOND) * SECOND };
+                Value::Moment(whole)
+            }
+            _ => Value::Float(number),
+        }
+    }
+}
+
+/// A place in a histogram.
+fn within(edges: &[f64], share: f64) -> f64 {
+    let place = share * (edges.len() - 1) as f64;
+    let at = (place as usize).min(edges.len().saturating_sub(2));
+    let (low, high) = (edges[at], edges[(at + 1).min(edges.len() - 1)]);
+    low + (high - low) * (place - at as f64).clamp(0.0, 1.0)
+}
+
+/// One of a list, the first ones more often.
+fn common_first<'a>(list: &'a [String], draws: &mut Draws) -> &'a str {
+    let share = draws.unit();
+    &list[((share * share * list.len() as f64) as usize).min(list.len() - 1)]
+}

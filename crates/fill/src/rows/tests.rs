@@ -1,0 +1,269 @@
+//! Rules of uniqueness and references, checked row by row over made-up schemas.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
+use crate::schema::{Check, Column, Dialect, Name, Reference, Table, Type, Unique};
+
+fn column(name: &str, kind: Type) -> Column {
+    Column {
+        name: name.to_owned(),
+        kind,
+        type_name: "type".to_owned(),
+        nullable: false,
+        default: None,
+        generated: false,
+        counted: false,
+    }
+}
+
+fn int() -> Type {
+    Type::Int { min: 0, max: i64::MAX.into() }
+}
+
+fn text(most: u32) -> Type {
+    Type::Text { most: Some(most) }
+}
+
+fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
+    let unique = |(at, columns): (usize, &&[usize])| Unique {
+        rule: format!("{name}_{at}"),
+        columns: columns.to_vec(),
+    };
+    Table {
+        name: Name { schema: None, table: name.to_owned() },
+        columns,
+        uniques: uniques.iter().enumerate().map(unique).collect(),
+        has_primary: true,
+        references: Vec::new(),
+        checks: Vec::new(),
+        rowid: None,
+        transactional: true,
+    }
+}
+
+fn reference(columns: &[usize], table: usize, targets: &[usize]) -> Reference {
+    let rule = format!("to_{table}");
+    Reference { rule, columns: columns.to_vec(), table, targets: targets.to_vec() }
+}
+
+fn facts(schema: &Schema, adds: &[(u64, u64)]) -> Facts {
+    let tables = schema.tables.iter().zip(adds).map(|(table, &(rows, add))| TableFacts {
+        name: Some(table.name.clone()),
+        rows,
+        add,
+        columns: vec![ColumnFacts::default(); table.columns.len()],
+        links: vec![LinkFacts::default(); table.references.len()],
+        ..TableFacts::default()
+    });
+    Facts {
+        version: VERSION,
+        seed: 7,
+        locale: "en".to_owned(),
+        until: 1_700_000_000_000_000,
+        schema: 0,
+        batch: 1000,
+        tables: tables.collect(),
+        order: (0..adds.len()).collect(),
+        deferred: Vec::new(),
+    }
+}
+
+fn made(rows: &Rows, table: usize, count: u64) -> Vec<Vec<Value>> {
+    let mut all = Vec::new();
+    let mut row = Vec::new();
+    for at in 0..count {
+        rows.row(table, at, &mut row).expect("a row");
+        all.push(row.clone());
+    }
+    all
+}
+
+fn distinct(rows: &[Vec<Value>], columns: &[usize]) -> usize {
+    let key = |row: &Vec<Value>| columns.iter().map(|&at| row[at].text()).collect::<Vec<_>>();
+    rows.iter().map(key).collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+fn unique_values_of_every_type_are_unique() {
+    let kinds = [
+        int(),
+        text(60),
+        text(14),
+        text(3),
+        Type::Uuid,
+        Type::Date,
+        Type::Time,
+        Type::Moment { micros: false },
+        Type::Decimal { precision: 10, scale: 2 },
+        Type::Float,
+        Type::Bytes { most: Some(4) },
+        Type::Inet,
+    ];
+    let names = ["id", "email", "email2", "code", "a", "b", "c", "d", "e", "f", "g", "h"];
+    let columns = names.iter().zip(kinds).map(|(name, kind)| column(name, kind)).collect();
+    let uniques: Vec<Vec<usize>> = (0..names.len()).map(|at| vec![at]).collect();
+    let uniques: Vec<&[usize]> = uniques.iter().map(Vec::as_slice).collect();
+    let schema =
+        Schema { dialect: Dialect::Sqlite, tables: vec![table("users", columns, &uniques)] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 5000)])).unwrap();
+    let all = made(&rows, 0, 5000);
+    for (at, name) in names.iter().enumerate() {
+        assert_eq!(distinct(&all, &[at]), 5000, "{name}: {:?}", &all[0][at]);
+    }
+    let longest = |at: usize| all.iter().map(|row| row[at].text().chars().count()).max();
+    assert!(longest(1) <= Some(60) && longest(3) == Some(3));
+}
+
+#[test]
+fn references_hit_rows_and_pairs_are_unique() {
+    let users = table("users", vec![column("id", int())], &[&[0]]);
+    let mut lines = table(
+        "lines",
+        vec![column("user_id", int()), column("line", int()), column("text", text(9))],
+        &[&[0, 1]],
+    );
+    lines.references.push(reference(&[0], 0, &[0]));
+    let mut friends =
+        table("friends", vec![column("one", int()), column("other", int())], &[&[0, 1]]);
+    friends.references = vec![reference(&[0], 0, &[0]), reference(&[1], 0, &[0])];
+    let mut profiles = table("profiles", vec![column("user_id", int())], &[&[0]]);
+    profiles.references.push(reference(&[0], 0, &[0]));
+    let mut kinds = table(
+        "kinds",
+        vec![column("user_id", int()), column("kind", Type::Enum(vec!["a".into(), "b".into()]))],
+        &[&[0, 1]],
+    );
+    kinds.references.push(reference(&[0], 0, &[0]));
+    let schema =
+        Schema { dialect: Dialect::Sqlite, tables: vec![users, lines, friends, profiles, kinds] };
+    let mut facts = facts(&schema, &[(3, 100), (0, 5000), (0, 4000), (0, 100), (0, 150)]);
+    let keys = ["5", "6", "9"].map(|key| vec![key.to_owned()]).to_vec();
+    facts.tables[0].parents.push(ParentKeys { columns: vec![0], keys });
+    facts.tables[0].columns[0].highest = Some(9);
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let mut ids: BTreeSet<String> = ["5", "6", "9"].map(str::to_owned).into();
+    ids.extend(made(&rows, 0, 100).iter().map(|row| row[0].text()));
+    assert_eq!(ids.len(), 103);
+    for (at, count, parents, unique) in
+        [(1, 5000, 1, 2), (2, 4000, 2, 2), (3, 100, 1, 1), (4, 150, 1, 2)]
+    {
+        let all = made(&rows, at, count);
+        let columns: Vec<usize> = (0..unique).collect();
+        assert_eq!(distinct(&all, &columns) as u64, count, "table {at}");
+        for row in &all {
+            for value in &row[..parents] {
+                assert!(ids.contains(&value.text()), "table {at}: {row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_pools_come_first() {
+    let users = table("users", vec![column("id", int()), column("name", text(30))], &[&[0]]);
+    let mut orders = table("orders", vec![column("user_id", int())], &[]);
+    orders.references.push(reference(&[0], 0, &[0]));
+    let schema = Schema { dialect: Dialect::Sqlite, tables: vec![users, orders] };
+    let mut facts = facts(&schema, &[(0, 100), (0, 1000)]);
+    facts.tables[0].columns[0].wanted = vec!["4711".into(), "42".into()];
+    facts.tables[0].columns[0].weights = (Vec::new(), vec![3.0, 1.0]);
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let ids: Vec<String> = made(&rows, 0, 100).iter().map(|row| row[0].text()).collect();
+    assert_eq!(ids[..3], ["4711", "42", "4712"]);
+    let orders = made(&rows, 1, 1000);
+    let of = |id: &str| orders.iter().filter(|row| row[0].text() == id).count();
+    assert_eq!((of("4711"), of("42")), (375, 125));
+}
+
+#[test]
+fn conditions_hold_and_impossible_ones_are_named() {
+    let columns = vec![
+        column("id", int()),
+        column("price", Type::Decimal { precision: 8, scale: 2 }),
+        column("kind", text(10)),
+        column("from_day", Type::Date),
+        column("to_day", Type::Date),
+        column("code", text(4)),
+        column("extra", int()),
+    ];
+    let mut of = table("things", columns, &[&[0]]);
+    let check =
+        |rule: &str, text: &str| Check { rule: rule.into(), text: text.into(), value: None };
+    of.checks = vec![
+        check("price_low", "(price > (0)::numeric) AND price < 50"),
+        check("kinds", "kind IN ('x', 'y')"),
+        check("days", "(from_day < to_day)"),
+        check("code_length", "length(code) = 4 AND code = upper(code)"),
+        check("either", "(kind = 'x' AND extra < 500) OR (kind <> 'x' AND extra >= 500)"),
+    ];
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 2000)])).unwrap();
+    for row in made(&rows, 0, 2000) {
+        let price = row[1].number().unwrap();
+        assert!(price > 0.0 && price < 50.0, "{row:?}");
+        assert!(row[3].text() < row[4].text(), "{row:?}");
+        let code = row[5].text();
+        assert!(code.chars().count() == 4 && code == code.to_uppercase(), "{row:?}");
+    }
+    let mut schema = schema;
+    schema.tables[0].checks.push(check("never", "id < 0 AND id > 5"));
+    let why = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap_err().to_string();
+    assert!(why.contains("things.id"), "{why}");
+    schema.tables[0].checks.pop();
+    schema.tables[0].checks.push(check("odd", "kind = 'x' AND kind = 'y'"));
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap();
+    let why = rows.row(0, 0, &mut Vec::new()).unwrap_err().to_string();
+    assert!(why.contains("things") && why.contains("odd"), "{why}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_rule_and_column() {
+    let kinds = Type::Enum(vec!["a".into(), "b".into()]);
+    for (kind, add, word) in [
+        (text(3), 20_000, "codes.code"),
+        (Type::Int { min: -128, max: 127 }, 200, "codes.code"),
+        (kinds, 3, "codes_0"),
+        (Type::Bool, 3, "codes_0"),
+        (Type::Other, 1, "codes_0"),
+    ] {
+        let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let why = Rows::compile(&schema, &facts(&schema, &[(0, add)])).unwrap_err().to_string();
+        assert!(why.contains(word), "{kind:?}: {why}");
+    }
+}
+
+#[test]
+fn keys_that_share_a_tenant_agree_in_it() {
+    let tenants = table("tenants", vec![column("id", int())], &[&[0]]);
+    let of_tenant = |name: &str| {
+        let mut of =
+            table(name, vec![column("tenant_id", int()), column("id", int())], &[&[1], &[0, 1]]);
+        of.references.push(reference(&[0], 0, &[0]));
+        of
+    };
+    let mut lines = table(
+        "lines",
+        vec![column("tenant_id", int()), column("order_id", int()), column("product_id", int())],
+        &[],
+    );
+    lines.references = vec![
+        reference(&[0], 0, &[0]),
+        reference(&[0, 1], 1, &[0, 1]),
+        reference(&[0, 2], 2, &[0, 1]),
+    ];
+    let tables = vec![tenants, of_tenant("orders"), of_tenant("products"), lines];
+    let schema = Schema { dialect: Dialect::Postgres, tables };
+    let facts = facts(&schema, &[(0, 5), (0, 300), (0, 200), (0, 2000)]);
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let keys = |table, count| -> BTreeSet<(String, String)> {
+        made(&rows, table, count).iter().map(|row| (row[0].text(), row[1].text())).collect()
+    };
+    let (orders, products) = (keys(1, 300), keys(2, 200));
+    for row in made(&rows, 3, 2000) {
+        assert!(orders.contains(&(row[0].text(), row[1].text())), "{row:?}");
+        assert!(products.contains(&(row[0].text(), row[2].text())), "{row:?}");
+    }
+}

@@ -1,0 +1,261 @@
+//! What a database's schema says, as far as rows depend on it.
+//!
+//! Owns the types. The readers are in `database`, one for each kind of database.
+
+use std::fmt;
+
+use model::quote::plain;
+use serde::{Deserialize, Serialize};
+
+/// The kind of database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// PostgreSQL.
+    Postgres,
+    /// MySQL and MariaDB.
+    Mysql,
+    /// SQLite.
+    Sqlite,
+}
+
+impl Dialect {
+    /// An identifier in this dialect's quotes: any name is allowed, reserved words included.
+    pub fn quoted(self, name: &str) -> String {
+        match self {
+            Self::Mysql => format!("`{}`", name.replace('`', "``")),
+            _ => format!("\"{}\"", name.replace('"', "\"\"")),
+        }
+    }
+
+    /// A text as a literal.
+    pub fn literal(self, text: &str) -> String {
+        let text = text.replace('\'', "''");
+        match self {
+            Self::Mysql => format!("'{}'", text.replace('\\', "\\\\")),
+            _ => format!("'{text}'"),
+        }
+    }
+}
+
+/// A table's name. No schema: the one in which unqualified names are looked up.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Name {
+    /// The schema, if it is not the usual one.
+    pub schema: Option<String>,
+    /// The table.
+    pub table: String,
+}
+
+impl Name {
+    /// As SQL.
+    pub fn sql(&self, dialect: Dialect) -> String {
+        let table = dialect.quoted(&self.table);
+        match &self.schema {
+            Some(schema) => format!("{}.{table}", dialect.quoted(schema)),
+            None => table,
+        }
+    }
+
+    /// Whether a user who writes `text` means this table.
+    pub fn is_meant_by(&self, text: &str) -> bool {
+        text == self.table && self.schema.is_none() || text == self.to_string()
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(schema) = &self.schema {
+            write!(f, "{}.", plain(schema, 64))?;
+        }
+        f.write_str(&plain(&self.table, 64))
+    }
+}
+
+/// All tables that rows can be written to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    /// Whose SQL it is.
+    pub dialect: Dialect,
+    /// The tables, by name.
+    pub tables: Vec<Table>,
+}
+
+impl Schema {
+    /// The table that a user means.
+    pub fn find(&self, text: &str) -> Option<usize> {
+        self.tables.iter().position(|table| table.name.is_meant_by(text))
+    }
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: Name,
+    /// Its columns, in order.
+    pub columns: Vec<Column>,
+    /// The primary key first, where there is one.
+    pub uniques: Vec<Unique>,
+    /// Whether the first of `uniques` is the primary key.
+    pub has_primary: bool,
+    /// Foreign keys.
+    pub references: Vec<Reference>,
+    /// Conditions on rows.
+    pub checks: Vec<Check>,
+    /// SQLite's hidden row number can be written under this name.
+    pub rowid: Option<&'static str>,
+    /// Writes can be rolled back.
+    pub transactional: bool,
+}
+
+impl Table {
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// `users.email`, for messages.
+    pub fn place(&self, column: usize) -> String {
+        format!("{}.{}", self.name, plain(&self.columns[column].name, 64))
+    }
+
+    /// `orders (user_id, day)`, for messages.
+    pub fn places(&self, columns: &[usize]) -> String {
+        let names: Vec<String> =
+            columns.iter().map(|&column| plain(&self.columns[column].name, 64)).collect();
+        format!("{} ({})", self.name, names.join(", "))
+    }
+
+    /// The columns by which a row is told from all others, none of which may be NULL.
+    pub fn key(&self) -> Option<&Unique> {
+        let usable = |unique: &&Unique| {
+            unique.columns.iter().all(|&column| !self.columns[column].nullable)
+                && !unique.columns.is_empty()
+        };
+        self.uniques.iter().find(usable)
+    }
+}
+
+/// Columns whose values together occur once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unique {
+    /// The name of the constraint or index.
+    pub rule: String,
+    /// Columns of the table.
+    pub columns: Vec<usize>,
+}
+
+/// A foreign key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The name of the constraint.
+    pub rule: String,
+    /// Columns of the table.
+    pub columns: Vec<usize>,
+    /// The table that they refer to.
+    pub table: usize,
+    /// Columns of that table, in the same order.
+    pub targets: Vec<usize>,
+}
+
+/// A condition on rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The name of the constraint.
+    pub rule: String,
+    /// The condition, as the database prints it.
+    pub text: String,
+    /// The column for which it says `VALUE`: a condition of its domain.
+    pub value: Option<usize>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: Type,
+    /// The type as the database prints it.
+    pub type_name: String,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// The expression of its default, as the database prints it.
+    pub default: Option<String>,
+    /// The database computes it: nothing may be written.
+    pub generated: bool,
+    /// Numbers come from a sequence, identity or auto_increment.
+    pub counted: bool,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    /// True or false.
+    Bool,
+    /// Whole numbers from `min` to `max`.
+    Int {
+        /// The lowest.
+        min: i128,
+        /// The highest.
+        max: i128,
+    },
+    /// Decimal numbers of `precision` digits, `scale` of them behind the point.
+    Decimal {
+        /// Digits.
+        precision: u32,
+        /// Digits behind the point.
+        scale: u32,
+    },
+    /// Binary fractions.
+    Float,
+    /// Text of so many characters at most.
+    Text {
+        /// None: no limit.
+        most: Option<u32>,
+    },
+    /// Bytes, so many at most.
+    Bytes {
+        /// None: no limit.
+        most: Option<u32>,
+    },
+    /// One of these.
+    Enum(Vec<String>),
+    /// A day.
+    Date,
+    /// A time of day.
+    Time,
+    /// A day and a time of day; seconds only where `micros` is not set.
+    Moment {
+        /// Whether parts of seconds are kept.
+        micros: bool,
+    },
+    /// A UUID.
+    Uuid,
+    /// JSON.
+    Json,
+    /// An address of the internet protocol.
+    Inet,
+    /// Any other type.
+    Other,
+}
+
+impl Type {
+    /// Numbers and times: values between two values are values.
+    pub fn is_continuous(&self) -> bool {
+        matches!(
+            self,
+            Self::Int { .. }
+                | Self::Decimal { .. }
+                | Self::Float
+                | Self::Date
+                | Self::Time
+                | Self::Moment { .. }
+        )
+    }
+
+    /// Days and times.
+    pub fn is_time(&self) -> bool {
+        matches!(self, Self::Date | Self::Moment { .. })
+    }
+}

@@ -1,0 +1,442 @@
+//! Asks a database all that a fill needs to know, before the first row is written.
+//!
+//! Owns the questions. None is asked for a single row later.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::database::{Database, all, column_list, number, one};
+use crate::draw::{key_of, key_of_text};
+use crate::error::{Error, Result};
+use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
+use crate::learn::{FEW, Learned, Sample, number_of};
+use crate::plan::{self, Size, Wish};
+use crate::pools::PoolColumn;
+use crate::rows::Rows;
+use crate::schema::{Dialect, Schema, Table, Type};
+
+/// Rows up to which a whole table is read to learn from it; of more, about so many are.
+const MOST_READ: u64 = 1_000_000;
+/// Keys of rows that are there, kept for each table that others refer to.
+const MOST_KEYS: u64 = 200_000;
+/// Values of one query's list.
+const LIST: usize = 1000;
+
+/// What a fill is to do.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// How many rows.
+    pub wish: Wish,
+    /// The seed.
+    pub seed: u64,
+    /// The language of texts.
+    pub locale: String,
+    /// The latest time that is made, in microseconds since 1970.
+    pub until: i64,
+    /// Rows in a batch.
+    pub batch: u64,
+    /// Columns of pools, with the table and column that each is.
+    pub pools: Vec<(PoolColumn, (usize, usize))>,
+}
+
+/// What is known, and how the sizes came about.
+#[derive(Debug)]
+pub struct Survey {
+    /// What rows depend on.
+    pub facts: Facts,
+    /// One for each table.
+    pub sizes: Vec<Size>,
+    /// Today's rows.
+    pub counts: Vec<u64>,
+}
+
+/// Surveys a database.
+///
+/// # Errors
+/// When the database refuses, or what is asked cannot be done: which rule, which column.
+pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -> Result<Survey> {
+    let dialect = schema.dialect;
+    let mut counts = Vec::new();
+    for table in &schema.tables {
+        let sql = format!("SELECT count(*) FROM {}", table.name.sql(dialect));
+        counts.push(number(database, &sql)?);
+    }
+    let pools = sort_pools(database, schema, request)?;
+    let mut wanted = vec![0; counts.len()];
+    for (&(table, _), pool) in &pools {
+        wanted[table] = pool.missing.len().max(wanted[table] as usize) as u64;
+    }
+    let sizes = plan::sizes(schema, &counts, &wanted, &request.wish)?;
+    let (order, deferred) = plan::order(schema, &sizes)?;
+    for &at in &order {
+        let table = &schema.tables[at];
+        if !table.transactional {
+            return Err(Error::Schema(format!(
+                "{}: its storage engine has no transactions, so that an interrupted fill could not be taken up or \
+                 undone: ALTER TABLE ... ENGINE = InnoDB, or leave it out",
+                table.name
+            )));
+        }
+    }
+    let mut tables = Vec::new();
+    for (at, table) in schema.tables.iter().enumerate() {
+        let mut facts = TableFacts {
+            name: Some(table.name.clone()),
+            rows: counts[at],
+            add: sizes[at].add,
+            columns: vec![ColumnFacts::default(); table.columns.len()],
+            ..TableFacts::default()
+        };
+        for (&(_, column), pool) in pools.iter().filter(|((of, _), _)| *of == at) {
+            let of = &mut facts.columns[column];
+            of.wanted = pool.missing.iter().map(|(value, _)| value.clone()).collect();
+            let weights = |values: &[(String, f64)]| values.iter().map(|of| of.1).collect();
+            of.weights = (weights(&pool.there), weights(&pool.missing));
+        }
+        if sizes[at].add > 0 {
+            learn(database, table, request.seed, &mut facts)?;
+            uniques(database, table, &mut facts)?;
+            links(database, schema, at, &mut facts)?;
+        }
+        tables.push(facts);
+    }
+    parents(database, schema, &order, &pools, &mut tables)?;
+    free_parents(database, schema, &order, &mut tables)?;
+    let facts = Facts {
+        version: VERSION,
+        seed: request.seed,
+        locale: request.locale.clone(),
+        until: request.until,
+        schema: digest(schema),
+        batch: request.batch,
+        tables,
+        order,
+        deferred,
+    };
+    Rows::compile(schema, &facts)?;
+    Ok(Survey { facts, sizes, counts })
+}
+
+/// What stands for a schema.
+pub fn digest(schema: &Schema) -> u64 {
+    key_of_text(&format!("{:?}", schema.tables))
+}
+
+/// A pool's values, the heaviest first.
+#[derive(Debug, Default)]
+struct Sorted {
+    there: Vec<(String, f64)>,
+    missing: Vec<(String, f64)>,
+}
+
+/// Which values of the pools have rows. Where two pools are of one column, the first has its say on what both hold.
+fn sort_pools(
+    database: &mut dyn Database,
+    schema: &Schema,
+    request: &Request,
+) -> Result<BTreeMap<(usize, usize), Sorted>> {
+    let mut sorted = BTreeMap::<(usize, usize), Sorted>::new();
+    for (pool, (at, column)) in &request.pools {
+        let (table, of) = (&schema.tables[*at], &schema.tables[*at].columns[*column]);
+        let fits = |value: &&(String, f64)| match &of.kind {
+            Type::Int { min, max } => {
+                value.0.parse::<i128>().is_ok_and(|number| (*min..=*max).contains(&number))
+            }
+            Type::Text { most } => most.is_none_or(|most| value.0.chars().count() <= most as usize),
+            Type::Uuid => value.0.len() == 36,
+            _ => false,
+        };
+        let values: Vec<&(String, f64)> = pool.values.iter().filter(fits).collect();
+        let mut there = BTreeSet::new();
+        let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
+        for chunk in values.chunks(LIST) {
+            let list: Vec<String> = chunk
+                .iter()
+                .map(|(value, _)| match of.kind {
+                    Type::Int { .. } => value.clone(),
+                    _ => schema.dialect.literal(value),
+                })
+                .collect();
+            let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
+            for row in all(database, &sql)? {
+                there.extend(row.into_iter().flatten());
+            }
+        }
+        let sorted = sorted.entry((*at, *column)).or_default();
+        for value in values {
+            let list =
+                if there.contains(&value.0) { &mut sorted.there } else { &mut sorted.missing };
+            if !list.iter().take(LIST).any(|(other, _)| *other == value.0) {
+                list.push(value.clone());
+            }
+        }
+    }
+    for sorted in sorted.values_mut() {
+        let mut seen = BTreeSet::new();
+        sorted.missing.retain(|(value, _)| seen.insert(value.clone()));
+    }
+    Ok(sorted)
+}
+
+fn learn(
+    database: &mut dyn Database,
+    table: &Table,
+    seed: u64,
+    facts: &mut TableFacts,
+) -> Result<()> {
+    if facts.rows == 0 || table.columns.is_empty() {
+        return Ok(());
+    }
+    let dialect = database.dialect();
+    let every: Vec<usize> = (0..table.columns.len()).collect();
+    let columns = column_list(dialect, table, &every);
+    let name = table.name.sql(dialect);
+    let some = match (facts.rows > MOST_READ, dialect) {
+        (false, _) => String::new(),
+        (true, Dialect::Postgres) => {
+            let percent = MOST_READ as f64 / facts.rows as f64 * 100.0;
+            format!(" TABLESAMPLE BERNOULLI ({percent:.6}) REPEATABLE ({})", seed % 1000)
+        }
+        (true, Dialect::Mysql) => {
+            let share = MOST_READ as f64 / facts.rows as f64;
+            format!(" WHERE rand({}) < {share:.8}", seed % 1000)
+        }
+        (true, Dialect::Sqlite) => match table.rowid {
+            Some(rowid) => format!(" WHERE {rowid} % {} = 0", facts.rows.div_ceil(MOST_READ)),
+            None => format!(" LIMIT {MOST_READ}"),
+        },
+    };
+    let mut sample = Sample::new(table.columns.len(), key_of(&[seed, 9]));
+    database.query(&format!("SELECT {columns} FROM {name}{some}"), &mut |row| {
+        sample.add(row);
+        Ok(())
+    })?;
+    let learned: Vec<Learned> = sample.learn(table);
+    for (of, learned) in facts.columns.iter_mut().zip(learned) {
+        of.learned = learned;
+    }
+    Ok(())
+}
+
+/// The highest values of columns that occur in rules of uniqueness or that count.
+fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -> Result<()> {
+    let dialect = database.dialect();
+    let name = table.name.sql(dialect);
+    let mut columns: BTreeSet<usize> =
+        table.uniques.iter().flat_map(|unique| unique.columns.iter().copied()).collect();
+    columns.extend((0..table.columns.len()).filter(|&at| table.columns[at].counted));
+    for column in columns {
+        let (of, key) = (&table.columns[column], dialect.quoted(&table.columns[column].name));
+        if of.counted {
+            facts.columns[column].counter = database.counter(table, column)?;
+            let last =
+                facts.columns[column].counter.map(|(value, given)| value - i64::from(!given));
+            facts.columns[column].highest = last.filter(|last| *last > 0);
+        }
+        if facts.rows == 0 {
+            continue;
+        }
+        match &of.kind {
+            kind if kind.is_continuous() => {
+                let found = one(database, &format!("SELECT max({key}) FROM {name}"))?;
+                let highest = found.and_then(|text| match kind {
+                    Type::Int { .. } => text.parse().ok(),
+                    _ => number_of(kind, &text).map(|number| number.ceil() as i64),
+                });
+                facts.columns[column].highest = facts.columns[column].highest.max(highest);
+            }
+            Type::Text { most } => {
+                let mut trailing = 0;
+                let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
+                let short = most.is_some_and(|most| most <= 3);
+                let mut taken = BTreeSet::new();
+                database.query(&sql, &mut |row| {
+                    let text = row.first().copied().flatten().unwrap_or_default();
+                    trailing = trailing.max(trailing_number(text));
+                    if short {
+                        taken.insert(text.to_owned());
+                    }
+                    Ok(())
+                })?;
+                facts.columns[column].trailing = trailing;
+                facts.columns[column].taken = taken.into_iter().collect();
+            }
+            Type::Bool | Type::Enum(_) => {
+                let sql = format!("SELECT DISTINCT {key} FROM {name} WHERE {key} IS NOT NULL");
+                let found = all(database, &sql)?;
+                facts.columns[column].taken = found.into_iter().flatten().flatten().collect();
+            }
+            _ => {}
+        }
+    }
+    if let (true, Some(rowid)) = (table.key().is_none(), table.rowid) {
+        let last = one(database, &format!("SELECT max({rowid}) FROM {name}"))?;
+        facts.first_rowid = last.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0) + 1;
+    }
+    Ok(())
+}
+
+/// The highest number at the end of a text, or before its `@`; of up to 15 digits, as ours are.
+fn trailing_number(text: &str) -> u64 {
+    let ends = [text.split('@').next().unwrap_or_default(), text.trim_end()];
+    let number = |end: &str| {
+        let digits = end.len() - end.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        if digits == 0 || digits > 15 { 0 } else { end[end.len() - digits..].parse().unwrap_or(0) }
+    };
+    ends.into_iter().map(number).max().unwrap_or(0)
+}
+
+/// How children are spread over parents.
+fn links(
+    database: &mut dyn Database,
+    schema: &Schema,
+    at: usize,
+    facts: &mut TableFacts,
+) -> Result<()> {
+    let (table, dialect) = (&schema.tables[at], schema.dialect);
+    for reference in &table.references {
+        let mut link = LinkFacts::default();
+        if facts.rows >= FEW as u64 {
+            let name = table.name.sql(dialect);
+            let list = column_list(dialect, table, &reference.columns);
+            let filled = reference
+                .columns
+                .iter()
+                .map(|&column| {
+                    format!("{} IS NOT NULL", dialect.quoted(&table.columns[column].name))
+                })
+                .collect::<Vec<_>>()
+                .join(" AND ");
+            let sql = format!(
+                "SELECT n, count(*) FROM (SELECT count(*) AS n FROM {name} WHERE {filled} GROUP BY {list}) AS g \
+                 GROUP BY n ORDER BY n"
+            );
+            for row in all(database, &sql)? {
+                let cell = |at: usize| row[at].as_deref().and_then(|text| text.parse().ok());
+                link.counts.extend(cell(0).zip(cell(1)));
+            }
+            let children: u64 = link.counts.iter().map(|(n, parents)| n * parents).sum();
+            link.nulls = 1.0 - children as f64 / facts.rows as f64;
+            let parents: u64 = link.counts.iter().map(|(_, parents)| parents).sum();
+            let name = schema.tables[reference.table].name.sql(dialect);
+            let all = number(database, &format!("SELECT count(*) FROM {name}"))?;
+            link.counts.push((0, all.saturating_sub(parents)));
+        }
+        facts.links.push(link);
+    }
+    Ok(())
+}
+
+/// The keys of rows that are there, for those who will refer to them.
+fn parents(
+    database: &mut dyn Database,
+    schema: &Schema,
+    order: &[usize],
+    pools: &BTreeMap<(usize, usize), Sorted>,
+    tables: &mut [TableFacts],
+) -> Result<()> {
+    let dialect = schema.dialect;
+    for &at in order {
+        for reference in &schema.tables[at].references {
+            let (table, columns) = (&schema.tables[reference.table], &reference.targets);
+            let facts = &mut tables[reference.table];
+            if facts.parents.iter().any(|parents| parents.columns == *columns) {
+                continue;
+            }
+            let mut keys = Vec::new();
+            if facts.rows > 0 {
+                let list = column_list(dialect, table, columns);
+                let name = table.name.sql(dialect);
+                let filled = columns
+                    .iter()
+                    .map(|&column| {
+                        format!("{} IS NOT NULL", dialect.quoted(&table.columns[column].name))
+                    })
+                    .collect::<Vec<_>>()
+                    .join(" AND ");
+                let every = facts.rows.div_ceil(MOST_KEYS);
+                let sql = match every {
+                    0 | 1 => format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {list}"),
+                    _ => format!(
+                        "SELECT {list} FROM (SELECT {list}, row_number() OVER (ORDER BY {list}) AS plimsoll_number \
+                         FROM {name} WHERE {filled}) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {list}"
+                    ),
+                };
+                database.query(&sql, &mut |row| {
+                    keys.push(row.iter().map(|cell| cell.unwrap_or_default().to_owned()).collect());
+                    Ok(())
+                })?;
+            }
+            if let [column] = columns[..]
+                && let Some(pool) = pools.get(&(reference.table, column))
+            {
+                heaviest_first(&mut keys, &pool.there);
+            }
+            facts.parents.push(ParentKeys { columns: columns.clone(), keys });
+        }
+    }
+    Ok(())
+}
+
+fn heaviest_first(keys: &mut Vec<Vec<String>>, pool: &[(String, f64)]) {
+    let heavy: BTreeSet<&str> = pool.iter().map(|(value, _)| value.as_str()).collect();
+    keys.retain(|key| !heavy.contains(key[0].as_str()));
+    let first = pool.iter().map(|(value, _)| vec![value.clone()]);
+    keys.splice(0..0, first);
+}
+
+/// Old parents without a child, for references that are unique.
+fn free_parents(
+    database: &mut dyn Database,
+    schema: &Schema,
+    order: &[usize],
+    tables: &mut [TableFacts],
+) -> Result<()> {
+    let dialect = schema.dialect;
+    for &at in order {
+        let table = &schema.tables[at];
+        for (number, reference) in table.references.iter().enumerate() {
+            let unique = table.uniques.iter().any(|unique| {
+                unique.columns.iter().all(|column| reference.columns.contains(column))
+            });
+            if !unique || reference.table == at {
+                continue;
+            }
+            let list = column_list(dialect, table, &reference.columns);
+            let mut taken = BTreeSet::new();
+            let sql = format!("SELECT {list} FROM {}", table.name.sql(dialect));
+            database.query(&sql, &mut |row| {
+                let key: Option<Vec<String>> =
+                    row.iter().map(|cell| cell.map(str::to_owned)).collect();
+                taken.extend(key);
+                Ok(())
+            })?;
+            let keys = tables[reference.table].keys_of(&reference.targets);
+            let free = keys.iter().enumerate().filter(|(_, key)| !taken.contains(*key));
+            let free = free.map(|(place, _)| place as u32).collect();
+            tables[at].links[number].free = free;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_at_the_end_of_texts_are_found() {
+        for (text, number) in [
+            ("ann.lee42@example.com", 42),
+            ("SKU-00017", 17),
+            ("a1b", 0),
+            ("a9@b7", 9),
+            ("x@y12", 12),
+            ("1234567890123456", 0),
+            ("日本5", 5),
+            ("code 7  ", 7),
+            ("", 0),
+        ] {
+            assert_eq!(trailing_number(text), number, "{text}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Carrying out a fill: rows in batches, references that close cycles, counters; each step taken up where it ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::database::{Database, Target, literal};
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::ledger::{self, Fill, Step};
+use crate::rows::Rows;
+use crate::schema::{Dialect, Name, Schema};
+
+/// Rows of each table that are tried first.
+const TRIED: u64 = 20;
+/// Rows that are tried in all, with the parents that those need.
+const MOST_TRIED: usize = 20_000;
+/// Rows of one UPDATE or DELETE that lists them.
+pub const LIST: usize = 500;
+
+/// How far the work is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// The table at hand.
+    pub table: &'a Name,
+    /// Its rows done.
+    pub done: u64,
+    /// Its rows.
+    pub of: u64,
+    /// Rows done of all tables.
+    pub all_done: u64,
+    /// Rows of all tables.
+    pub all: u64,
+}
+
+/// Sees how far the work is, and says whether it is to go on.
+pub type Watch<'a> = dyn FnMut(&Progress<'_>) -> bool + 'a;
+
+/// Writes the first rows of every table, with the parents that they need, and takes them back: a rule that cannot be
+/// met is named before anything stays.
+///
+/// # Errors
+/// What the database says.
+pub fn try_out(
+    database: &mut dyn Database,
+    schema: &Schema,
+    facts: &Facts,
+    rows: &Rows,
+) -> Result<()> {
+    let mut tried = BTreeMap::<usize, BTreeSet<u64>>::new();
+    let mut count = 0;
+    for &table in &facts.order {
+        let mut waiting: Vec<(usize, u64)> =
+            (0..facts.tables[table].add.min(TRIED)).map(|row| (table, row)).collect();
+        while let Some((table, row)) = waiting.pop() {
+            if count < MOST_TRIED && tried.entry(table).or_default().insert(row) {
+                count += 1;
+                waiting.extend(rows.new_parents(table, row));
+            }
+        }
+    }
+    if count >= MOST_TRIED {
+        // A long chain of rows that refer to each other: the first batch will show.
+        return Ok(());
+    }
+    database.execute("BEGIN")?;
+    let mut outcome = Ok(());
+    for table in &facts.order {
+        let numbers: Vec<u64> = tried.remove(table).into_iter().flatten().collect();
+        outcome = write(database, schema, rows, *table, &numbers);
+        if outcome.is_err() {
+            break;
+        }
+    }
+    // What failed may have ended the transaction already.
+    let back = database.execute("ROLLBACK");
+    outcome.map_err(|error| match error {
+        Error::Database(why) => {
+            Error::Schema(format!("rows were tried and refused, nothing was written: {why}"))
+        }
+        other => other,
+    })?;
+    back.map(|_| ())
+}
+
+fn write(
+    database: &mut dyn Database,
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    numbers: &[u64],
+) -> Result<()> {
+    let of = &schema.tables[table];
+    let hidden = of.key().is_none().then(|| rows.first_rowid(table));
+    let target = Target { table: of, columns: rows.written(table), first_rowid: hidden };
+    database.write(&target, numbers, &|row, out| rows.row(table, row, out))
+}
+
+/// Does what is left of a fill.
+///
+/// # Errors
+/// When the database refuses, or `watch` ends it; what was done before stays, and can be continued or undone.
+pub fn fill(
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &mut Fill,
+    watch: &mut Watch<'_>,
+) -> Result<()> {
+    let rows = Rows::compile(schema, &fill.facts)?;
+    advance_counters(database, schema, &fill.facts, &rows)?;
+    let steps = fill.facts.steps();
+    let all = steps.iter().map(|step| step.rows).sum();
+    for (number, step) in steps.iter().enumerate() {
+        while fill.done[number] < step.rows {
+            let progress = Progress {
+                table: &schema.tables[step.table].name,
+                done: fill.done[number],
+                of: step.rows,
+                all_done: fill.done.iter().sum(),
+                all,
+            };
+            if !watch(&progress) {
+                return Err(Error::Interrupted);
+            }
+            let end = (fill.done[number] + fill.facts.batch).min(step.rows);
+            let numbers: Vec<u64> = (fill.done[number]..end).collect();
+            let outcome = batch(database, schema, fill, &rows, (number, *step), &numbers);
+            if let Err(error) = outcome {
+                // The connection may be gone, and the transaction with it.
+                let _ = database.execute("ROLLBACK");
+                return Err(error);
+            }
+            fill.done[number] = end;
+        }
+    }
+    for &table in &fill.facts.order {
+        database.analyze(&schema.tables[table].name)?;
+    }
+    Ok(())
+}
+
+fn batch(
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &Fill,
+    rows: &Rows,
+    (number, step): (usize, Step),
+    numbers: &[u64],
+) -> Result<()> {
+    database.execute("BEGIN")?;
+    match step.reference {
+        None => {
+            write(database, schema, rows, step.table, numbers)?;
+            if schema.tables[step.table].key().is_none() {
+                ledger::sign(database, fill.number, number)?;
+            }
+        }
+        Some(reference) => {
+            for chunk in numbers.chunks(LIST) {
+                refer(database, schema, rows, (step.table, reference), chunk)?;
+            }
+        }
+    }
+    let end = numbers.last().map_or(0, |last| last + 1);
+    ledger::set(database, fill.number, number, end)?;
+    database.execute("COMMIT").map(|_| ())
+}
+
+/// Fills a reference of rows that are there.
+fn refer(
+    database: &mut dyn Database,
+    schema: &Schema,
+    rows: &Rows,
+    (table, reference): (usize, usize),
+    numbers: &[u64],
+) -> Result<()> {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let reference = &of.references[reference];
+    let Some(key) = of.key() else { return Ok(()) };
+    let mut cases = vec![String::new(); reference.columns.len()];
+    let mut found = Vec::new();
+    for &row in numbers {
+        let values = rows.values(table, &reference.columns, row);
+        if values.contains(&crate::value::Value::Null) {
+            continue;
+        }
+        let condition = equals(schema, rows, table, &key.columns, row);
+        for (at, value) in values.iter().enumerate() {
+            let text = literal(dialect, value);
+            let column = &of.columns[reference.columns[at]];
+            let text = match dialect {
+                Dialect::Postgres => format!("CAST({text} AS {})", column.type_name),
+                _ => text,
+            };
+            cases[at] += &format!(" WHEN {condition} THEN {text}");
+        }
+        found.push(format!("({condition})"));
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let sets: Vec<String> = reference
+        .columns
+        .iter()
+        .zip(&cases)
+        .map(|(&column, case)| {
+            format!("{} = CASE{case} END", dialect.quoted(&of.columns[column].name))
+        })
+        .collect();
+    let name = of.name.sql(dialect);
+    let sql = format!("UPDATE {name} SET {} WHERE {}", sets.join(", "), found.join(" OR "));
+    database.execute(&sql).map(|_| ())
+}
+
+/// The condition by which a row is found.
+pub fn equals(schema: &Schema, rows: &Rows, table: usize, columns: &[usize], row: u64) -> String {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let values = rows.values(table, columns, row);
+    let parts = columns.iter().zip(&values).map(|(&column, value)| {
+        let name = dialect.quoted(&of.columns[column].name);
+        let value = literal(dialect, value);
+        format!("{name} = {value}")
+    });
+    parts.collect::<Vec<_>>().join(" AND ")
+}
+
+/// Moves PostgreSQL's sequences past the rows to come, so that others that insert meanwhile get numbers behind them. In
+/// the other databases a row's own number does that.
+fn advance_counters(
+    database: &mut dyn Database,
+    schema: &Schema,
+    facts: &Facts,
+    rows: &Rows,
+) -> Result<()> {
+    if schema.dialect != Dialect::Postgres {
+        return Ok(());
+    }
+    for &table in &facts.order {
+        for column in 0..schema.tables[table].columns.len() {
+            let Some(last) = last_number(facts, rows, table, column) else { continue };
+            let of = &schema.tables[table];
+            let now = database.counter(of, column)?;
+            if now.is_some_and(|(value, _)| value < last) {
+                database.set_counter(of, column, (last, true))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The highest number that a fill gives to a column that counts.
+pub fn last_number(facts: &Facts, rows: &Rows, table: usize, column: usize) -> Option<i64> {
+    facts.tables[table].columns[column].counter?;
+    let (first_row, start) = rows.counts_from(table, column)?;
+    let counted = facts.tables[table].add.saturating_sub(first_row);
+    i64::try_from(start + i128::from(counted) - 1).ok()
+}

@@ -1,0 +1,220 @@
+//! `plimsoll fill`: rows that look right for a database.
+//!
+//! Owns the order of things and what is said about them: the plan, progress, the result. Rows, databases and what is
+//! remembered are `fill`'s.
+
+mod pools;
+mod progress;
+mod shown;
+
+use fill::{Address, Database, Environment, Error, Fill, Request, Rows, Schema, Wish};
+
+use crate::args::FillArgs;
+use crate::failure::{Failure, cannot_run, usage};
+use crate::results::output;
+use crate::terminal::signals;
+use crate::user_folder;
+
+use progress::Meter;
+
+/// The table of the users, if none is named.
+const USERS: [&str; 8] =
+    ["users", "user", "accounts", "account", "customers", "customer", "members", "member"];
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When the database refuses or is refused, and when what is asked cannot be done.
+pub fn fill(args: &FillArgs) -> Result<u8, Failure> {
+    match carry_out(args) {
+        Ok(()) => Ok(0),
+        Err(Error::Usage(why)) => usage(why),
+        Err(Error::Interrupted) => {
+            eprintln!("plimsoll: {}", Error::Interrupted);
+            Ok(verdict::exit::INTERRUPTED)
+        }
+        Err(error) => cannot_run(format!("{}: {error}", fill::masked(&args.url))),
+    }
+}
+
+fn carry_out(args: &FillArgs) -> fill::Result<()> {
+    if args.batch == 0 {
+        return Err(Error::Usage("--batch must be above 0".to_owned()));
+    }
+    let home = user_folder::under_home("");
+    let environment =
+        Environment { variable: &|name| std::env::var(name).ok(), home: home.as_deref() };
+    let address = Address::parse(&args.url, environment)?;
+    let mut database = fill::connect(&address)?;
+    let database = &mut *database;
+    let schema = database.schema()?;
+    if !args.pools.is_empty() {
+        return pools::write(args, database, &schema);
+    }
+    let mut fills = fill::ledger::load(database)?;
+    let unfinished = fills.iter().position(|fill| !fill.is_complete());
+    if !args.dry_run {
+        fill::guard(database, &address, &args.production_marks, args.yes_to.as_deref())?;
+    }
+    if args.clean {
+        return clean(args, database, &schema, fills);
+    }
+    match (unfinished, args.resume) {
+        (Some(at), true) => go_on(args, database, &schema, &mut fills[at]),
+        (None, true) => {
+            Err(Error::Usage("no fill was interrupted: there is nothing to resume".to_owned()))
+        }
+        (Some(_), false) if !args.dry_run => Err(Error::Usage(
+            "an earlier fill was interrupted: --resume continues it, --clean undoes it".to_owned(),
+        )),
+        _ => begin(args, database, &schema),
+    }
+}
+
+fn begin(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> fill::Result<()> {
+    let request = Request {
+        wish: wish(args, schema)?,
+        seed: args.seed,
+        locale: locale(&args.locale)?,
+        until: until(args)?,
+        batch: args.batch,
+        pools: pools::read(args, schema)?,
+    };
+    if request.wish == Wish::default() && request.pools.is_empty() {
+        return Err(Error::Usage(
+            "say how many: --rows TABLE=N, or --for workload.yaml with --dau-now N --dau-target N"
+                .to_owned(),
+        ));
+    }
+    say(args, "looking at what is there ...");
+    let survey = fill::survey(database, schema, &request)?;
+    let rows = Rows::compile(schema, &survey.facts)?;
+    let plan = shown::plan(schema, &survey);
+    if args.dry_run {
+        output::print(&(plan + &shown::rows(schema, &survey.facts, &rows)?));
+        return Ok(());
+    }
+    if !args.quiet {
+        eprint!("{plan}");
+    }
+    if survey.facts.order.is_empty() {
+        say(args, "plimsoll: there are as many rows already; nothing was written");
+        return Ok(());
+    }
+    fill::try_out(database, schema, &survey.facts, &rows)?;
+    let mut begun = fill::ledger::begin(database, &survey.facts)?;
+    run(args, database, schema, &mut begun)
+}
+
+fn go_on(
+    args: &FillArgs,
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &mut Fill,
+) -> fill::Result<()> {
+    if fill::digest(schema) != fill.facts.schema_digest() {
+        return Err(Error::Usage(
+            "the schema has changed since the fill began, so that it cannot be continued; undo it with the old schema"
+                .to_owned(),
+        ));
+    }
+    say(args, "continuing where the earlier fill ended");
+    run(args, database, schema, fill)
+}
+
+fn run(
+    args: &FillArgs,
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &mut Fill,
+) -> fill::Result<()> {
+    let mut meter = watch(args, fill.done.iter().sum())?;
+    let outcome = fill::fill(database, schema, fill, &mut |progress| meter.show(progress));
+    meter.end();
+    outcome.map_err(|error| match error {
+        Error::Database(why) => Error::Database(format!(
+            "{why}\nplimsoll: what was done before stays: --resume continues, --clean undoes it"
+        )),
+        other => other,
+    })?;
+    let rows = fill.facts.rows_added();
+    say(args, &format!("plimsoll: {rows} rows written in {}; --clean removes them", meter.time()));
+    Ok(())
+}
+
+fn clean(
+    args: &FillArgs,
+    database: &mut dyn Database,
+    schema: &Schema,
+    fills: Vec<Fill>,
+) -> fill::Result<()> {
+    if fills.is_empty() {
+        say(args, "plimsoll: no fill has added rows: there is nothing to remove");
+        return Ok(());
+    }
+    let (mut removed, mut added) = (0, 0);
+    for mut fill in fills.into_iter().rev() {
+        added += fill.rows_done();
+        let mut meter = watch(args, 0)?;
+        removed += fill::clean(database, schema, &mut fill, &mut |progress| meter.show(progress))?;
+        meter.end();
+    }
+    say(args, &format!("plimsoll: {removed} rows removed"));
+    if removed < added {
+        say(args, &format!("plimsoll: {} others were gone already", added - removed));
+    }
+    Ok(())
+}
+
+fn watch(args: &FillArgs, done: u64) -> fill::Result<Meter> {
+    let stop = signals::stop_on_signal().map_err(|failure| Error::Database(failure.to_string()))?;
+    Ok(Meter::new(args.quiet, done, stop))
+}
+
+fn say(args: &FillArgs, text: &str) {
+    if !args.quiet {
+        eprintln!("{text}");
+    }
+}
+
+fn wish(args: &FillArgs, schema: &Schema) -> fill::Result<Wish> {
+    let growth = match (args.dau_now, args.dau_target) {
+        (Some(0), _) => return Err(Error::Usage("--dau-now must be above 0".to_owned())),
+        (Some(now), Some(target)) => {
+            let first = || USERS.into_iter().find(|name| schema.find(name).is_some());
+            let table = args.users.clone().or_else(|| first().map(str::to_owned));
+            let Some(table) = table else {
+                return Err(Error::Usage(
+                    "no table looks like that of the users: --users TABLE".to_owned(),
+                ));
+            };
+            Some((table, target as f64 / now as f64))
+        }
+        _ => None,
+    };
+    Ok(Wish { rows: args.rows.clone(), growth, only: args.only })
+}
+
+fn locale(name: &str) -> fill::Result<String> {
+    let same = |known: &&&str| known.eq_ignore_ascii_case(&name.replace('-', "_"));
+    match fill::LOCALES.iter().find(same) {
+        Some(known) => Ok((*known).to_owned()),
+        None => {
+            let all = fill::LOCALES.join(", ");
+            Err(Error::Usage(format!("--locale {name}: known are {all}")))
+        }
+    }
+}
+
+/// Midnight before this day, in microseconds since 1970.
+fn until(args: &FillArgs) -> fill::Result<i64> {
+    const DAY: i64 = 86_400_000_000;
+    let days = match &args.until {
+        Some(text) => fill::parse_date(text).filter(|_| text.len() == 10),
+        None => Some(jiff::Timestamp::now().as_second() / 86_400),
+    };
+    match days {
+        Some(days) => Ok(days * DAY),
+        None => Err(Error::Usage("--until takes a day such as 2026-11-23".to_owned())),
+    }
+}

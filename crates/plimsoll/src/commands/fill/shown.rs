@@ -1,0 +1,78 @@
+//! The plan of a fill, and its first rows, as text.
+
+use fill::{Facts, Rows, Schema, Survey};
+
+/// Rows shown of each table.
+const SHOWN: u64 = 10;
+/// Characters of a cell that are shown.
+const WIDEST: usize = 24;
+
+/// How many rows each table gets, in order.
+pub fn plan(schema: &Schema, survey: &Survey) -> String {
+    let mut lines = vec![["table".to_owned(), "today".into(), "added".into(), "why".into()]];
+    for &at in &survey.facts.order {
+        let size = &survey.sizes[at];
+        lines.push([
+            schema.tables[at].name.to_string(),
+            survey.counts[at].to_string(),
+            size.add.to_string(),
+            size.why.clone(),
+        ]);
+    }
+    let mut text = table(&lines);
+    for (at, size) in survey.sizes.iter().enumerate() {
+        if size.add == 0 && !size.why.is_empty() {
+            text += &format!("{}: nothing is added: {}\n", schema.tables[at].name, size.why);
+        }
+    }
+    text
+}
+
+/// The first rows of each table.
+///
+/// # Errors
+/// Where one cannot be made.
+pub fn rows(schema: &Schema, facts: &Facts, rows: &Rows) -> fill::Result<String> {
+    let mut text = String::new();
+    for &at in facts.filled() {
+        let table_of = &schema.tables[at];
+        let names = rows.written(at).iter().map(|&column| table_of.columns[column].name.clone());
+        let mut lines: Vec<Vec<String>> = vec![names.collect()];
+        let mut row = Vec::new();
+        for number in 0..SHOWN.min(facts.added_to(at)) {
+            rows.row(at, number, &mut row)?;
+            let cell = |value: &fill::Value| match value {
+                fill::Value::Null => "NULL".to_owned(),
+                value => value.text(),
+            };
+            lines.push(row.iter().map(cell).collect());
+        }
+        text += &format!("\n{}\n{}", table_of.name, table(&lines));
+    }
+    Ok(text)
+}
+
+/// Aligned columns.
+fn table<L: AsRef<[String]>>(lines: &[L]) -> String {
+    let short = |cell: &String| {
+        let plain = model::quote::plain(cell, WIDEST + 40);
+        match plain.chars().count() > WIDEST + 40 - 1 {
+            true => plain.chars().take(WIDEST + 38).chain(['…']).collect(),
+            false => plain,
+        }
+    };
+    let cells: Vec<Vec<String>> =
+        lines.iter().map(|line| line.as_ref().iter().map(short).collect()).collect();
+    let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |at: usize| {
+        cells.iter().filter_map(|line| Some(line.get(at)?.chars().count())).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in &cells {
+        let padded: Vec<String> =
+            line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        text += &format!("{}\n", padded.join("  ").trim_end());
+    }
+    text
+}

@@ -1,0 +1,166 @@
+//! What can be asked for, and what is refused.
+
+use super::engines::Engine;
+use crate::harness::{Folder, PLIMSOLL, ended};
+
+const SHOP: &str = r#"
+CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users);
+INSERT INTO users VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Eve');
+INSERT INTO orders VALUES (1, 1), (2, 1), (3, 1), (4, 2);
+"#;
+
+const WORKLOAD: &str = "target: http://127.0.0.1:1
+pools:
+  users: {file: pools/users.csv, order: weighted, weight: weight}
+  other: {file: pools/other.csv}
+endpoints:
+  - path: /users/${users.id}
+  - path: /x/${other.page}
+";
+
+fn put_workload(folder: &Folder) {
+    std::fs::create_dir(folder.path().join("pools")).unwrap();
+    folder.put("shop.yaml", WORKLOAD);
+    folder.put("pools/users.csv", "id,weight\n777,50\n2,30\n888,20\n");
+    folder.put("pools/other.csv", "page\nhome\n");
+}
+
+#[test]
+fn ids_of_pools_exist_and_have_their_share() {
+    let engine = Engine::sqlite(SHOP);
+    put_workload(&engine.folder);
+    let ended = engine.fill("--for shop.yaml --dau-now 3 --dau-target 300").ok();
+    assert!(ended.stderr.contains("other.page is no key of a table"), "{ended:#?}");
+    assert_eq!(engine.number("SELECT count(*) FROM users"), 300.0);
+    assert_eq!(engine.number("SELECT count(*) FROM orders"), 400.0);
+    assert_eq!(engine.number("SELECT count(*) FROM users WHERE id IN (777, 2, 888)"), 3.0);
+    let of = |id: u32| engine.number(&format!("SELECT count(*) FROM orders WHERE user_id = {id}"));
+    assert!(of(777) >= of(888) && of(777) >= 1.0, "{} {}", of(777), of(888));
+    engine.fill("--clean").ok();
+    assert_eq!(engine.rows("SELECT group_concat(id) FROM users")[0][0].as_deref(), Some("1,2,3"));
+    let none = engine.fill("--for shop.yaml --pool other.page=users.nothing").ends(2);
+    assert!(none.stderr.contains("no column `nothing`"), "{none:#?}");
+}
+
+#[test]
+fn pools_are_written_from_tables() {
+    let engine = Engine::sqlite(SHOP);
+    engine.fill("--pools users.id --out here").ok();
+    assert_eq!(engine.folder.text("here/users_id.csv"), "id,weight\n1,4\n2,2\n3,1\n");
+}
+
+#[test]
+fn a_dry_run_shows_rows_and_writes_none() {
+    let engine = Engine::sqlite(SHOP);
+    let before = engine.dump();
+    let ended = engine.fill("--rows users=100 --dry-run").ok();
+    assert_eq!(
+        ended.stdout.lines().filter(|line| line.contains("  ")).count(),
+        3 + 2 * 11,
+        "{ended:#?}"
+    );
+    assert_eq!(engine.dump(), before);
+}
+
+#[test]
+fn what_looks_like_production_needs_its_name() {
+    let engine = Engine::sqlite(SHOP);
+    let prod = engine.folder.path().join("shop-prod.db");
+    std::fs::copy(engine.folder.path().join("shop.db"), &prod).unwrap();
+    let fill = |more: &str| {
+        engine.folder.plimsoll(&format!("fill sqlite:{} --rows users=9 {more}", prod.display()))
+    };
+    let refused = fill("").ends(1);
+    assert!(
+        refused.stderr.contains("`prod`") && refused.stderr.contains("--yes-to shop-prod.db"),
+        "{refused:#?}"
+    );
+    fill("--yes-to shop").ends(2);
+    fill("--production-marks live").ok();
+    fill("--yes-to shop-prod.db").ok();
+}
+
+#[test]
+fn what_cannot_be_satisfied_is_named_before_anything_is_written() {
+    for (sql, rows, words) in [
+        (
+            "CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER NOT NULL REFERENCES b);\n\
+             CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES a)",
+            "a=5",
+            &["circle", "a (b)", "b (a)"][..],
+        ),
+        (
+            "CREATE TABLE a (code CHAR(2) PRIMARY KEY)",
+            "a=900",
+            &["a.code", "PRIMARY KEY", "room for 676"],
+        ),
+        (
+            "CREATE TABLE a (id INTEGER PRIMARY KEY, x INT CHECK (x > 5 AND x < 3))",
+            "a=5",
+            &["a.x", "allow no value"],
+        ),
+        (
+            "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT CHECK (x GLOB 'zz[0-9]*'))",
+            "a=5",
+            &["CHECK", "x GLOB", "nothing was written"],
+        ),
+        (SHOP, "user=5", &["no table `user`", "did you mean `users`"]),
+    ] {
+        let engine = Engine::sqlite(sql);
+        let before = engine.dump();
+        let refused = engine.fill(&format!("--rows {rows}"));
+        assert!(refused.code == 1 || refused.code == 2, "{refused:#?}");
+        for word in words {
+            assert!(refused.stderr.contains(word), "no `{word}` in {refused:#?}");
+        }
+        assert_eq!(engine.dump(), before, "{sql}");
+    }
+}
+
+#[test]
+fn passwords_are_not_printed() {
+    let folder = Folder::new();
+    for url in [
+        "postgres://ann:hunter2@127.0.0.1:1/shop",
+        "mysql://ann:hunter2@127.0.0.1:1/shop",
+        "mysql://ann:hunter2@127.0.0.1:port/shop",
+    ] {
+        let ended = folder.plimsoll(&format!("fill {url} --rows users=5"));
+        assert!(ended.code == 1 || ended.code == 2, "{ended:#?}");
+        assert!(!ended.stderr.contains("hunter2") && ended.stderr.contains("***"), "{ended:#?}");
+    }
+}
+
+/// A name that would do harm where it is not quoted, or printed as it is.
+const HOSTILE: &str = "x\"`'; DROP TABLE users; --\u{1b}[2J";
+
+fn fill_hostile(engine: &Engine) {
+    let before = engine.dump();
+    let mut command = engine.folder.command(std::path::Path::new(PLIMSOLL), &engine.line(""));
+    let ended = ended(command.arg("--rows").arg(format!("{HOSTILE}=50"))).ok();
+    assert!(!ended.stderr.contains('\u{1b}'), "{ended:#?}");
+    assert_eq!(engine.number("SELECT count(*) FROM users"), 5.0);
+    engine.fill("--clean").ok();
+    assert_eq!(engine.dump(), before);
+}
+
+fn hostile(quote: &str) -> String {
+    let name = HOSTILE.replace(quote, &quote.repeat(2));
+    format!(
+        "CREATE TABLE users (id INTEGER PRIMARY KEY);\n\
+         CREATE TABLE {quote}{name}{quote} ({quote}{name}{quote} INTEGER PRIMARY KEY, {quote}select{quote} INTEGER NOT NULL, \
+         {quote}a b{quote} VARCHAR(20), FOREIGN KEY ({quote}select{quote}) REFERENCES users(id))"
+    )
+}
+
+#[test]
+fn hostile_names_do_no_harm() {
+    fill_hostile(&Engine::sqlite(&hostile("\"")));
+    if let Some(engine) = Engine::postgres(&hostile("\"")) {
+        fill_hostile(&engine);
+    }
+    if let Some(engine) = Engine::mariadb(&hostile("`"), true) {
+        fill_hostile(&engine);
+    }
+}
