@@ -45,7 +45,7 @@ pub enum Bad {
 }
 
 impl Bad {
-    /// All of them, in the order of [`Bad::index`].
+    /// All of them, in the order of their declaration.
     pub const ALL: [Self; 5] = [Self::Form, Self::Time, Self::Request, Self::Status, Self::TooLong];
 
     /// Its place in [`Bad::ALL`].
