@@ -93,7 +93,7 @@ pub(crate) fn paragraph(text: &str, mark: &str) -> String {
 }
 
 /// As [`paragraph`], in lines of at most `columns`.
-fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
+pub(crate) fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
     let width = mark.width();
     let lines = wrap(text, columns - width);
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
