@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"plimsoll/casestudy/internal/answer"
 )
 
 //go:embed schema.sql
@@ -18,9 +20,6 @@ var schema string
 
 // pageSize is how many rows a list answers.
 const pageSize = 20
-
-// errMissing says that there is no such row.
-var errMissing = errors.New("not found")
 
 // Product is a row of products.
 type Product struct {
@@ -119,7 +118,7 @@ func (s *Store) order(ctx context.Context, user, product int64, quantity int) (i
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, errMissing
+		return 0, answer.ErrMissing
 	}
 	return id, err
 }
@@ -138,7 +137,7 @@ func one[T any](rows pgx.Rows, err error) (T, error) {
 	}
 	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[T])
 	if errors.Is(err, pgx.ErrNoRows) {
-		return none, errMissing
+		return none, answer.ErrMissing
 	}
 	return row, err
 }
