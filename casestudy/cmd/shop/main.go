@@ -5,18 +5,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
-	"time"
 
+	"plimsoll/casestudy/internal/accesslog"
 	"plimsoll/casestudy/internal/serve"
 	"plimsoll/casestudy/internal/shop"
 )
@@ -79,48 +76,11 @@ func with(ctx context.Context, database string, conns int32, do func(*shop.Store
 }
 
 func serveShop(ctx context.Context, store *shop.Store, listen, file string) error {
-	log, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := accesslog.Open(file)
 	if err != nil {
 		return err
 	}
-	lines := &buffered{out: bufio.NewWriterSize(log, 64<<10)}
-	stopped := make(chan struct{})
-	go lines.flushEach(time.Second, stopped)
-	handler := shop.AccessLog(lines, shop.Handler(store))
+	handler := accesslog.Wrap(log, shop.Handler(store))
 	err = serve.Run(ctx, serve.Options{Addr: listen, Handler: handler, Out: os.Stdout})
-	close(stopped)
-	return errors.Join(err, lines.flush(), log.Close())
-}
-
-// buffered is a writer that several handlers share.
-type buffered struct {
-	mu  sync.Mutex
-	out *bufio.Writer
-}
-
-var _ io.Writer = (*buffered)(nil)
-
-func (b *buffered) Write(line []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.out.Write(line)
-}
-
-func (b *buffered) flush() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.out.Flush()
-}
-
-func (b *buffered) flushEach(pause time.Duration, stopped <-chan struct{}) {
-	ticks := time.NewTicker(pause)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ticks.C:
-			_ = b.flush()
-		case <-stopped:
-			return
-		}
-	}
+	return errors.Join(err, log.Close())
 }

@@ -151,7 +151,10 @@ impl Ended {
     #[track_caller]
     pub fn prints(self, needle: &str) -> Self {
         let unwrapped = unwrapped(&self.stdout);
-        assert!(self.stdout.contains(needle) || unwrapped.contains(needle), "no `{needle}` in {self:#?}");
+        assert!(
+            self.stdout.contains(needle) || unwrapped.contains(needle),
+            "no `{needle}` in {self:#?}"
+        );
         self
     }
 

@@ -1,19 +1,26 @@
-package shop
+// Package accesslog writes a line per response, as nginx does, for `plimsoll mine` to read.
+//
+// It owns the line and the file; logsink owns where a server's own messages go.
+package accesslog
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
-// AccessLog writes a line per response as nginx's `combined` does, with the time it took in seconds behind it:
+// Wrap writes a line per response as nginx's `combined` does, with the time it took in seconds behind it:
 // $remote_addr - - [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time
 //
 // Where a proxy stands in front, X-Forwarded-For names the client.
-func AccessLog(out io.Writer, next http.Handler) http.Handler {
+func Wrap(out io.Writer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		seen := &seen{ResponseWriter: w, status: http.StatusOK}
@@ -70,4 +77,55 @@ func escaped(text string) string {
 		}
 	}
 	return safe.String()
+}
+
+// File is a log that several handlers write to. What it holds is written out each second.
+type File struct {
+	mu      sync.Mutex
+	file    *os.File
+	out     *bufio.Writer
+	stopped chan struct{}
+}
+
+// Open appends to a file.
+func Open(path string) (*File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	log := &File{file: file, out: bufio.NewWriterSize(file, 64<<10), stopped: make(chan struct{})}
+	go log.flushEach(time.Second)
+	return log, nil
+}
+
+// Write adds a line.
+func (f *File) Write(line []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.out.Write(line)
+}
+
+// Close writes out what is left.
+func (f *File) Close() error {
+	close(f.stopped)
+	return errors.Join(f.flush(), f.file.Close())
+}
+
+func (f *File) flush() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.out.Flush()
+}
+
+func (f *File) flushEach(pause time.Duration) {
+	ticks := time.NewTicker(pause)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			_ = f.flush()
+		case <-f.stopped:
+			return
+		}
+	}
 }
