@@ -69,7 +69,12 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
 fn best(search: &Search, middle: f64) -> Option<usize> {
     let held = |(_, fed): &(usize, &Fed)| fed.judged.outcome == Outcome::Held;
     let steps = || search.fed.iter().enumerate().filter(held);
-    let hold = steps().rfind(|(_, fed)| fed.step.purpose == Purpose::Hold);
+    let holds = || steps().filter(|(_, fed)| fed.step.purpose == Purpose::Hold);
+    // Of several at the last one's level the longest says the most.
+    let hold = holds().last().and_then(|(_, last)| {
+        let same = holds().filter(|(_, fed)| fed.step.level == last.step.level);
+        same.max_by_key(|(_, fed)| fed.step.window_ns)
+    });
     let mut levels: Vec<(usize, f64)> = steps()
         .filter(|(_, fed)| matches!(fed.step.purpose, Purpose::Search | Purpose::Hold))
         .map(|(at, fed)| (at, fed.step.level))
