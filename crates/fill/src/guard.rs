@@ -1,7 +1,11 @@
 //! Whether a database looks as if people depended on it.
 
-use crate::database::{Address, Database};
+use std::thread;
+use std::time::Duration;
+
+use crate::database::{Address, Database, one};
 use crate::error::{Error, Result};
+use crate::schema::Dialect;
 
 /// Words in names of databases and hosts that mark production, unless the user says others.
 pub const MARKS: [&str; 4] = ["prod", "production", "prd", "live"];
@@ -39,6 +43,31 @@ pub fn check(
          same, give its name: --yes-to {name}",
         signs.join("; ")
     )))
+}
+
+/// Takes the database's own lock for fills, which its end of the connection releases. SQLite has none: there each
+/// batch holds the lock on the file.
+///
+/// # Errors
+/// When another fill of this database is running.
+pub fn alone(database: &mut dyn Database) -> Result<()> {
+    // The server may notice a moment late that a fill was killed.
+    const TRIES: u32 = 30;
+    let sql = match database.dialect() {
+        Dialect::Postgres => "SELECT pg_try_advisory_lock(hashtext('plimsoll fill'))::int::text",
+        Dialect::Mysql => "SELECT GET_LOCK(LEFT(CONCAT('plimsoll fill ', DATABASE()), 64), 0)",
+        Dialect::Sqlite => return Ok(()),
+    };
+    for _ in 0..TRIES {
+        if one(database, sql)?.as_deref() == Some("1") {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    Err(Error::Refused(
+        "another fill of this database is running: wait for it, or end it and --resume or --clean"
+            .to_owned(),
+    ))
 }
 
 /// The first mark that is a word of the text.

@@ -299,7 +299,8 @@ impl Making<'_> {
 
     /// The placeholder for a credential.
     fn secret(&mut self, name: &str) -> String {
-        let variable = plain(name).to_uppercase();
+        // With a prefix, since `pwd` is a common parameter and PWD is every shell's.
+        let variable = format!("LOG_{}", plain(name).to_uppercase());
         let purpose = format!("the values of {name}, which the log holds and no pool");
         self.made.environment.insert(variable.clone(), purpose);
         format!("${{env.{variable}}}")
@@ -418,9 +419,10 @@ fn of_method<'a>(path: &'a str, method: &str) -> Option<&'a str> {
 
 /// What a capacity is compared with, where the log has the times taken.
 fn today(endpoint: &Endpoint) -> Option<Today> {
-    let summary = (endpoint.took.count() > 0).then(|| summary(endpoint))?;
-    // What the log writes as 0 took less than its smallest step.
-    let time = |taken: Nanos| Some(Time(taken.max(endpoint.step_ns)));
+    let summary = Some(summary(endpoint)).filter(|summary| summary.max > 0)?;
+    let step = endpoint.step_ns;
+    // What the log writes as 0 took less than its smallest step, and nothing is known finer than that.
+    let time = |taken: Nanos| Some(Time(((taken + step / 2) / step).max(1) * step));
     Some(Today { p50: time(summary.p50), p99: time(summary.p99) })
 }
 

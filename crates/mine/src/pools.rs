@@ -181,7 +181,7 @@ fn is_secret(rows: &[(Vec<String>, f64)], at: usize) -> bool {
 }
 
 /// A value without its escapes; nothing where it is no text then.
-fn decode(value: &[u8], form: bool) -> Option<String> {
+pub(crate) fn decode(value: &[u8], form: bool) -> Option<String> {
     if value == SECRET {
         return Some(String::from_utf8_lossy(SECRET).into_owned());
     }

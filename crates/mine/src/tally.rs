@@ -12,6 +12,7 @@ use crate::distinct::Distinct;
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;
 use crate::hit::Hit;
+use crate::pools::decode;
 use crate::rows::Rows;
 use crate::survey::Surveyed;
 use crate::time::{DAY, Stamp};
@@ -343,8 +344,10 @@ impl Endpoint {
                 return MOST_VARIANTS;
             }
             let named = |(name, _): &(&[u8], &[u8])| {
-                let text = String::from_utf8_lossy(name);
-                let kept = keep_secrets.iter().any(|kept| *kept == text);
+                // `pass%77ord` is a password too.
+                let text = decode(name, true)
+                    .unwrap_or_else(|| String::from_utf8_lossy(name).into_owned());
+                let kept = keep_secrets.contains(&text);
                 (name.to_vec(), is_secret_name(&text, true) && !kept)
             };
             let names = pairs.iter().map(named).collect();

@@ -25,8 +25,8 @@ impl Stamp {
     /// Of whole seconds in a zone; nothing outside of the years 1970 to 2199.
     fn local(seconds: i64, nanos: i64, offset_s: i32) -> Option<Self> {
         const LAST: i64 = 7_258_118_400;
-        let utc = seconds - i64::from(offset_s);
-        (0..LAST).contains(&utc).then_some(Self { ns: utc * SECOND + nanos, offset_s })
+        let utc = seconds.checked_sub(i64::from(offset_s))?;
+        (0..LAST).contains(&utc).then(|| Self { ns: utc * SECOND + nanos, offset_s })
     }
 
     /// From a number of seconds, milliseconds, microseconds or nanoseconds since the epoch; which of them it is, its
@@ -225,6 +225,10 @@ mod tests {
             assert_eq!(Stamp::iso(text.as_bytes()), None, "{text}");
         }
         assert_eq!(Stamp::since_epoch(-1.0), None);
+        for absurd in [1e300, 99_999_999_999_999.0, 9.3e15, 9.3e18, i64::MAX as f64, f64::INFINITY]
+        {
+            assert_eq!(Stamp::since_epoch(absurd), None, "{absurd}");
+        }
         assert_eq!(Stamp::since_epoch(f64::NAN), None);
     }
 }

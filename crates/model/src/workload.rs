@@ -156,7 +156,7 @@ pub struct Endpoint {
     pub today: Option<Today>,
 }
 
-/// Response times of an endpoint in production.
+/// Response times of an endpoint in production; `plimsoll mine` takes them of the whole log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Today {

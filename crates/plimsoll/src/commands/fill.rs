@@ -51,6 +51,9 @@ fn carry_out(args: &FillArgs) -> fill::Result<()> {
     if !args.pools.is_empty() {
         return pools::write(args, database, &schema);
     }
+    if !args.dry_run {
+        fill::alone(database)?;
+    }
     let mut fills = fill::ledger::load(database)?;
     let unfinished = fills.iter().position(|fill| !fill.is_complete());
     if !args.dry_run {

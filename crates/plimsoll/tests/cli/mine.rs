@@ -93,7 +93,7 @@ fn no_address_and_no_credential_is_written() {
         assert!(!text.contains("SECRET"), "{text}");
     }
     let kept = folder.plimsoll("mine access.log --out kept --keep-secrets token").ok();
-    assert!(!kept.stdout.contains("set TOKEN"), "{kept:#?}");
+    assert!(!kept.stdout.contains("set LOG_TOKEN"), "{kept:#?}");
     let pools = fs::read_dir(folder.path().join("kept/pools")).unwrap();
     let kept = pools.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
     assert!(kept.collect::<String>().contains("SECRET2"));

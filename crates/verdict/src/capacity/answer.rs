@@ -71,7 +71,7 @@ fn best(search: &Search, middle: f64) -> Option<usize> {
     let steps = || search.fed.iter().enumerate().filter(held);
     let holds = || steps().filter(|(_, fed)| fed.step.purpose == Purpose::Hold);
     // Of several at the last one's level the longest says the most.
-    let hold = holds().last().and_then(|(_, last)| {
+    let hold = holds().next_back().and_then(|(_, last)| {
         let same = holds().filter(|(_, fed)| fed.step.level == last.step.level);
         same.max_by_key(|(_, fed)| fed.step.window_ns)
     });

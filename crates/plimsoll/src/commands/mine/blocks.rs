@@ -109,6 +109,8 @@ impl Log {
         let mut magic = [0; 4];
         let length = read_full(&mut file, &mut magic)?;
         file.seek(SeekFrom::Start(0))?;
+        // A log is read twice, and may grow meanwhile: both times as long as it was at first.
+        let file = file.take(self.bytes);
         let compressed = |error: &dyn std::fmt::Display| {
             io::Error::other(format!("its compression is damaged: {error}"))
         };

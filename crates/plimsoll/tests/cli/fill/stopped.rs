@@ -79,3 +79,32 @@ fn a_killed_fill_of_mariadb_goes_on() {
     let Some(engine) = Engine::mariadb(SCHEMA, true) else { return };
     goes_on(&engine, kill);
 }
+
+/// A second fill, or its `--clean`, beside a running one would leave rows that nobody removes.
+fn only_one_at_a_time(engine: &Engine) {
+    let mut running = engine.connect();
+    fill::alone(&mut *running).expect("nobody fills it");
+    for line in ["--rows users=10", "--clean", "--resume"] {
+        let refused = engine.fill(line).ends(1);
+        assert!(
+            refused.stderr.contains("another fill of this database is running"),
+            "{refused:#?}"
+        );
+    }
+    drop(running);
+    engine.fill("--rows users=10").ok();
+}
+
+#[test]
+fn postgres_is_filled_by_one_at_a_time() {
+    if let Some(engine) = Engine::postgres(SCHEMA) {
+        only_one_at_a_time(&engine);
+    }
+}
+
+#[test]
+fn mariadb_is_filled_by_one_at_a_time() {
+    if let Some(engine) = Engine::mariadb(SCHEMA, true) {
+        only_one_at_a_time(&engine);
+    }
+}
