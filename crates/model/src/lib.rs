@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod percentile;
 pub mod plan;
 pub mod presence;
+pub mod profiled;
 pub mod quote;
 pub mod random;
 pub mod response;

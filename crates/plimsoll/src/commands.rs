@@ -12,6 +12,7 @@ pub mod import;
 pub mod init;
 pub mod mine;
 pub mod plan;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod sweep;

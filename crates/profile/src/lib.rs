@@ -5,12 +5,15 @@
 //! within the bounds of [`data`]; what is larger is refused.
 
 mod collapsed;
+pub mod compare;
+pub mod costs;
 pub mod data;
 mod error;
 pub mod filter;
 pub mod graph;
 pub mod listing;
 mod names;
+mod owner;
 mod perf_script;
 mod pprof;
 mod protobuf;
@@ -18,6 +21,7 @@ mod prune;
 mod read;
 mod text;
 pub mod units;
+pub mod whatif;
 
 pub use data::Profile;
 pub use error::Error;
@@ -25,4 +29,5 @@ pub use filter::Filter;
 pub use graph::{Granularity, Graph};
 pub use listing::{Form, Listing, Wanted};
 pub use names::{Name, Names};
-pub use read::read;
+pub use owner::owner;
+pub use read::{LARGEST, read};

@@ -28,6 +28,10 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("calibration", schemars::schema_for!(model::Calibration)),
         ("audit", schemars::schema_for!(report::audit::Document<'static>)),
         ("compare", schemars::schema_for!(compare::files::Document<'static>)),
+        ("profile", schemars::schema_for!(model::profiled::Profiled)),
+        ("whatif", schemars::schema_for!(model::profiled::WhatIf)),
+        ("profilediff", schemars::schema_for!(model::profiled::ProfileDiff)),
+        ("profiledwindow", schemars::schema_for!(model::profiled::ProfiledWindow)),
         ("mine", schemars::schema_for!(model::Mined)),
         ("workload", schemars::schema_for!(model::Workload)),
     ] {
