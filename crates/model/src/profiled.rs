@@ -108,6 +108,8 @@ pub struct OwnerShare {
     pub owner: Owner,
     /// Samples that were taken in it.
     pub flat: i64,
+    /// Samples with any of it in their stacks: itself and all that it calls.
+    pub cum: i64,
     /// Samples that it caused: as [`Self::flat`], but the runtime's work is charged to who called for it, and the
     /// collection of garbage to who allocated.
     pub caused: i64,
@@ -166,6 +168,30 @@ pub struct Layer {
     /// Both, per request, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub us_per_request: Option<f64>,
+}
+
+/// A profile's stacks as a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flame {
+    /// The sum over all stacks.
+    pub total: i64,
+    /// The tree's nodes from left to right, callers before those they call.
+    pub frames: Vec<FlameFrame>,
+}
+
+/// A function in a stack that begins as others do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlameFrame {
+    /// The function.
+    pub name: String,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Callers below it.
+    pub depth: u32,
+    /// Where it begins, in the profile's values.
+    pub start: i64,
+    /// Its value.
+    pub value: i64,
 }
 
 /// What is kept with the profiles that were taken in a run.

@@ -113,7 +113,9 @@ fn exchange(
             Ok(0) => {
                 return match parser.eof() {
                     Eof::Complete => Ok(fetched),
-                    _ => Err(io::Error::other("the connection was closed before the response ended")),
+                    _ => {
+                        Err(io::Error::other("the connection was closed before the response ended"))
+                    }
                 };
             }
             Ok(read) => read,

@@ -42,7 +42,9 @@ pub fn compare(before: &Profiled, after: &Profiled) -> Option<ProfileDiff> {
         })
         .filter(|change| change.change.abs() >= LEAST_SHARE * largest)
         .collect();
-    functions.sort_by(|x, y| y.change.abs().total_cmp(&x.change.abs()).then_with(|| x.name.cmp(&y.name)));
+    functions.sort_by(|x, y| {
+        y.change.abs().total_cmp(&x.change.abs()).then_with(|| x.name.cmp(&y.name))
+    });
     functions.truncate(MOST_LISTED);
     Some(ProfileDiff {
         schema: DIFF_SCHEMA.to_owned(),
@@ -67,10 +69,7 @@ impl Scale {
         let (millis, unit) = crate::units::scale(1_000_000, &profiled.value.unit, "ns");
         let requests = profiled.requests.filter(|requests| *requests > 0.0 && unit == "ns")?;
         let samples = profiled.samples.filter(|samples| *samples > 0)?;
-        Some(Self {
-            us: millis / 1e9 / requests,
-            sample: profiled.total as f64 / samples as f64,
-        })
+        Some(Self { us: millis / 1e9 / requests, sample: profiled.total as f64 / samples as f64 })
     }
 
     /// The standard deviation, in microseconds per request, of a value made of counted samples.

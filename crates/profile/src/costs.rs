@@ -7,9 +7,7 @@
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
-use model::profiled::{
-    FunctionCost, Layer, Owner, OwnerShare, Profiled, SCHEMA, ValueKind,
-};
+use model::profiled::{FunctionCost, Layer, Owner, OwnerShare, Profiled, SCHEMA, ValueKind};
 
 use crate::data::{Profile, Sample};
 use crate::error::Error;
@@ -47,6 +45,9 @@ pub struct Known {
     allocates: bool,
     /// Whether it calls handlers.
     pub dispatches: bool,
+    /// Whether it is a handler where a dispatcher calls it. Of a framework's functions, closures alone are: the others
+    /// are its own work.
+    handles: bool,
 }
 
 impl Functions {
@@ -60,13 +61,16 @@ impl Functions {
             if place == next {
                 let (name, file) =
                     (profile.names.text(function.name), profile.names.text(function.file));
+                let whose = owner(name, file, own);
                 functions.known.push(Known {
                     name: function.name,
                     file: function.file,
-                    owner: owner(name, file, own),
+                    owner: whose,
                     collects: collects(name),
                     allocates: allocates(name),
                     dispatches: dispatches(name),
+                    handles: whose != Owner::Runtime
+                        && (whose != Owner::Framework || name.contains(".func")),
                 });
             }
             functions.place.push(place);
@@ -108,7 +112,7 @@ impl Functions {
 
     fn is_handler(&self, function: u32) -> bool {
         let function = &self.known[function as usize];
-        !function.dispatches && function.owner != Owner::Runtime
+        !function.dispatches && function.handles
     }
 }
 
@@ -141,6 +145,7 @@ struct Summed {
     sums: Vec<Sums>,
     layers: HashMap<u32, LayerSums, FixedState>,
     flat: HashMap<Owner, i64>,
+    cum: HashMap<Owner, i64>,
     caused: HashMap<Owner, i64>,
     /// What was allocated, by who is charged for it.
     allocated: HashMap<Owner, i64>,
@@ -158,6 +163,7 @@ impl Summed {
             functions,
             layers: HashMap::default(),
             flat: HashMap::new(),
+            cum: HashMap::new(),
             caused: HashMap::new(),
             allocated: HashMap::new(),
             total: 0,
@@ -177,10 +183,23 @@ impl Summed {
         summed
     }
 
-    fn add(&mut self, stack: &[u32], value: i64, allocated: i64, number: usize, seen: &mut [usize]) {
+    fn add(
+        &mut self,
+        stack: &[u32],
+        value: i64,
+        allocated: i64,
+        number: usize,
+        seen: &mut [usize],
+    ) {
         plus(&mut self.total, value);
-        let leaf = stack.first().map_or(Owner::Runtime, |leaf| self.functions.known[*leaf as usize].owner);
+        let leaf =
+            stack.first().map_or(Owner::Runtime, |leaf| self.functions.known[*leaf as usize].owner);
         plus(self.flat.entry(leaf).or_default(), value);
+        for owner in Owner::ALL {
+            if stack.iter().any(|at| self.functions.known[*at as usize].owner == owner) {
+                plus(self.cum.entry(owner).or_default(), value);
+            }
+        }
         for function in stack {
             if seen[*function as usize] != number {
                 seen[*function as usize] = number;
@@ -196,7 +215,8 @@ impl Summed {
             plus(&mut self.collecting, value);
             return;
         }
-        let causer = stack.iter().find(|at| self.functions.known[**at as usize].owner != Owner::Runtime);
+        let causer =
+            stack.iter().find(|at| self.functions.known[**at as usize].owner != Owner::Runtime);
         let by = causer.map_or(Owner::Runtime, |at| self.functions.known[*at as usize].owner);
         plus(self.caused.entry(by).or_default(), value);
         plus(self.allocated.entry(by).or_default(), allocated);
@@ -218,7 +238,9 @@ impl Summed {
         // Where each handler of the stack stands, and which of them call another.
         let mut inner = false;
         for at in 1..stack.len() {
-            if self.functions.known[stack[at] as usize].dispatches && self.functions.is_handler(stack[at - 1]) {
+            if self.functions.known[stack[at] as usize].dispatches
+                && self.functions.is_handler(stack[at - 1])
+            {
                 let layer = self.layers.entry(stack[at - 1]).or_default();
                 layer.calls_next |= inner;
                 layer.depth += (stack.len() - at) as f64;
@@ -364,7 +386,10 @@ impl<'a> Shares<'a> {
             collecting: summed.collecting,
             allocated: bytes.total,
             summed,
-            bytes: Some(sums.map(|(known, sums)| (name(known), (sums.allocated_itself, sums.cum))).collect()),
+            bytes: Some(
+                sums.map(|(known, sums)| (name(known), (sums.allocated_itself, sums.cum)))
+                    .collect(),
+            ),
             layer_bytes: layers
                 .map(|(at, layer)| (name(&bytes.functions.known[*at as usize]), layer.added))
                 .collect(),
@@ -398,8 +423,9 @@ impl<'a> Shares<'a> {
                 let of = |map: &HashMap<Owner, i64>| map.get(&owner).copied().unwrap_or(0);
                 let collecting = self.part(of(allocated));
                 plus(&mut charged, collecting);
-                let (flat, caused) = (of(&summed.flat), of(&summed.caused).saturating_add(collecting));
-                OwnerShare { owner, flat, caused, share: 0.0 }
+                let (flat, caused) =
+                    (of(&summed.flat), of(&summed.caused).saturating_add(collecting));
+                OwnerShare { owner, flat, cum: of(&summed.cum), caused, share: 0.0 }
             })
             .collect();
         // What nobody is known to have allocated, and what rounding left, is the runtime's.
@@ -410,7 +436,12 @@ impl<'a> Shares<'a> {
         owners
     }
 
-    fn layers(&self, profile: &Profile, summed: &Summed, micros: &dyn Fn(f64) -> Option<f64>) -> Vec<Layer> {
+    fn layers(
+        &self,
+        profile: &Profile,
+        summed: &Summed,
+        micros: &dyn Fn(f64) -> Option<f64>,
+    ) -> Vec<Layer> {
         let mut layers: Vec<(f64, Layer)> = (summed.layers.iter())
             .map(|(at, sums)| {
                 let known = &summed.functions.known[*at as usize];

@@ -53,11 +53,19 @@ impl fmt::Display for Error {
         match self {
             Self::Empty => f.write_str("is empty: no profile was written"),
             Self::TooLarge { what, most } => {
-                write!(f, "has more than {most} {what}, which is all that is read: take a shorter profile")
+                write!(
+                    f,
+                    "has more than {most} {what}, which is all that is read: take a shorter profile"
+                )
             }
-            Self::Gzip(why) => write!(f, "its compression is damaged or cut off ({why}): fetch it again"),
+            Self::Gzip(why) => {
+                write!(f, "its compression is damaged or cut off ({why}): fetch it again")
+            }
             Self::Damaged { what, at } => {
-                write!(f, "is no whole pprof profile: {what} (byte {at} of the unpacked profile): fetch it again")
+                write!(
+                    f,
+                    "is no whole pprof profile: {what} (byte {at} of the unpacked profile): fetch it again"
+                )
             }
             Self::NotAProfile(looks) => f.write_str(looks),
             Self::NoSuchValue { asked, known } => {
@@ -68,7 +76,11 @@ impl fmt::Display for Error {
                 write!(f, "no function of the profile matches `{asked}`")
             }
             Self::NoMatch { asked, near } => {
-                write!(f, "no function of the profile matches `{asked}`; similar: {}", near.join(", "))
+                write!(
+                    f,
+                    "no function of the profile matches `{asked}`; similar: {}",
+                    near.join(", ")
+                )
             }
         }
     }

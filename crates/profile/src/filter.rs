@@ -43,7 +43,9 @@ impl Filter {
     /// What is in force, as `name=pattern`.
     pub fn active(&self) -> Vec<String> {
         let active = self.patterns.iter().zip(NAMES);
-        active.filter_map(|(pattern, name)| Some(format!("{name}={}", pattern.as_ref()?.1))).collect()
+        active
+            .filter_map(|(pattern, name)| Some(format!("{name}={}", pattern.as_ref()?.1)))
+            .collect()
     }
 
     fn pattern(&self, place: usize) -> Option<&Regex> {
@@ -91,7 +93,8 @@ fn left(samples: &Samples, kinds: usize, decides: &[Option<bool>], hidden: &[boo
     let mut stack = Vec::new();
     let any_hidden = hidden.contains(&true);
     for sample in samples.iter() {
-        let decided = |wanted| sample.stack.iter().any(|place| decides[*place as usize] == Some(wanted));
+        let decided =
+            |wanted| sample.stack.iter().any(|place| decides[*place as usize] == Some(wanted));
         if decided(false) || !decided(true) {
             continue;
         }
@@ -136,7 +139,8 @@ impl Matches {
     }
 
     fn location(&self, pattern: usize, location: &Location) -> bool {
-        location.lines.iter().any(|line| self.line(pattern, line)) || self.mapping(pattern, location)
+        location.lines.iter().any(|line| self.line(pattern, line))
+            || self.mapping(pattern, location)
     }
 }
 

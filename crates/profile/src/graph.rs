@@ -90,7 +90,9 @@ impl Graph {
                 vec![graph.node(profile, location, None, granularity, &mut known)]
             } else {
                 let lines = location.lines.iter();
-                lines.map(|line| graph.node(profile, location, Some(*line), granularity, &mut known)).collect()
+                lines
+                    .map(|line| graph.node(profile, location, Some(*line), granularity, &mut known))
+                    .collect()
             };
             graph.places.push(nodes);
         }
@@ -147,7 +149,8 @@ impl Graph {
     }
 
     fn printed(&self, info: Info) -> String {
-        let [name, file, object] = [info.name, info.file, info.object].map(|name| self.names.text(name));
+        let [name, file, object] =
+            [info.name, info.file, info.object].map(|name| self.names.text(name));
         let place = if info.line != 0 {
             format!("{file}:{}", info.line)
         } else if !file.is_empty() {
@@ -165,12 +168,15 @@ impl Graph {
     fn count(&mut self, profile: &Profile, kind: usize, keep: Option<&[bool]>) {
         for node in &mut self.nodes {
             (node.flat, node.cum) = (0, 0);
-            (node.callers.clear(), node.callees.clear());
+            node.callers.clear();
+            node.callees.clear();
         }
         let mut edges: HashMap<(u32, u32), (i64, bool, usize), FixedState> = HashMap::default();
         // The last sample, counted from 1, that each node was seen in.
         let mut seen = vec![0; self.nodes.len()];
-        for (number, sample) in profile.samples.iter().enumerate().map(|(at, sample)| (at + 1, sample)) {
+        for (number, sample) in
+            profile.samples.iter().enumerate().map(|(at, sample)| (at + 1, sample))
+        {
             let value = sample.values[kind];
             if value == 0 {
                 continue;
@@ -241,7 +247,8 @@ impl Graph {
         let nodes = &self.nodes;
         let key = |node: &u32| {
             let node = &nodes[*node as usize];
-            let (first, second) = if by_cum { (node.cum, node.flat) } else { (node.flat, node.cum) };
+            let (first, second) =
+                if by_cum { (node.cum, node.flat) } else { (node.flat, node.cum) };
             let down = |value: i64| std::cmp::Reverse(value.wrapping_abs());
             (down(first), node.name.as_str(), down(second), node.info.start_line)
         };

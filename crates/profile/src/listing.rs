@@ -189,7 +189,11 @@ impl Listing {
             if self.dropped > 0 {
                 let least = ((self.total as f64 * self.node_share) as i64).wrapping_abs();
                 let nodes = if self.dropped > 1 { "nodes" } else { "node" };
-                lines.push(format!("Dropped {} {nodes} (cum <= {})", self.dropped, self.value(least)));
+                lines.push(format!(
+                    "Dropped {} {nodes} (cum <= {})",
+                    self.dropped,
+                    self.value(least)
+                ));
             }
             let shown = self.graph.shown.len();
             if shown > 0 && shown < self.candidates {

@@ -7,11 +7,53 @@ use model::profiled::Owner;
 
 /// The standard library's first path elements.
 const GO_STANDARD: &[&str] = &[
-    "archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database",
-    "debug", "embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image",
-    "index", "internal", "io", "iter", "log", "maps", "math", "mime", "net", "os", "path",
-    "plugin", "reflect", "regexp", "slices", "sort", "strconv", "strings", "structs", "sync",
-    "testing", "text", "time", "unicode", "unique", "vendor", "weak",
+    "archive",
+    "bufio",
+    "bytes",
+    "cmp",
+    "compress",
+    "container",
+    "context",
+    "crypto",
+    "database",
+    "debug",
+    "embed",
+    "encoding",
+    "errors",
+    "expvar",
+    "flag",
+    "fmt",
+    "go",
+    "hash",
+    "html",
+    "image",
+    "index",
+    "internal",
+    "io",
+    "iter",
+    "log",
+    "maps",
+    "math",
+    "mime",
+    "net",
+    "os",
+    "path",
+    "plugin",
+    "reflect",
+    "regexp",
+    "slices",
+    "sort",
+    "strconv",
+    "strings",
+    "structs",
+    "sync",
+    "testing",
+    "text",
+    "time",
+    "unicode",
+    "unique",
+    "vendor",
+    "weak",
 ];
 
 /// Packages of Go's runtime, subpackages included.
@@ -20,26 +62,70 @@ const GO_RUNTIME: &[&str] =
 
 /// Import paths and crates of web frameworks and routers.
 const FRAMEWORKS: &[&str] = &[
-    "github.com/gin-gonic/", "github.com/gin-contrib/", "github.com/labstack/echo",
-    "github.com/gofiber/", "github.com/valyala/fasthttp", "github.com/go-chi/", "github.com/gorilla/mux",
-    "github.com/julienschmidt/httprouter", "github.com/kataras/iris", "github.com/beego/",
-    "github.com/astaxie/beego", "github.com/urfave/negroni", "github.com/go-kratos/",
-    "github.com/zeromicro/go-zero", "github.com/cloudwego/hertz", "github.com/gogf/gf",
-    "github.com/revel/", "github.com/justinas/alice", "github.com/gobuffalo/buffalo",
+    "github.com/gin-gonic/",
+    "github.com/gin-contrib/",
+    "github.com/labstack/echo",
+    "github.com/gofiber/",
+    "github.com/valyala/fasthttp",
+    "github.com/go-chi/",
+    "github.com/gorilla/mux",
+    "github.com/julienschmidt/httprouter",
+    "github.com/kataras/iris",
+    "github.com/beego/",
+    "github.com/astaxie/beego",
+    "github.com/urfave/negroni",
+    "github.com/go-kratos/",
+    "github.com/zeromicro/go-zero",
+    "github.com/cloudwego/hertz",
+    "github.com/gogf/gf",
+    "github.com/revel/",
+    "github.com/justinas/alice",
+    "github.com/gobuffalo/buffalo",
 ];
 
 /// Crates of web frameworks.
-const FRAMEWORK_CRATES: &[&str] =
-    &["axum", "actix_web", "actix_http", "actix_server", "rocket", "warp", "tower", "tower_http", "hyper", "hyper_util", "poem", "salvo"];
+const FRAMEWORK_CRATES: &[&str] = &[
+    "axum",
+    "actix_web",
+    "actix_http",
+    "actix_server",
+    "rocket",
+    "warp",
+    "tower",
+    "tower_http",
+    "hyper",
+    "hyper_util",
+    "poem",
+    "salvo",
+];
 
 /// Of other languages' files, what tells whose they are.
 const FRAMEWORK_FILES: &[&str] = &[
-    "/flask/", "/django/", "/fastapi/", "/starlette/", "/uvicorn/", "/werkzeug/", "/gunicorn/", "/aiohttp/", "/tornado/",
-    "/node_modules/express/", "/node_modules/fastify/", "/node_modules/koa/", "/node_modules/@nestjs/",
+    "/flask/",
+    "/django/",
+    "/fastapi/",
+    "/starlette/",
+    "/uvicorn/",
+    "/werkzeug/",
+    "/gunicorn/",
+    "/aiohttp/",
+    "/tornado/",
+    "/node_modules/express/",
+    "/node_modules/fastify/",
+    "/node_modules/koa/",
+    "/node_modules/@nestjs/",
 ];
-const DEPENDENCY_FILES: &[&str] = &["/site-packages/", "/dist-packages/", "/node_modules/", "/.cargo/registry/", "/.cargo/git/"];
-const STANDARD_FILES: &[&str] =
-    &["/lib/python3", "node:", "/rustc/", "/library/std/", "/library/core/", "/library/alloc/", "<frozen "];
+const DEPENDENCY_FILES: &[&str] =
+    &["/site-packages/", "/dist-packages/", "/node_modules/", "/.cargo/registry/", "/.cargo/git/"];
+const STANDARD_FILES: &[&str] = &[
+    "/lib/python3",
+    "node:",
+    "/rustc/",
+    "/library/std/",
+    "/library/core/",
+    "/library/alloc/",
+    "<frozen ",
+];
 
 /// The package of a Go function: everything before the first dot after the last slash.
 pub fn go_package(name: &str) -> Option<&str> {
@@ -52,7 +138,10 @@ pub fn go_package(name: &str) -> Option<&str> {
 
 /// Whose a function is; what begins with one of `own` is the service's own.
 pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
-    if own.iter().any(|prefix| name.starts_with(prefix.as_str()) || file.starts_with(prefix.as_str())) {
+    if own
+        .iter()
+        .any(|prefix| name.starts_with(prefix.as_str()) || file.starts_with(prefix.as_str()))
+    {
         return Owner::Own;
     }
     if FRAMEWORKS.iter().any(|prefix| name.starts_with(prefix)) {
@@ -70,11 +159,21 @@ pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
         Some("main") => Owner::Own,
         // A package with a domain whose file says nothing: most are dependencies.
         Some(package) if package.split('/').next().is_some_and(|first| first.contains('.')) => {
-            if file.is_empty() { Owner::Dependency } else { Owner::Own }
+            if file.is_empty() {
+                Owner::Dependency
+            } else {
+                Owner::Own
+            }
         }
         Some(_) => Owner::Own,
         // Assembly, C, the kernel, and frames of scripts whose file did not tell.
-        None if file.ends_with(".py") || file.ends_with(".js") || file.ends_with(".ts") || file.ends_with(".rb") => Owner::Own,
+        None if file.ends_with(".py")
+            || file.ends_with(".js")
+            || file.ends_with(".ts")
+            || file.ends_with(".rb") =>
+        {
+            Owner::Own
+        }
         None => Owner::Runtime,
     }
 }
@@ -82,7 +181,7 @@ pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
 fn by_file(name: &str, file: &str) -> Option<Owner> {
     let has = |marks: &[&str]| marks.iter().any(|mark| file.contains(mark));
     if file.ends_with(".go") || file.ends_with(".s") {
-        // `/root/go/pkg/mod/github.com/x/y@v1.2.3/z.go`, or without what is before the module.
+        // `/home/me/go/pkg/mod/github.com/x/y@v1.2.3/z.go`, or without what is before the module.
         if file.contains("@v") || file.contains("/vendor/") && !file.contains("/src/vendor/") {
             return Some(Owner::Dependency);
         }
@@ -117,7 +216,9 @@ fn in_crate(name: &str, of: &str) -> bool {
 }
 
 fn is_under(package: &str, of: &str) -> bool {
-    package.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || of.ends_with(':'))
+    package
+        .strip_prefix(of)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || of.ends_with(':'))
 }
 
 fn is_go_runtime(package: &str) -> bool {
@@ -135,7 +236,11 @@ fn is_go_standard(package: &str) -> bool {
 pub fn collects(name: &str) -> bool {
     matches!(
         name,
-        "runtime.gcBgMarkWorker" | "runtime.bgsweep" | "runtime.bgscavenge" | "(garbage collector)" | "GC"
+        "runtime.gcBgMarkWorker"
+            | "runtime.bgsweep"
+            | "runtime.bgscavenge"
+            | "(garbage collector)"
+            | "GC"
     )
 }
 
@@ -170,20 +275,40 @@ mod tests {
 
     #[test]
     fn functions_have_owners() {
-        let module = "/root/go/pkg/mod/github.com";
+        let module = "/home/me/go/pkg/mod/github.com";
         for (name, file, expected) in [
             ("main.main", "/src/main.go", Owner::Own),
             ("example.com/shop/api.(*Server).get", "/src/shop/api/get.go", Owner::Own),
-            ("apiserver/internal/middleware.Logger.func1", "apiserver/internal/middleware/logger.go", Owner::Own),
-            ("github.com/gin-gonic/gin.(*Context).Next", "github.com/gin-gonic/gin@v1.10.0/context.go", Owner::Framework),
+            (
+                "apiserver/internal/middleware.Logger.func1",
+                "apiserver/internal/middleware/logger.go",
+                Owner::Own,
+            ),
+            (
+                "github.com/gin-gonic/gin.(*Context).Next",
+                "github.com/gin-gonic/gin@v1.10.0/context.go",
+                Owner::Framework,
+            ),
             ("github.com/x/y.F", &format!("{module}/x/y@v1.0.0/f.go"), Owner::Dependency),
             ("github.com/x/y.F", "", Owner::Dependency),
             ("github.com/x/y.F", "/src/y/f.go", Owner::Own),
             ("gopkg.in/yaml%2ev3.Unmarshal", "/src/vendor/gopkg.in/yaml.v3/y.go", Owner::Own),
-            ("net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go", Owner::StandardLibrary),
-            ("slices.SortFunc[go.shape.struct { github.com/x/y.Z }]", "slices/sort.go", Owner::StandardLibrary),
+            (
+                "net/http.(*conn).serve",
+                "/usr/local/go/src/net/http/server.go",
+                Owner::StandardLibrary,
+            ),
+            (
+                "slices.SortFunc[go.shape.struct { github.com/x/y.Z }]",
+                "slices/sort.go",
+                Owner::StandardLibrary,
+            ),
             ("runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go", Owner::Runtime),
-            ("runtime/pprof.profileWriter", "/usr/local/go/src/runtime/pprof/pprof.go", Owner::StandardLibrary),
+            (
+                "runtime/pprof.profileWriter",
+                "/usr/local/go/src/runtime/pprof/pprof.go",
+                Owner::StandardLibrary,
+            ),
             ("internal/runtime/syscall.Syscall6", "", Owner::Runtime),
             ("internal/poll.(*FD).Read", "", Owner::StandardLibrary),
             ("vendor/golang.org/x/net/idna.ToASCII", "", Owner::StandardLibrary),
@@ -191,11 +316,23 @@ mod tests {
             ("do_syscall_64", "", Owner::Runtime),
             ("type:.eq.main.key", "", Owner::Runtime),
             ("core::fmt::write", "/rustc/abc/library/core/src/fmt/mod.rs", Owner::StandardLibrary),
-            ("axum::routing::f", "/root/.cargo/registry/src/axum-0.7/src/routing.rs", Owner::Framework),
-            ("serde_json::de::f", "/root/.cargo/registry/src/serde_json-1/src/de.rs", Owner::Dependency),
+            (
+                "axum::routing::f",
+                "/home/me/.cargo/registry/src/axum-0.7/src/routing.rs",
+                Owner::Framework,
+            ),
+            (
+                "serde_json::de::f",
+                "/home/me/.cargo/registry/src/serde_json-1/src/de.rs",
+                Owner::Dependency,
+            ),
             ("shop::get", "src/main.rs", Owner::Own),
             ("index", "/srv/app.py", Owner::Own),
-            ("full_dispatch_request", "/usr/lib/python3.11/site-packages/flask/app.py", Owner::Framework),
+            (
+                "full_dispatch_request",
+                "/usr/lib/python3.11/site-packages/flask/app.py",
+                Owner::Framework,
+            ),
             ("loads", "/usr/lib/python3.11/json/__init__.py", Owner::StandardLibrary),
         ] {
             assert_eq!(owner(name, file, &[]), expected, "{name} of {file}");

@@ -16,7 +16,10 @@ fn event(line: &str) -> Option<(&str, i64)> {
         // Commands are aligned to the right: up to 15 blanks before a short one.
         let bare = line.trim_start();
         let indent = line.len() - bare.len();
-        if line.starts_with('#') || indent > 15 || bare.starts_with(|c: char| c.is_ascii_hexdigit()) && frame(line).is_some() {
+        if line.starts_with('#')
+            || indent > 15
+            || bare.starts_with(|c: char| c.is_ascii_hexdigit()) && frame(line).is_some()
+        {
             return None;
         }
     }
@@ -67,7 +70,12 @@ pub fn read(text: &str) -> Result<Profile, Error> {
         ValueType { kind: "samples".into(), unit: "count".into() },
         ValueType { kind: "events".into(), unit: "count".into() },
     ];
-    let mut reader = Reader { gathered: Gathered::new(kinds), period: None, stack: Vec::new(), inlined: Vec::new() };
+    let mut reader = Reader {
+        gathered: Gathered::new(kinds),
+        period: None,
+        stack: Vec::new(),
+        inlined: Vec::new(),
+    };
     let (mut first_event, mut several) = (None, false);
     for line in text.lines() {
         if let Some((name, period)) = event(line) {
@@ -130,7 +138,8 @@ impl Reader {
         if let Some(period) = self.period.take() {
             self.gathered.sample(&self.stack, &[1, period])?;
         }
-        (self.stack.clear(), self.inlined.clear());
+        self.stack.clear();
+        self.inlined.clear();
         Ok(())
     }
 }
@@ -154,7 +163,10 @@ worker one 812/813 93.128:     250000 cpu-clock:pppH:
     fn samples_have_inlined_frames_and_places_without_symbols() {
         let profile = read(TEXT).unwrap();
         assert_eq!(profile.samples.len(), 2);
-        assert_eq!(profile.value_types[1], ValueType { kind: "cpu".into(), unit: "nanoseconds".into() });
+        assert_eq!(
+            profile.value_types[1],
+            ValueType { kind: "cpu".into(), unit: "nanoseconds".into() }
+        );
         let first = profile.samples.sample(0);
         assert_eq!(first.values, [1, 250_000]);
         let names: Vec<Vec<&str>> = (first.stack.iter())

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::data::{
-    Function, Label, Line, Location, MOST_ENTRIES, MOST_IN_SAMPLES, Mapping, Profile, Samples, ValueType,
+    Function, Label, Line, Location, MOST_ENTRIES, MOST_IN_SAMPLES, Mapping, Profile, Samples,
+    ValueType,
 };
 use crate::error::Error;
 use crate::names::Name;
@@ -200,13 +201,17 @@ impl Reader {
             self.profile.comments.push(comment);
         }
         let mut mappings = Places::default();
-        for (place, (id, file, build_id)) in std::mem::take(&mut self.mappings).into_iter().enumerate() {
+        for (place, (id, file, build_id)) in
+            std::mem::take(&mut self.mappings).into_iter().enumerate()
+        {
             unique(&mut mappings, id, place, "mapping")?;
             let mapping = Mapping { file: self.text(file)?, build_id: self.text(build_id)? };
             self.profile.mappings.push(mapping);
         }
         let mut functions = Places::default();
-        for (place, (id, names, start_line)) in std::mem::take(&mut self.functions).into_iter().enumerate() {
+        for (place, (id, names, start_line)) in
+            std::mem::take(&mut self.functions).into_iter().enumerate()
+        {
             unique(&mut functions, id, place, "function")?;
             let [name, system_name, file] = names;
             let (name, system_name) = (self.name(name)?, self.name(system_name)?);
@@ -219,7 +224,9 @@ impl Reader {
     fn resolve_locations(&mut self, mappings: &Places, functions: &Places) -> Result<(), Error> {
         let mut start = 0;
         let raw = std::mem::take(&mut self.lines);
-        for (place, (id, mapping, address, end)) in std::mem::take(&mut self.locations).into_iter().enumerate() {
+        for (place, (id, mapping, address, end)) in
+            std::mem::take(&mut self.locations).into_iter().enumerate()
+        {
             unique(&mut self.location_places, id, place, "location")?;
             let mut lines = Vec::with_capacity(end - start);
             for RawLine { function, line, column } in &raw[start..end] {
@@ -244,13 +251,16 @@ impl Reader {
             if number != 2 {
                 continue;
             }
-            (stack.clear(), values.clear(), labels.clear());
+            stack.clear();
+            values.clear();
+            labels.clear();
             let mut sample = held.message()?;
             while let Some((number, held)) = sample.next()? {
                 match number {
                     1 => Fields::numbers(held, |id| {
                         let place = self.location_places.get(&id);
-                        let place = place.ok_or_else(|| missing(format!("a sample is at location {id}")))?;
+                        let place = place
+                            .ok_or_else(|| missing(format!("a sample is at location {id}")))?;
                         stack.push(*place);
                         within(&stack, MOST_IN_SAMPLES, "locations in one stack")
                     })?,
@@ -266,7 +276,8 @@ impl Reader {
                 }
             }
             if values.len() != kinds {
-                let what = format!("a sample of {} values where there are {kinds} kinds", values.len());
+                let what =
+                    format!("a sample of {} values where there are {kinds} kinds", values.len());
                 return Err(fields.damaged(what));
             }
             samples.push(&stack, &values, &labels)?;
@@ -288,12 +299,8 @@ impl Reader {
             }
         }
         let held = text != 0 || number != 0 || unit != 0;
-        let label = Label {
-            key: self.name(key)?,
-            text: self.name(text)?,
-            number,
-            unit: self.name(unit)?,
-        };
+        let label =
+            Label { key: self.name(key)?, text: self.name(text)?, number, unit: self.name(unit)? };
         Ok(held.then_some(label))
     }
 }
@@ -336,6 +343,9 @@ fn unique(places: &mut Places, id: u64, place: usize, what: &str) -> Result<(), 
     }
     match places.insert(id, place as u32) {
         None => Ok(()),
-        Some(_) => Err(Error::Damaged { what: format!("two of its {what}s have the identifier {id}"), at: 0 }),
+        Some(_) => Err(Error::Damaged {
+            what: format!("two of its {what}s have the identifier {id}"),
+            at: 0,
+        }),
     }
 }

@@ -58,7 +58,9 @@ impl<'a> Fields<'a> {
                 let left = self.all.len() - self.at;
                 let Some(length) = usize::try_from(length).ok().filter(|length| *length <= left)
                 else {
-                    return Err(self.damaged(format!("a field of {length} bytes where {left} are left")));
+                    return Err(
+                        self.damaged(format!("a field of {length} bytes where {left} are left"))
+                    );
                 };
                 let start = self.at;
                 self.at += length;
@@ -171,7 +173,11 @@ mod tests {
             (&[0x12, 0x05, b'a'], 2, "5 bytes where 1 are left"),
             (&[0x09, 1, 2, 3], 1, "ends within a number"),
             (&[0x0b], 1, "unknown kind 3"),
-            (&[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1], 11, "ten bytes"),
+            (
+                &[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1],
+                11,
+                "ten bytes",
+            ),
         ] {
             match Fields::of(bytes).next() {
                 Err(Error::Damaged { what, at: place }) => {

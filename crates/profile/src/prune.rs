@@ -79,7 +79,10 @@ fn without_parameters(name: &str) -> &str {
     while let Some(at) = name[from..].find('(').map(|at| from + at) {
         if name[at..].starts_with("(anonymous namespace)") {
             from = at + "(anonymous namespace)".len();
-        } else if name[..at].ends_with("operator") && name[at..].starts_with("()") && at >= from + "operator".len() {
+        } else if name[..at].ends_with("operator")
+            && name[at..].starts_with("()")
+            && at >= from + "operator".len()
+        {
             from = at + "()".len();
         } else {
             return &name[..at];
@@ -144,7 +147,10 @@ mod tests {
         ] {
             assert_eq!(simple_name(name), simple);
         }
-        assert_eq!(without_parameters("a::(anonymous namespace)::f(int)"), "a::(anonymous namespace)::f");
+        assert_eq!(
+            without_parameters("a::(anonymous namespace)::f(int)"),
+            "a::(anonymous namespace)::f"
+        );
         assert_eq!(without_parameters("X::operator()(int)"), "X::operator()");
     }
 }

@@ -15,7 +15,8 @@ const HEAD: usize = 4096;
 
 const HTML: &str = "is an HTML page, not a profile: pprof of Go is at URL/debug/pprof/profile; is the path right, \
                     and does it need a login?";
-const GO_TEXT: &str = "is Go's text form of a profile, without the stacks' values: fetch it without ?debug=";
+const GO_TEXT: &str =
+    "is Go's text form of a profile, without the stacks' values: fetch it without ?debug=";
 const JSON: &str = "is JSON, not a profile: give pprof (gzip or not), collapsed stacks, or the text of `perf script`";
 const TEXT: &str = "is text of no known kind: give pprof (gzip or not), collapsed stacks (`main;work;read 12`), or the \
                     text of `perf script`";

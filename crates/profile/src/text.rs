@@ -5,9 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use crate::data::{
-    Function, Line, Location, MOST_ENTRIES, Mapping, Profile, Samples, ValueType,
-};
+use crate::data::{Function, Line, Location, MOST_ENTRIES, Mapping, Profile, Samples, ValueType};
 use crate::error::Error;
 
 /// Frames of one stack that are kept; deeper ones are cut off at the root, as profilers themselves do.

@@ -104,7 +104,8 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
     if what.refused.is_none() {
         let predicted = start.qps / (1.0 - share);
         let (low, high) = interval(start, &time, bytes.as_ref(), share_of_samples);
-        (what.qps_predicted, what.qps_low, what.qps_high) = (Some(predicted), Some(low), Some(high));
+        (what.qps_predicted, what.qps_low, what.qps_high) =
+            (Some(predicted), Some(low), Some(high));
         what.next = Some(next(predicted, start.ceiling));
     }
     Ok(what)
@@ -112,13 +113,21 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
 
 fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64) -> Option<String> {
     if start.taken.requests.is_none_or(|requests| requests <= 0.0) {
-        return Some("it is not known how many requests were completed while the profile was taken".to_owned());
+        return Some(
+            "it is not known how many requests were completed while the profile was taken"
+                .to_owned(),
+        );
     }
     if samples < LEAST_SAMPLES {
-        return Some(format!("the profile is too thin: {samples} samples, at least {LEAST_SAMPLES} are needed; profile for longer"));
+        return Some(format!(
+            "the profile is too thin: {samples} samples, at least {LEAST_SAMPLES} are needed; profile for longer"
+        ));
     }
     let Some(processors) = start.processors.filter(|processors| *processors > 0.0) else {
-        return Some("it is not known how many processors the server may use: give --processors N".to_owned());
+        return Some(
+            "it is not known how many processors the server may use: give --processors N"
+                .to_owned(),
+        );
     };
     if busy < LEAST_BUSY * processors {
         return Some(format!(
@@ -128,10 +137,15 @@ fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64)
         ));
     }
     if removed < LEAST_REMOVED {
-        return Some(format!("these functions are in {removed} of {samples} samples: too few to predict from"));
+        return Some(format!(
+            "these functions are in {removed} of {samples} samples: too few to predict from"
+        ));
     }
     if share > MOST_REMOVED {
-        return Some(format!("{:.0} % of the processor time would go: nothing is left to predict from", share * 100.0));
+        return Some(format!(
+            "{:.0} % of the processor time would go: nothing is left to predict from",
+            share * 100.0
+        ));
     }
     None
 }
@@ -165,11 +179,19 @@ struct Removed {
 }
 
 impl Removal {
-    fn of(profile: &Profile, own: &[String], asked: &[String], stay: &[String]) -> Result<Self, Error> {
+    fn of(
+        profile: &Profile,
+        own: &[String],
+        asked: &[String],
+        stay: &[String],
+    ) -> Result<Self, Error> {
         let removal = Self::lenient(profile, own, asked, stay);
         for name in asked.iter().chain(stay) {
-            if !removal.functions.known.iter().any(|known| is_named(profile.names.text(known.name), name)) {
-                return Err(Error::NoMatch { asked: name.clone(), near: near(profile, &removal.functions, name) });
+            if named(profile, &removal.functions, name).is_empty() {
+                return Err(Error::NoMatch {
+                    asked: name.clone(),
+                    near: near(profile, &removal.functions, name),
+                });
             }
         }
         Ok(removal)
@@ -178,19 +200,27 @@ impl Removal {
     fn lenient(profile: &Profile, own: &[String], asked: &[String], stay: &[String]) -> Self {
         let functions = Functions::of(profile, own);
         let any = |names: &[String]| {
-            let of = |known: &crate::costs::Known| {
-                names.iter().any(|name| is_named(profile.names.text(known.name), name))
-            };
-            functions.known.iter().map(of).collect::<Vec<_>>()
+            let mut found = vec![false; functions.known.len()];
+            for name in names {
+                for at in named(profile, &functions, name) {
+                    found[at] = true;
+                }
+            }
+            found
         };
         let goes = any(asked);
-        let stays = any(stay).iter().zip(&functions.known).map(|(stays, known)| *stays || known.dispatches).collect();
+        let stays = any(stay)
+            .iter()
+            .zip(&functions.known)
+            .map(|(stays, known)| *stays || known.dispatches)
+            .collect();
         Self { functions, goes, stays }
     }
 
     fn names(&self, profile: &Profile) -> Vec<String> {
         let named = self.functions.known.iter().zip(&self.goes).filter(|(_, goes)| **goes);
-        let mut names: Vec<String> = named.map(|(known, _)| profile.names.text(known.name).to_owned()).collect();
+        let mut names: Vec<String> =
+            named.map(|(known, _)| profile.names.text(known.name).to_owned()).collect();
         names.sort();
         names
     }
@@ -254,7 +284,11 @@ impl Parts {
         if total <= 0.0 {
             return 0.0;
         }
-        let collecting = if allocated > 0.0 { self.collecting * self.allocated_removed / allocated } else { 0.0 };
+        let collecting = if allocated > 0.0 {
+            self.collecting * self.allocated_removed / allocated
+        } else {
+            0.0
+        };
         (self.removed + collecting) / total
     }
 }
@@ -263,7 +297,12 @@ impl Parts {
 ///
 /// Samples fall into few parts only, so drawing all of them anew with replacement is drawing a Poisson number of each
 /// part (the Poisson bootstrap).
-fn interval(start: &Start<'_>, time: &Removed, bytes: Option<&Removed>, per_value: f64) -> (f64, f64) {
+fn interval(
+    start: &Start<'_>,
+    time: &Removed,
+    bytes: Option<&Removed>,
+    per_value: f64,
+) -> (f64, f64) {
     let parts = Parts::of(time, bytes.filter(|bytes| bytes.total > 0.0));
     let allocation = match bytes {
         Some(_) => 1.0 / ALLOCATION_SAMPLE,
@@ -316,6 +355,18 @@ fn poisson(random: &mut Pcg64Mcg, mean: f64) -> f64 {
     count
 }
 
+/// The functions that a name means. Where none has exactly this name, capital letters do not count.
+fn named(profile: &Profile, functions: &Functions, name: &str) -> Vec<usize> {
+    let text = |at: &usize| profile.names.text(functions.known[*at].name);
+    let exact: Vec<usize> =
+        (0..functions.known.len()).filter(|at| is_named(text(at), name)).collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let lower = name.to_lowercase();
+    (0..functions.known.len()).filter(|at| is_named(&text(at).to_lowercase(), &lower)).collect()
+}
+
 /// Whether a function is meant by a name: the whole of it, or what follows its last slash, or its end, closures in it
 /// included.
 pub fn is_named(function: &str, name: &str) -> bool {
@@ -323,13 +374,16 @@ pub fn is_named(function: &str, name: &str) -> bool {
         return false;
     }
     let matches = |text: &str| {
-        text.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '-']))
+        text.strip_prefix(name)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '-']))
     };
     let plain = function.split('[').next().unwrap_or(function);
     let from = plain.rfind('/').map_or(0, |at| at + 1);
     matches(function)
         || matches(&function[from..])
-        || plain[from..].match_indices(['.', ':']).any(|(at, _)| matches(&function[from + at + 1..]))
+        || plain[from..]
+            .match_indices(['.', ':'])
+            .any(|(at, _)| matches(&function[from + at + 1..]))
 }
 
 /// Names like the one that was asked for.
@@ -364,7 +418,13 @@ mod tests {
     #[test]
     fn the_share_holds_its_part_of_the_collection() {
         // 20 of 100 go, and a half of what is allocated, and with it a half of 10.
-        let parts = Parts { removed: 20.0, collecting: 10.0, rest: 70.0, allocated_removed: 4.0, allocated_rest: 4.0 };
+        let parts = Parts {
+            removed: 20.0,
+            collecting: 10.0,
+            rest: 70.0,
+            allocated_removed: 4.0,
+            allocated_rest: 4.0,
+        };
         assert!((parts.share() - 0.25).abs() < 1e-12);
     }
 

@@ -13,6 +13,7 @@ mod mined;
 mod mix;
 mod objectives;
 mod parts;
+mod profiled;
 mod run;
 mod sweep;
 
@@ -20,6 +21,7 @@ pub use capacity::capacity;
 pub use comparison::{Compared, comparison};
 pub use diff::{Comparison, diff};
 pub use mined::mined;
+pub use profiled::profiled;
 pub use run::run;
 pub use sweep::sweep;
 

@@ -23,6 +23,7 @@ pub mod charts;
 pub mod comparison;
 mod csv;
 mod figure;
+mod flame;
 mod grid;
 pub mod hgrm;
 pub mod html;

@@ -56,11 +56,18 @@ fn indented(before: &str, words: &str, style: Style) -> String {
 
 /// What was profiled, and what a request costs.
 fn head(profiled: &Profiled, style: Style) -> String {
+    summary_line(profiled).iter().map(|line| indented("", line, style)).collect()
+}
+
+/// The same, a sentence each.
+pub(crate) fn summary_line(profiled: &Profiled) -> Vec<String> {
     let total = amount(profiled, profiled.total);
-    let mut what = format!("{total} of {}", clean(&profiled.value.kind, 40));
-    if let Some(samples) = profiled.samples {
-        what += &format!(" in {} samples", count(samples));
-    }
+    let kind = clean(&profiled.value.kind, 40);
+    let mut what = match profiled.samples {
+        Some(_) if kind == "samples" => format!("{total} samples"),
+        Some(samples) => format!("{total} of {kind} in {} samples", count(samples)),
+        None => format!("{total} of {kind}"),
+    };
     if let Some(duration) = profiled.duration_ns {
         what += &format!(" over {}", show_duration(duration));
         if is_time(profiled) {
@@ -68,7 +75,7 @@ fn head(profiled: &Profiled, style: Style) -> String {
             what += &format!(": {busy:.2} processors busy");
         }
     }
-    let mut out = indented("", &what, style);
+    let mut lines = vec![what];
     if let Some(requests) = profiled.requests.filter(|requests| *requests > 0.0) {
         let mut each = format!("{} requests", count(requests.round() as u64));
         if is_time(profiled) {
@@ -78,9 +85,9 @@ fn head(profiled: &Profiled, style: Style) -> String {
         if let Some(allocated) = profiled.bytes {
             each += &format!(", {} allocated", bytes(allocated as f64 / requests));
         }
-        out += &indented("", &each, style);
+        lines.push(each);
     }
-    out
+    lines
 }
 
 fn is_time(profiled: &Profiled) -> bool {
@@ -102,7 +109,7 @@ fn nanos(profiled: &Profiled, value: i64) -> f64 {
     value as f64 * factor(&profiled.value.unit).unwrap_or(0.0)
 }
 
-fn amount(profiled: &Profiled, value: i64) -> String {
+pub(crate) fn amount(profiled: &Profiled, value: i64) -> String {
     match profiled.value.unit.as_str() {
         "bytes" => bytes(value as f64),
         unit if factor(unit).is_some() => {
@@ -120,8 +127,9 @@ fn micros(us: f64) -> String {
 
 fn owners(profiled: &Profiled, style: Style) -> String {
     let each = per_request(profiled);
-    let mut grid = Grid::named(if each { 3 } else { 2 });
-    let mut title = vec!["whose".to_owned(), "share".to_owned(), "in its own code".to_owned()];
+    let mut grid = Grid::named(if each { 4 } else { 3 });
+    let mut title =
+        ["whose", "with what it calls", "charged", "itself"].map(str::to_owned).to_vec();
     if each {
         title.push("us/request".to_owned());
     }
@@ -132,6 +140,7 @@ fn owners(profiled: &Profiled, style: Style) -> String {
         }
         let mut row = vec![
             owner.owner.name().to_owned(),
+            share(owner.cum as f64 / profiled.total as f64),
             share(owner.share),
             share(owner.flat as f64 / profiled.total as f64),
         ];
@@ -146,17 +155,20 @@ fn owners(profiled: &Profiled, style: Style) -> String {
             _ => "charged to the runtime: who allocates is not known",
         };
         let part = share(profiled.collecting as f64 / profiled.total as f64);
-        out += &style.paint(Tone::Soft, &format!("collecting garbage in the background: {part}, {by}\n"));
+        let line = format!("collecting garbage in the background: {part}, {by}");
+        for line in wrap(&line, style.columns.max(40)) {
+            out += &(style.paint(Tone::Soft, &line) + "\n");
+        }
     }
     out
 }
 
-fn per_request(profiled: &Profiled) -> bool {
+pub(crate) fn per_request(profiled: &Profiled) -> bool {
     is_time(profiled) && profiled.requests.is_some_and(|requests| requests > 0.0)
 }
 
 /// Microseconds per request.
-fn us(profiled: &Profiled, value: i64) -> Option<f64> {
+pub(crate) fn us(profiled: &Profiled, value: i64) -> Option<f64> {
     let requests = profiled.requests.filter(|requests| *requests > 0.0)?;
     Some(nanos(profiled, value) / 1000.0 / requests)
 }
@@ -164,7 +176,11 @@ fn us(profiled: &Profiled, value: i64) -> Option<f64> {
 /// What each handler adds, outermost first.
 fn layers(profiled: &Profiled, style: Style) -> String {
     let each = per_request(profiled);
-    let mut grid = if each { Grid::new([Lean::Right, Lean::Right, Lean::Left]) } else { Grid::new([Lean::Right, Lean::Left]) };
+    let mut grid = if each {
+        Grid::new([Lean::Right, Lean::Right, Lean::Left])
+    } else {
+        Grid::new([Lean::Right, Lean::Left])
+    };
     let mut title = vec!["adds", "layer of handlers, outermost first"];
     if each {
         title.insert(1, "us/request");
@@ -194,21 +210,32 @@ fn table(profiled: &Profiled, functions: &[&FunctionCost], title: &str, style: S
     }
     head.push(title.to_owned());
     grid.row(head);
-    let width = style.columns.max(40).saturating_sub(26 + 12 * usize::from(each) + 9 * usize::from(with_bytes));
+    let width = style
+        .columns
+        .max(40)
+        .saturating_sub(26 + 12 * usize::from(each) + 9 * usize::from(with_bytes));
     for function in functions.iter().take(SHOWN) {
-        let mut row = vec![share(function.share), share(function.flat as f64 / profiled.total as f64)];
+        let mut row =
+            vec![share(function.share), share(function.flat as f64 / profiled.total as f64)];
         if each {
             row.push(function.cum_us_per_request.map_or_else(String::new, |us| format!("{us:.2}")));
         }
         if with_bytes {
-            row.push(function.cum_bytes_per_request.map_or_else(String::new, |bytes| format!("{bytes:.0}")));
+            row.push(
+                function
+                    .cum_bytes_per_request
+                    .map_or_else(String::new, |bytes| format!("{bytes:.0}")),
+            );
         }
         row.push(name(&function.name, width));
         grid.row(row);
     }
     let mut out = grid.print_headed(style);
     if functions.len() > SHOWN {
-        let more = format!("... and {} more (--top, --format json)\n", count((functions.len() - SHOWN) as u64));
+        let more = format!(
+            "... and {} more (--top, --format json)\n",
+            count((functions.len() - SHOWN) as u64)
+        );
         out += &style.paint(Tone::Soft, &more);
     }
     out
@@ -221,11 +248,17 @@ fn name(name: &str, width: usize) -> String {
     if length <= width {
         return cleaned;
     }
-    let from = cleaned.rfind('/').map_or(0, |at| at + 1);
+    // Type arguments hold paths of their own.
+    let plain = cleaned.split('[').next().unwrap_or(&cleaned);
+    let from = plain.rfind('/').map_or(0, |at| at + 1);
     let last = &cleaned[from..];
     let length = last.chars().count();
     if length <= width {
         return last.to_owned();
+    }
+    if last.contains('[') {
+        let head: String = last.chars().take(width.max(2) - 1).collect();
+        return format!("{head}…");
     }
     let tail: String = last.chars().skip(length + 1 - width.max(2)).collect();
     format!("…{tail}")
@@ -237,10 +270,15 @@ pub fn whatif(what: &WhatIf, style: Style) -> String {
     let mut out = String::new();
     match (&what.refused, what.qps_predicted) {
         (Some(why), _) => {
-            out += &indented("", &format!("nothing is predicted for {}: {why}", asked.join(", ")), style);
+            out += &indented(
+                "",
+                &format!("nothing is predicted for {}: {why}", asked.join(", ")),
+                style,
+            );
         }
         (None, Some(predicted)) => {
-            let [low, high] = [what.qps_low, what.qps_high].map(|qps| rate(qps.unwrap_or(predicted)));
+            let [low, high] =
+                [what.qps_low, what.qps_high].map(|qps| rate(qps.unwrap_or(predicted)));
             let line = format!(
                 "without {}: CPU per request {:.1} -> {:.1} us, so QPS {} -> {} ({low} to {high}) if CPU stays the limit; \
                  next limit: {}",
@@ -303,7 +341,10 @@ pub fn diff(diff: &ProfileDiff, style: Style) -> String {
     }
     out += &grid.print_headed(style);
     if diff.functions.len() > CHANGES {
-        let more = format!("... and {} more (--format json)\n", count((diff.functions.len() - CHANGES) as u64));
+        let more = format!(
+            "... and {} more (--format json)\n",
+            count((diff.functions.len() - CHANGES) as u64)
+        );
         out += &style.paint(Tone::Soft, &more);
     }
     out

@@ -52,6 +52,9 @@ _plimsoll() {
             plimsoll,plan)
                 cmd="plimsoll__subcmd__plan"
                 ;;
+            plimsoll,profile)
+                cmd="plimsoll__subcmd__profile"
+                ;;
             plimsoll,report)
                 cmd="plimsoll__subcmd__report"
                 ;;
@@ -103,6 +106,9 @@ _plimsoll() {
             plimsoll__subcmd__help,plan)
                 cmd="plimsoll__subcmd__help__subcmd__plan"
                 ;;
+            plimsoll__subcmd__help,profile)
+                cmd="plimsoll__subcmd__help__subcmd__profile"
+                ;;
             plimsoll__subcmd__help,report)
                 cmd="plimsoll__subcmd__help__subcmd__report"
                 ;;
@@ -118,8 +124,32 @@ _plimsoll() {
             plimsoll__subcmd__help,wrktest)
                 cmd="plimsoll__subcmd__help__subcmd__wrktest"
                 ;;
+            plimsoll__subcmd__help__subcmd__profile,diff)
+                cmd="plimsoll__subcmd__help__subcmd__profile__subcmd__diff"
+                ;;
+            plimsoll__subcmd__help__subcmd__profile,whatif)
+                cmd="plimsoll__subcmd__help__subcmd__profile__subcmd__whatif"
+                ;;
             plimsoll__subcmd__help__subcmd__wrktest,diff)
                 cmd="plimsoll__subcmd__help__subcmd__wrktest__subcmd__diff"
+                ;;
+            plimsoll__subcmd__profile,diff)
+                cmd="plimsoll__subcmd__profile__subcmd__diff"
+                ;;
+            plimsoll__subcmd__profile,help)
+                cmd="plimsoll__subcmd__profile__subcmd__help"
+                ;;
+            plimsoll__subcmd__profile,whatif)
+                cmd="plimsoll__subcmd__profile__subcmd__whatif"
+                ;;
+            plimsoll__subcmd__profile__subcmd__help,diff)
+                cmd="plimsoll__subcmd__profile__subcmd__help__subcmd__diff"
+                ;;
+            plimsoll__subcmd__profile__subcmd__help,help)
+                cmd="plimsoll__subcmd__profile__subcmd__help__subcmd__help"
+                ;;
+            plimsoll__subcmd__profile__subcmd__help,whatif)
+                cmd="plimsoll__subcmd__profile__subcmd__help__subcmd__whatif"
                 ;;
             plimsoll__subcmd__wrktest,diff)
                 cmd="plimsoll__subcmd__wrktest__subcmd__diff"
@@ -140,7 +170,7 @@ _plimsoll() {
 
     case "${cmd}" in
         plimsoll)
-            opts="-V -v -h --version --help run sweep plan capacity init import mine fill diff audit compare wrktest report calibrate target generate help"
+            opts="-V -v -h --version --help run sweep plan capacity init import mine fill profile diff audit compare wrktest report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -776,7 +806,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help)
-            opts="run sweep plan capacity init import mine fill diff audit compare wrktest report calibrate target generate help"
+            opts="run sweep plan capacity init import mine fill profile diff audit compare wrktest report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -946,6 +976,48 @@ _plimsoll() {
         plimsoll__subcmd__help__subcmd__plan)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__profile)
+            opts="whatif diff"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__profile__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__profile__subcmd__whatif)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1393,6 +1465,192 @@ _plimsoll() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        plimsoll__subcmd__profile)
+            opts="-n -H -V -v -h --top --cum --tree --peek --nodecount --granularity --sample-index --focus --ignore --hide --show --own --seconds --profile-header --page --format --version --help whatif diff help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --peek)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodecount)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --granularity)
+                    COMPREPLY=($(compgen -W "function line file" -- "${cur}"))
+                    return 0
+                    ;;
+                --sample-index)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --focus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hide)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --show)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --own)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seconds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --page)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__profile__subcmd__diff)
+            opts="-V -v -h --own --format --version --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --own)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__profile__subcmd__help)
+            opts="whatif diff help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__profile__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__profile__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__profile__subcmd__help__subcmd__whatif)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__profile__subcmd__whatif)
+            opts="-V -v -h --keep --processors --own --verify --format --version --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --processors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --own)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         plimsoll__subcmd__report)
             opts="-L -V -v -h --format --details --latency --slo --junit --annotations --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1424,7 +1682,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -L -q -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --details --latency --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -L -q -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --details --latency --out --resume --quiet --slo --junit --annotations --profile --profile-header --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1648,6 +1906,14 @@ _plimsoll() {
                     ;;
                 --annotations)
                     COMPREPLY=($(compgen -W "github" -- "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --abort-on)

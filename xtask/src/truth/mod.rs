@@ -71,6 +71,12 @@ const SECTIONS: &[Section] = &[
         ["--package", "mine", "--tests"],
         "",
     ),
+    section(
+        "profile",
+        "listings of profiles against those of go tool pprof, character by character (needs Go)",
+        ["--package", "profile", "--tests"],
+        "listings_of",
+    ),
     section("scalability", "the scalability law on its reference data", VERDICT, "usl::tests"),
 ];
 

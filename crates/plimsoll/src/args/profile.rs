@@ -56,6 +56,9 @@ pub struct ProfileArgs {
     /// Header field to send with the request for the profile, such as 'Authorization: Bearer ...'. May be repeated
     #[arg(short = 'H', long, value_name = "FIELD", help_heading = "Reading")]
     pub profile_header: Vec<String>,
+    /// Write a page with a flame graph into this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["top", "tree", "peek"], help_heading = "Output")]
+    pub page: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", conflicts_with_all = ["top", "tree", "peek"], help_heading = "Output")]
     pub format: TextOrJson,
@@ -127,6 +130,9 @@ pub struct WhatIfArgs {
     /// Beginning of names, or of files, that are the service's own. May be repeated
     #[arg(long, value_name = "PREFIX")]
     pub own: Vec<String>,
+    /// Measure the changed server at this URL, as the run was measured, and print the measured rate beside the predicted
+    #[arg(long, value_name = "URL")]
+    pub verify: Option<String>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TextOrJson,

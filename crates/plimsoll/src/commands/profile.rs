@@ -2,6 +2,8 @@
 //!
 //! Owns which profile is read and what is printed. What a profile says is worked out in the crate `profile`.
 
+mod verify;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::profiled::WhatIf;
@@ -45,7 +47,16 @@ pub fn profile(args: &ProfileArgs) -> Result<u8, Failure> {
     if args.cum || args.nodecount.is_some() || args.granularity != GranularityArg::Function {
         return usage("--cum, --nodecount and --granularity go with --top, --tree or --peek");
     }
-    let profiled = stored.costs(args.values.sample_index.as_deref(), &args.values.own, &filter)?;
+    let sample_index = args.values.sample_index.as_deref();
+    let profiled = stored.costs(sample_index, &args.values.own, &filter)?;
+    if let Some(page) = &args.page {
+        let kind = stored.profile.kind(sample_index).expect("as before");
+        let tree = profile::flame(&stored.profile, kind, &args.values.own);
+        let html = report::html::profiled(&profiled, &tree);
+        if let Err(error) = output::write_file(page, html.as_bytes()) {
+            return cannot_run(format!("cannot write {}: {error}", page.display()));
+        }
+    }
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&profiled) + "\n")),
         TextOrJson::Text => output::print(&report::profiled::text(&profiled, output::style())),
@@ -100,7 +111,10 @@ fn local_time(time_ns: i64) -> Option<String> {
 }
 
 fn whatif(args: &WhatIfArgs) -> Result<u8, Failure> {
-    let what = predicted(args)?;
+    let mut what = predicted(args)?;
+    if let (Some(url), None) = (&args.verify, &what.refused) {
+        what.verified = Some(verify::verify(&args.dir, url, &what)?);
+    }
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&what) + "\n")),
         TextOrJson::Text => output::print(&report::profiled::whatif(&what, output::style())),

@@ -117,7 +117,11 @@ fn carry_out(
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;
     }
-    Ok(if (folder.asked && made.is_none() || !reported || !profiled) && code == 0 { 1 } else { code })
+    Ok(if (folder.asked && made.is_none() || !reported || !profiled) && code == 0 {
+        1
+    } else {
+        code
+    })
 }
 
 /// What takes the profile that `--profile` asks for.
@@ -131,11 +135,13 @@ fn taker(args: &RunArgs, duration_ns: Option<Nanos>) -> Result<Option<Taker>, Fa
 fn keep_profile(taker: Taker, run: &Run, made: Option<&Path>) -> bool {
     let kept = taker.finish(&run.plan).and_then(|taken| {
         taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-        made.map_or(Ok(()), |dir| stored::write(dir, &taken))
+        made.map_or(Ok(()), |dir| stored::write(dir, &taken).and_then(|()| stored::write_page(dir)))
     });
     match (&kept, made) {
         (Err(failure), _) => eprintln!("plimsoll: {failure}"),
-        (Ok(()), Some(dir)) => eprintln!("plimsoll: profiled; see it: plimsoll profile {}", dir.display()),
+        (Ok(()), Some(dir)) => {
+            eprintln!("plimsoll: profiled; see it: plimsoll profile {}", dir.display())
+        }
         (Ok(()), None) => eprintln!("plimsoll: the profile was not kept: give --out DIR"),
     }
     kept.is_ok()

@@ -92,7 +92,10 @@ impl Endpoint {
                 "{shown}: responded {}: it needs a login; give its header with --profile-header 'Authorization: ...'",
                 fetched.status
             )),
-            404 | 405 => cannot_run(format!("{shown}: responded {}: no profile is given there; {HOW}", fetched.status)),
+            404 | 405 => cannot_run(format!(
+                "{shown}: responded {}: no profile is given there; {HOW}",
+                fetched.status
+            )),
             status => {
                 let words = String::from_utf8_lossy(&fetched.body);
                 let words = model::quote::quote(words.lines().next().unwrap_or_default());
@@ -110,15 +113,28 @@ mod tests {
     fn urls_name_servers_and_profiles() {
         for (given, kind, seconds, url) in [
             ("localhost:80", "profile", Some(5), "http://localhost/debug/pprof/profile?seconds=5"),
-            ("http://a:1/debug/pprof/", "allocs", Some(5), "http://a:1/debug/pprof/allocs?seconds=5"),
+            (
+                "http://a:1/debug/pprof/",
+                "allocs",
+                Some(5),
+                "http://a:1/debug/pprof/allocs?seconds=5",
+            ),
             ("http://a:1/x/debug/pprof", "heap", None, "http://a:1/x/debug/pprof/heap"),
-            ("http://a:1/debug/pprof/mutex", "profile", Some(2), "http://a:1/debug/pprof/mutex?seconds=2"),
+            (
+                "http://a:1/debug/pprof/mutex",
+                "profile",
+                Some(2),
+                "http://a:1/debug/pprof/mutex?seconds=2",
+            ),
             ("http://a:1/prof?seconds=9", "profile", Some(2), "http://a:1/prof?seconds=9"),
         ] {
             let endpoint = Endpoint::parse(given, &[]).unwrap();
             assert_eq!(endpoint.url(kind, seconds).as_str(), url, "{given}");
         }
-        assert_eq!(Endpoint::parse("a:1/debug/pprof/profile", &[]).unwrap().kind().as_deref(), Some("cpu"));
+        assert_eq!(
+            Endpoint::parse("a:1/debug/pprof/profile", &[]).unwrap().kind().as_deref(),
+            Some("cpu")
+        );
         assert_eq!(Endpoint::parse("a:1", &[]).unwrap().kind(), None);
     }
 }

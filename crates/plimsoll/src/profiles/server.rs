@@ -41,7 +41,8 @@ fn listening(port: u16) -> Vec<String> {
         for line in text.lines().skip(1) {
             let words: Vec<&str> = line.split_whitespace().collect();
             let [_, local, _, state, _, _, _, _, _, inode, ..] = words[..] else { continue };
-            let local_port = local.rsplit_once(':').and_then(|(_, hex)| u16::from_str_radix(hex, 16).ok());
+            let local_port =
+                local.rsplit_once(':').and_then(|(_, hex)| u16::from_str_radix(hex, 16).ok());
             // 0A is LISTEN.
             if state == "0A" && local_port == Some(port) {
                 inodes.push(format!("socket:[{inode}]"));
@@ -56,10 +57,14 @@ fn owner(inodes: &[String]) -> Option<u32> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.into_iter().find(|pid| {
-        let Ok(files) = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd")) else { return false };
+        let Ok(files) = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd")) else {
+            return false;
+        };
         files.flatten().any(|file| {
             let link = fs::read_link(file.path());
-            link.is_ok_and(|link| link.to_str().is_some_and(|link| inodes.iter().any(|inode| inode == link)))
+            link.is_ok_and(|link| {
+                link.to_str().is_some_and(|link| inodes.iter().any(|inode| inode == link))
+            })
         })
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use model::Run;
-use model::profiled::{ProfiledWindow, Profiled, WINDOW_SCHEMA};
+use model::profiled::{Profiled, ProfiledWindow, WINDOW_SCHEMA};
 use profile::costs::{Taken, costs};
 use profile::{Filter, Profile};
 
@@ -47,6 +47,22 @@ pub fn write(dir: &Path, taken: &taker::Taken) -> Result<(), Failure> {
     }
 }
 
+/// Writes the page of a run's profile beside it.
+///
+/// # Errors
+/// When that cannot be done.
+pub fn write_page(dir: &Path) -> Result<(), Failure> {
+    let mut stored = Stored::of_run(dir)?;
+    let profiled = stored.costs(None, &[], &Filter::default())?;
+    let kind = stored.profile.kind(None).expect("as before");
+    let tree = profile::flame(&stored.profile, kind, &[]);
+    let page = report::html::profiled(&profiled, &tree).into_bytes();
+    match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
+        true => Ok(()),
+        false => cannot_run("the profile's page could not be written"),
+    }
+}
+
 impl Stored {
     /// Reads a file, a run's folder, or what a URL gives over so many seconds.
     ///
@@ -57,10 +73,17 @@ impl Stored {
         if path.is_dir() {
             return Self::of_run(&path);
         }
-        if !path.exists() && (source.contains("://") || source.contains(':') && !source.contains('\\')) {
+        if !path.exists()
+            && (source.contains("://") || source.contains(':') && !source.contains('\\'))
+        {
             return Self::fetch(source, seconds, headers);
         }
-        Ok(Self { profile: read(&path)?, allocations: None, window: None, source: source.to_owned() })
+        Ok(Self {
+            profile: read(&path)?,
+            allocations: None,
+            window: None,
+            source: source.to_owned(),
+        })
     }
 
     fn fetch(source: &str, seconds: u64, headers: &[String]) -> Result<Self, Failure> {
@@ -135,8 +158,14 @@ impl Stored {
     ///
     /// # Errors
     /// When it has no such kind of values.
-    pub fn costs(&mut self, kind: Option<&str>, own: &[String], filter: &Filter) -> Result<Profiled, Failure> {
-        let kind = self.profile.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
+    pub fn costs(
+        &mut self,
+        kind: Option<&str>,
+        own: &[String],
+        filter: &Filter,
+    ) -> Result<Profiled, Failure> {
+        let kind =
+            self.profile.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
         let (profile, missed) = filter.apply(std::mem::take(&mut self.profile));
         self.profile = profile;
         let mut profiled = costs(&self.taken(kind, own))

@@ -69,7 +69,14 @@ impl Taker {
             // A path of its own, such as that of a Rust server.
             Some(_) => vec!["cpu"],
         };
-        Ok(Self { endpoint, kinds, seconds, running: Vec::new(), began: None, intervals: Vec::new() })
+        Ok(Self {
+            endpoint,
+            kinds,
+            seconds,
+            running: Vec::new(),
+            began: None,
+            intervals: Vec::new(),
+        })
     }
 
     /// An interval of the run is over.
@@ -85,7 +92,9 @@ impl Taker {
                     let fetched = endpoint.fetch(kind, Some(seconds))?;
                     Ok((fetched.body, fetched.sent))
                 };
-                if let Ok(handle) = thread::Builder::new().name(format!("profile {kind}")).spawn(ask) {
+                if let Ok(handle) =
+                    thread::Builder::new().name(format!("profile {kind}")).spawn(ask)
+                {
                     self.running.push((kind, handle));
                 }
             }
@@ -101,7 +110,9 @@ impl Taker {
     /// When the first of them could not be taken.
     pub fn finish(mut self, plan: &Plan) -> Result<Taken, Failure> {
         let Some((began, began_ns)) = self.began else {
-            return usage("--profile: the run ended before its first second was over: nothing was profiled");
+            return usage(
+                "--profile: the run ended before its first second was over: nothing was profiled",
+            );
         };
         let deadline = Instant::now() + PATIENCE;
         let mut taken = Taken {
@@ -130,11 +141,15 @@ impl Taker {
                 Ok((bytes, sent)) => {
                     let file = format!("{kind}.pprof");
                     if at == 0 {
-                        let sent_ns = u64::try_from(sent.saturating_duration_since(began).as_nanos());
+                        let sent_ns =
+                            u64::try_from(sent.saturating_duration_since(began).as_nanos());
                         taken.window.start_ns = began_ns + sent_ns.unwrap_or(0);
                         taken.window.end_ns = taken.window.start_ns + self.length(&bytes)?;
                     }
-                    taken.window.files.push(ProfileFile { of: kind.to_owned(), file: file.clone() });
+                    taken
+                        .window
+                        .files
+                        .push(ProfileFile { of: kind.to_owned(), file: file.clone() });
                     taken.files.push((file, bytes));
                 }
                 Err(failure) if at == 0 => return Err(failure),
@@ -142,7 +157,9 @@ impl Taker {
             }
         }
         taken.window.requests = self.requests(taken.window.start_ns, taken.window.end_ns);
-        if let Some((count, from)) = plan.addresses.first().and_then(|address| server::processors(address)) {
+        if let Some((count, from)) =
+            plan.addresses.first().and_then(|address| server::processors(address))
+        {
             (taken.window.processors, taken.window.processors_from) = (Some(count), from);
         }
         Ok(taken)

@@ -1,6 +1,8 @@
 //! Listings compared with those of `go tool pprof`, character by character, on profiles of the Go distribution and on
 //! profiles that are taken here.
 
+mod hostile;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +23,12 @@ const fn top(arguments: &'static [&'static str], wanted: fn(&mut Wanted)) -> Cas
     Case { arguments, form: Form::Top, peek: None, wanted }
 }
 
-fn filter(focus: Option<&str>, ignore: Option<&str>, hide: Option<&str>, show: Option<&str>) -> Filter {
+fn filter(
+    focus: Option<&str>,
+    ignore: Option<&str>,
+    hide: Option<&str>,
+    show: Option<&str>,
+) -> Filter {
     Filter::new(focus, ignore, hide, show).unwrap()
 }
 
@@ -82,6 +89,7 @@ fn time_in(text: &str) -> Option<String> {
     text.lines().find_map(|line| Some(line.strip_prefix("Time: ")?.to_owned()))
 }
 
+#[expect(clippy::disallowed_methods, reason = "the test opens the files; the crate gets bytes")]
 fn ours(file: &Path, case: &Case, time: Option<String>) -> Result<String, profile::Error> {
     let profile = profile::read(&fs::read(file).expect("a profile"))?;
     let mut wanted = Wanted { time, ..Wanted::default() };
@@ -136,6 +144,14 @@ fn compare(files: &[PathBuf]) -> usize {
     compared
 }
 
+/// Prints what was compared, for `cargo xtask truth`; a listing that differs has failed the test before.
+fn claim(of: &str, listings: usize, profiles: usize) {
+    println!(
+        "truth | listings (top, cum, tree, peek, filters) of {of} | go tool pprof's text | {listings} listings of \
+         {profiles} profiles identical | yes"
+    );
+}
+
 fn go_root() -> PathBuf {
     let go = needs::path("go").expect("looked for");
     let root = Command::new(go).args(["env", "GOROOT"]).output().expect("go starts").stdout;
@@ -154,10 +170,11 @@ fn listings_of_the_distributions_profiles_are_pprofs() {
         format!("{pgo}/inline/inline_hot.pprof"),
     ];
     let root = go_root();
-    let files: Vec<PathBuf> = files.iter().map(|file| root.join(file)).filter(|file| file.exists()).collect();
+    let files: Vec<PathBuf> =
+        files.iter().map(|file| root.join(file)).filter(|file| file.exists()).collect();
     assert!(!files.is_empty(), "the distribution has no profiles");
     let compared = compare(&files);
-    println!("{compared} listings of {} profiles are the same", files.len());
+    claim("the Go distribution's profiles", compared, files.len());
 }
 
 #[test]
@@ -177,5 +194,5 @@ fn listings_of_profiles_taken_here_are_pprofs() {
     assert_eq!(files.len(), 20);
     let compared = compare(&files);
     assert!(compared >= 200, "only {compared} listings could be compared");
-    println!("{compared} listings of {} profiles are the same", files.len());
+    claim("profiles taken here", compared, files.len());
 }
