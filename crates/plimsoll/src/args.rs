@@ -222,6 +222,9 @@ pub struct SweepArgs {
     /// What each level is judged by; the report names the highest level that meets them all
     #[command(flatten)]
     pub objectives: ObjectiveArgs,
+    /// What is profiled meanwhile: every level whose window is 4 s or longer, into DIR/profiled
+    #[command(flatten)]
+    pub take: TakeArgs,
     /// What ends a level, and the sweep with it
     #[command(flatten)]
     pub abort: AbortArgs,

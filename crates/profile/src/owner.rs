@@ -181,7 +181,7 @@ pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
 fn by_file(name: &str, file: &str) -> Option<Owner> {
     let has = |marks: &[&str]| marks.iter().any(|mark| file.contains(mark));
     if file.ends_with(".go") || file.ends_with(".s") {
-        // `/home/me/go/pkg/mod/github.com/x/y@v1.2.3/z.go`, or without what is before the module.
+        // `/go/pkg/mod/github.com/x/y@v1.2.3/z.go`, or without what is before the module.
         if file.contains("@v") || file.contains("/vendor/") && !file.contains("/src/vendor/") {
             return Some(Owner::Dependency);
         }
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn functions_have_owners() {
-        let module = "/home/me/go/pkg/mod/github.com";
+        let module = "/go/pkg/mod/github.com";
         for (name, file, expected) in [
             ("main.main", "/src/main.go", Owner::Own),
             ("example.com/shop/api.(*Server).get", "/src/shop/api/get.go", Owner::Own),
@@ -318,12 +318,12 @@ mod tests {
             ("core::fmt::write", "/rustc/abc/library/core/src/fmt/mod.rs", Owner::StandardLibrary),
             (
                 "axum::routing::f",
-                "/home/me/.cargo/registry/src/axum-0.7/src/routing.rs",
+                "/cargo/.cargo/registry/src/axum-0.7/src/routing.rs",
                 Owner::Framework,
             ),
             (
                 "serde_json::de::f",
-                "/home/me/.cargo/registry/src/serde_json-1/src/de.rs",
+                "/cargo/.cargo/registry/src/serde_json-1/src/de.rs",
                 Owner::Dependency,
             ),
             ("shop::get", "src/main.rs", Owner::Own),

@@ -240,7 +240,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -X -m -b -u -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --dau-now --connections --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --version --help"
+            opts="-c -t -T -H -X -m -b -u -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --dau-now --connections --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --profile --profile-header --format --out --resume --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -448,6 +448,14 @@ _plimsoll() {
                     ;;
                 --tls-max)
                     COMPREPLY=($(compgen -W "1.2 1.3" -- "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -1928,7 +1936,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -X -m -b -u -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -t -T -H -X -m -b -u -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --profile --profile-header --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2160,6 +2168,14 @@ _plimsoll() {
                     ;;
                 --annotations)
                     COMPREPLY=($(compgen -W "github" -- "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --abort-on)

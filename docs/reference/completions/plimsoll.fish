@@ -156,6 +156,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l resume -d 'C
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l profile -d 'Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result: `plimsoll profile DIR` shows what each request costs' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l profile-header -d 'Header field to send with the request for the profile. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early when a limit is exceeded for some time, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, if the requested rate is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
@@ -262,6 +264,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-min -
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l profile -d 'Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result: `plimsoll profile DIR` shows what each request costs' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l profile-header -d 'Header field to send with the request for the profile. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l format -d 'What to print on standard output' -r -f -a "text\t'The capacity, why it is not more, and the steps'
 json\t'The search as JSON (plimsoll.capacity/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l out -d 'Folder for the results [default: plimsoll-out/capacity/DATE-TIME]' -r -F

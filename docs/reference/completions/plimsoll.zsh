@@ -179,6 +179,8 @@ epoll\:"epoll"))' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
+'--profile=[Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result\: \`plimsoll profile DIR\` shows what each request costs]:URL:_default' \
+'*--profile-header=[Header field to send with the request for the profile. May be repeated]:FIELD:_default' \
 '*--abort-on=[End the run early when a limit is exceeded for some time, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, if the requested rate is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
@@ -329,6 +331,8 @@ epoll\:"epoll"))' \
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
+'--profile=[Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result\: \`plimsoll profile DIR\` shows what each request costs]:URL:_default' \
+'*--profile-header=[Header field to send with the request for the profile. May be repeated]:FIELD:_default' \
 '--format=[What to print on standard output]:FORMAT:((text\:"The capacity, why it is not more, and the steps"
 json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--out=[Folder for the results \[default\: plimsoll-out/capacity/DATE-TIME\]]:DIR:_files' \

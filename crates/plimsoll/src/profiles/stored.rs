@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use model::Run;
 use model::profiled::{Profiled, ProfiledWindow, WINDOW_SCHEMA};
+use model::{Plan, Run};
 use profile::costs::{Taken, costs};
 use profile::{Filter, Profile};
 
 use super::endpoint::Endpoint;
-use super::taker;
+use super::taker::{self, Taker};
+use crate::args::TakeArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
@@ -17,6 +18,8 @@ use crate::results::output;
 pub const FOLDER: &str = "profile";
 /// What is known of them.
 const WINDOW: &str = "window.json";
+/// The folder of the profiled runs of a sweep or a search.
+const RUNS: &str = "profiled";
 
 /// A profile with what is known of it.
 #[derive(Debug)]
@@ -60,6 +63,51 @@ pub fn write_page(dir: &Path) -> Result<(), Failure> {
     match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
         true => Ok(()),
         false => cannot_run("the profile's page could not be written"),
+    }
+}
+
+/// Where the profiles of runs one after another come from and go to.
+#[derive(Debug, Clone)]
+pub struct ProfileInto {
+    /// Where they are fetched.
+    pub endpoint: Endpoint,
+    /// A folder for each run goes here.
+    pub dir: PathBuf,
+}
+
+impl ProfileInto {
+    /// Where `--profile` says, into a folder of the results in `dir`.
+    ///
+    /// # Errors
+    /// When it is no URL.
+    pub fn of(args: &TakeArgs, dir: &Path) -> Result<Option<Self>, Failure> {
+        let Some(url) = &args.profile else { return Ok(None) };
+        let endpoint = Endpoint::parse(url, &args.profile_header)?;
+        Ok(Some(Self { endpoint, dir: dir.join(RUNS) }))
+    }
+
+    /// What takes the profile of a run; nothing where its window is too short for one.
+    pub fn taker(&self, plan: &Plan) -> Option<Taker> {
+        Taker::new(self.endpoint.clone(), plan.duration_ns).ok()
+    }
+
+    /// Keeps a run's profile with the run itself. What cannot be kept is told, and the series goes on.
+    pub fn keep(&self, taker: Taker, run: &Run) {
+        let level = match run.plan.rate_per_s {
+            Some(rate) => format!("r{rate:.0}"),
+            None => format!("c{}", run.plan.connections),
+        };
+        let dir = self.dir.join(level);
+        let kept = taker.finish(&run.plan).and_then(|taken| {
+            taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+            write(&dir, &taken)?;
+            write_page(&dir)
+        });
+        if let Err(failure) = kept {
+            eprintln!("plimsoll: {failure}");
+        } else if output::write_files(&dir, [(RUN_JSON, (output::json(run) + "\n").into_bytes())]) {
+            eprintln!("plimsoll: profiled; see it: plimsoll profile {}", dir.display());
+        }
     }
 }
 

@@ -185,29 +185,27 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
     assert!(
         layers.iter().any(|layer| layer["name"] == logger["name"] && layer["calls_next"] == true)
     );
-    // This machine may be busy: the processor need not be the limit. Either way it is said.
-    let what = folder
-        .plimsoll("profile whatif before middleware.Logger --processors 0.01 --format json")
-        .ok();
+    // On a busy machine the profile may be too thin to predict from: then that is what it says.
+    let what =
+        folder.plimsoll("profile whatif before middleware.Logger --processors 0.01 --format json");
+    let code = what.code;
     let what: serde_json::Value = serde_json::from_str(&what.stdout).expect("JSON");
     folder.follows_schema("whatif", &what);
     let figure = |name: &str| what[name].as_f64().unwrap();
-    assert!(figure("qps_now") < figure("qps_predicted"), "{what}");
-    assert!(
-        figure("qps_low") <= figure("qps_predicted")
-            && figure("qps_predicted") <= figure("qps_high"),
-        "{what}"
-    );
     let share = figure("share");
-    assert!(
-        (figure("qps_now") / (1.0 - share) / figure("qps_predicted") - 1.0).abs() < 1e-9,
-        "{what}"
-    );
+    if what["refused"].is_null() {
+        assert_eq!(code, 0);
+        let predicted = figure("qps_predicted");
+        assert!(figure("qps_low") <= predicted && predicted <= figure("qps_high"), "{what}");
+        assert!((figure("qps_now") / (1.0 - share) / predicted - 1.0).abs() < 1e-9, "{what}");
+    } else {
+        assert!(code == 98 && what["refused"].as_str().unwrap().contains("samples"), "{what}");
+    }
     assert!(share < logger["share"].as_f64().unwrap(), "the handlers that it calls stay: {what}");
     folder
         .plimsoll("profile whatif before middleware.Logger --processors 64")
         .ends(98)
-        .prints("not the limit");
+        .prints("nothing is predicted");
     folder.plimsoll("profile whatif before no.such").ends(2).says("no function");
     let diff = folder.plimsoll("profile diff before after --format json").ok();
     let diff: serde_json::Value = serde_json::from_str(&diff.stdout).expect("JSON");

@@ -2,6 +2,7 @@
 //! profiles that are taken here.
 
 mod hostile;
+mod predict;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -68,10 +68,16 @@ fn owners(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
 fn layers(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
     let sum: f64 = profiled.layers.iter().map(|layer| layer.share.max(0.0)).sum();
     let height = profiled.layers.len() as f64 * 24.0;
-    let mut from = 0.0;
+    // Where each begins.
+    let starts = profiled.layers.iter().scan(0.0, |end, layer| {
+        let start = *end;
+        *end += layer.share.max(0.0);
+        Some(start)
+    });
+    let layers = profiled.layers.iter().zip(starts).enumerate();
     html! {
         svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="What each layer adds" {
-            @for (row, layer) in profiled.layers.iter().enumerate() {
+            @for (row, (layer, from)) in layers {
                 @let (y, x) = (row as f64 * 24.0, from / sum.max(1e-9) * 600.0);
                 @let width = layer.share.max(0.0) / sum.max(1e-9) * 600.0;
                 @let value = layer.added.saturating_add(layer.collecting);
@@ -81,7 +87,6 @@ fn layers(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
                         (clean(&layer.name, 90)) " · " (share(layer.share)) " · " (unit(value))
                     }
                 }
-                @let _step = { from += layer.share.max(0.0); };
             }
         }
         p.soft { "Outermost first. What a layer adds is its own: the handlers that it calls have bars of their own." }
