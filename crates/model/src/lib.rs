@@ -36,6 +36,7 @@ pub mod slices;
 pub mod success;
 pub mod sweep;
 pub mod timeline;
+pub mod tuning;
 pub mod units;
 pub mod users;
 pub mod validity;

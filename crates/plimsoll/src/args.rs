@@ -14,6 +14,7 @@ mod mine;
 mod objectives;
 mod plan;
 mod profile;
+mod tune;
 
 use std::path::PathBuf;
 
@@ -35,6 +36,7 @@ pub use plan::PlanArgs;
 pub use profile::{
     GranularityArg, ProfileArgs, ProfileCommand, ProfileDiffArgs, TakeArgs, ValueArgs, WhatIfArgs,
 };
+pub use tune::{TuneArgs, TuneBeginArgs, TuneCommand, TuneTryArgs};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
 #[derive(Debug, Parser)]
@@ -79,6 +81,8 @@ pub enum Command {
     Fill(Box<FillArgs>),
     /// Show what a server spends its time on, whose code that is, and predict what a change would bring
     Profile(Box<ProfileArgs>),
+    /// Keep the story of a tuning: what each change was predicted to bring, and brought
+    Tune(Box<TuneArgs>),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
     /// Check results of any load tool: which figures are impossible or doubtful, and why

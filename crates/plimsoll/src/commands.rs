@@ -17,5 +17,6 @@ pub mod report;
 pub mod run;
 pub mod sweep;
 pub mod target;
+pub mod tune;
 pub mod wrk;
 pub mod wrktest;

@@ -29,7 +29,7 @@ use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
     audit, calibrate, capacity, compare, diff, fill, generate, import, init, mine, plan, profile,
-    report, run, sweep, target, wrk, wrktest,
+    report, run, sweep, target, tune, wrk, wrktest,
 };
 use failure::Failure;
 
@@ -83,6 +83,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Mine(args) => mine::mine(args),
         Command::Fill(args) => fill::fill(args),
         Command::Profile(args) => profile::profile(args),
+        Command::Tune(args) => tune::tune(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
         Command::Wrktest(args) => wrktest::wrktest(args),

@@ -5,8 +5,7 @@
 //! of the garbage that is collected in the background. Handlers that a removed middleware calls stay.
 
 use model::profiled::{Profiled, WHATIF_SCHEMA, WhatIf};
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use model::random::Draws;
 use regex::Regex;
 
 use crate::costs::{Functions, Taken};
@@ -308,7 +307,7 @@ fn interval(
         Some(_) => 1.0 / ALLOCATION_SAMPLE,
         None => per_value,
     };
-    let mut random = Pcg64Mcg::seed_from_u64(17);
+    let mut random = Draws::of(17);
     let noise = start.qps_error.hypot(MODEL_ERROR);
     let mut drawn: Vec<f64> = (0..DRAWINGS)
         .map(|_| {
@@ -329,18 +328,19 @@ fn interval(
     (at(0.025), at(0.975))
 }
 
-fn uniform(random: &mut Pcg64Mcg) -> f64 {
-    ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+/// A number above 0 and at most 1.
+fn uniform(random: &mut Draws) -> f64 {
+    1.0 - random.unit()
 }
 
 /// A standard normal number (Box and Muller 1958).
-fn normal(random: &mut Pcg64Mcg) -> f64 {
+fn normal(random: &mut Draws) -> f64 {
     let (u, v) = (uniform(random), uniform(random));
     (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
 
 /// A Poisson number; by its normal limit where the mean is large.
-fn poisson(random: &mut Pcg64Mcg, mean: f64) -> f64 {
+fn poisson(random: &mut Draws, mean: f64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
     }
@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn poisson_numbers_have_their_mean() {
         for mean in [0.5, 8.0, 400.0] {
-            let mut random = Pcg64Mcg::seed_from_u64(3);
+            let mut random = Draws::of(3);
             let drawn: Vec<f64> = (0..20_000).map(|_| poisson(&mut random, mean)).collect();
             let found = drawn.iter().sum::<f64>() / 20_000.0;
             assert!((found / mean - 1.0).abs() < 0.03, "{mean}: {found}");

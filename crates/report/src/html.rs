@@ -16,6 +16,7 @@ mod parts;
 mod profiled;
 mod run;
 mod sweep;
+mod tuning;
 
 pub use capacity::capacity;
 pub use comparison::{Compared, comparison};
@@ -24,6 +25,7 @@ pub use mined::mined;
 pub use profiled::profiled;
 pub use run::run;
 pub use sweep::sweep;
+pub use tuning::tuning;
 
 use std::sync::OnceLock;
 

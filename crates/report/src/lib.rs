@@ -40,6 +40,7 @@ pub mod table;
 mod tests;
 pub mod text;
 pub mod timeline;
+pub mod tuning;
 pub mod wrk;
 
 pub use figure::shell;

@@ -77,6 +77,12 @@ const SECTIONS: &[Section] = &[
         ["--package", "profile", "--tests"],
         "listings_of",
     ),
+    section(
+        "predictions",
+        "predicted rates without middlewares against those measured then, and refusals (needs Go; 4 minutes)",
+        ["--workspace", "--test", "predicted"],
+        "",
+    ),
     section("scalability", "the scalability law on its reference data", VERDICT, "usl::tests"),
 ];
 

@@ -32,6 +32,7 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("whatif", schemars::schema_for!(model::profiled::WhatIf)),
         ("profilediff", schemars::schema_for!(model::profiled::ProfileDiff)),
         ("profiledwindow", schemars::schema_for!(model::profiled::ProfiledWindow)),
+        ("tune", schemars::schema_for!(model::tuning::Tuning)),
         ("mine", schemars::schema_for!(model::Mined)),
         ("workload", schemars::schema_for!(model::Workload)),
     ] {

@@ -126,7 +126,11 @@ fn whatif(args: &WhatIfArgs) -> Result<u8, Failure> {
     })
 }
 
-fn predicted(args: &WhatIfArgs) -> Result<WhatIf, Failure> {
+/// Predicts from a run's profile.
+///
+/// # Errors
+/// When the folder holds no profile, or a function is not in it.
+pub fn predicted(args: &WhatIfArgs) -> Result<WhatIf, Failure> {
     let mut stored = Stored::of_run(&args.dir)?;
     let run = Stored::run(&args.dir)?;
     let profiled = stored.costs(None, &args.own, &Filter::default())?;

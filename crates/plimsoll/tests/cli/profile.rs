@@ -220,3 +220,40 @@ fn a_window_too_short_for_a_profile_is_refused() {
     let run = "run http://127.0.0.1:9/ -d 1s --profile http://127.0.0.1:9";
     folder.plimsoll(run).ends(2).says("-d 10s");
 }
+
+#[test]
+fn a_notebook_keeps_what_was_tried() {
+    if !needs::has("go") {
+        return;
+    }
+    let folder = Folder::new();
+    folder.plimsoll("tune show").ends(2).says("tune begin");
+    let (first, second) = (Api::start(&folder), Api::start(&folder));
+    let (first, second) = (&first.url, &second.url);
+    let begin = format!("tune begin {first}/healthz --profile {first} -c 4 -t 1 -d 4s --warmup 1s");
+    folder.plimsoll(&begin).ok().prints("start");
+    folder.plimsoll(&begin).ends(2).says("holds a story already");
+    // On a busy machine nothing may be predicted; that is written down too.
+    let predicted = folder.plimsoll("tune predict middleware.logger --processors 0.01");
+    assert!(matches!(predicted.code, 0 | 98), "{predicted:#?}");
+    folder
+        .plimsoll(&format!("tune try same {second}/healthz --discard"))
+        .ok()
+        .prints("same, discarded");
+    let shown = folder.plimsoll("tune show --format json").ok();
+    let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    folder.follows_schema("tune", &story);
+    let step = &story["steps"][0];
+    assert_eq!((step["interleaved"].clone(), step["kept"].clone()), (true.into(), false.into()));
+    assert_eq!(step["station"]["runs"].as_array().unwrap().len(), 3);
+    let figure = |name: &str| step[name].as_f64().unwrap();
+    assert!(figure("low") <= figure("ratio") && figure("ratio") <= figure("high"), "{step}");
+    assert_eq!(step["predicted"]["functions"][0], "middleware.logger");
+    assert!(story["pending"].is_null());
+    folder.has(&["plimsoll-out/tune/report.html", "plimsoll-out/tune/start/run.json"]);
+    folder.plimsoll(&format!("tune try again {first}/healthz")).ok().prints("again");
+    let shown = folder.plimsoll("tune show --format json").ok();
+    let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    assert_eq!(story["steps"][1]["interleaved"], false);
+    folder.plimsoll(&format!("tune try x {first}/healthz --rounds 1")).ends(2).says("--rounds 1");
+}

@@ -1,30 +1,23 @@
-//! `profile whatif --verify URL`: the changed server, measured as the run was that the prediction came from.
+//! `profile whatif --verify URL`: the changed server, measured as the run was measured that the prediction came from.
 
 use std::path::Path;
 
-use clap::Parser;
 use model::Run;
 use model::profiled::{Verified, WhatIf};
 use model::units::exact_duration;
 
-use crate::args::{Cli, Command, RunArgs};
 use crate::failure::{Failure, usage};
-use crate::load::input::LoadInput;
+use crate::profiles::repeat;
 use crate::profiles::stored::Stored;
-use crate::runs::execute::execute;
-use crate::runs::prepare;
 use crate::secrets::mask_url;
-use crate::terminal::live::Live;
-use crate::terminal::signals::stop_on_signal;
-use measure::machine;
 
 /// Measures `url` and puts the rate beside the predicted one.
 ///
 /// # Errors
 /// When the run cannot be repeated from what is known of it, or not be carried out.
 pub fn verify(dir: &Path, url: &str, what: &WhatIf) -> Result<Verified, Failure> {
-    let before = Stored::run(dir)?;
-    let run = measure(&arguments(&before, url)?)?;
+    let flags = flags(&Stored::run(dir)?)?;
+    let run = repeat::make(&repeat::arguments(url, &flags)?, None)?;
     let qps = run.rates.requests_per_s;
     let within = |low: Option<f64>, high: Option<f64>| Some(low? <= qps && qps <= high?);
     Ok(Verified {
@@ -37,7 +30,7 @@ pub fn verify(dir: &Path, url: &str, what: &WhatIf) -> Result<Verified, Failure>
 }
 
 /// The flags of a run like this one. What a result does not keep (secrets, scripts, files) cannot be repeated.
-fn arguments(run: &Run, url: &str) -> Result<RunArgs, Failure> {
+fn flags(run: &Run) -> Result<Vec<String>, Failure> {
     let plan = &run.plan;
     let plain = plan.method == "GET" && run.endpoints.is_empty() && plan.headers.is_empty();
     let (Some(duration), true) = (plan.duration_ns, plain) else {
@@ -46,34 +39,11 @@ fn arguments(run: &Run, url: &str) -> Result<RunArgs, Failure> {
              its QPS with the prediction",
         );
     };
-    let words = [
-        "plimsoll".to_owned(),
-        "run".to_owned(),
-        url.to_owned(),
-        "-c".to_owned(),
-        plan.connections.to_string(),
-        "-t".to_owned(),
-        plan.threads.to_string(),
-        "-d".to_owned(),
-        exact_duration(duration),
-        "--warmup".to_owned(),
-        exact_duration(plan.warmup_ns),
-    ];
-    match Cli::try_parse_from(words) {
-        Ok(Cli { command: Command::Run(args), .. }) => Ok(*args),
-        _ => usage(format!("--verify: `{url}` is not a URL that can be measured")),
+    let (connections, threads) = (plan.connections.to_string(), plan.threads.to_string());
+    let (duration, warmup) = (exact_duration(duration), exact_duration(plan.warmup_ns));
+    let mut flags = vec!["-c", &connections, "-t", &threads, "-d", &duration];
+    if plan.warmup_ns > 0 {
+        flags.extend(["--warmup", &warmup]);
     }
-}
-
-fn measure(args: &RunArgs) -> Result<Run, Failure> {
-    let input = LoadInput::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
-    let shape = input.shape(&args.shape)?.shape();
-    let prepared = prepare(input, &args.load)?;
-    let stop = stop_on_signal()?;
-    let (launch, notices) = prepared.level(shape, false, &stop)?;
-    for notice in prepared.notices.iter().chain(&notices) {
-        eprintln!("plimsoll: {notice}");
-    }
-    let mut live = Live::new(false, false);
-    execute(&launch, machine::environment(prepared.files), &mut live)
+    Ok(flags.into_iter().map(str::to_owned).collect())
 }
