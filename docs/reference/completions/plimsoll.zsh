@@ -556,6 +556,133 @@ esac
     ;;
 esac
 ;;
+(tune)
+_arguments "${_arguments_options[@]}" : \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+":: :_plimsoll__subcmd__tune_commands" \
+"*::: :->tune" \
+&& ret=0
+
+    case $state in
+    (tune)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-tune-command-$line[1]:"
+        case $line[1] in
+            (begin)
+_arguments "${_arguments_options[@]}" : \
+'--baseline=[A server that does the same with nothing around it]:URL:_default' \
+'--profile=[Where the API gives profiles\: predictions need one]:URL:_default' \
+'*--slo=[Objective that every run is judged by, as for \`run\`. May be repeated]:OBJECTIVE:_default' \
+'-c+[Connections]:N:_default' \
+'--connections=[Connections]:N:_default' \
+'-t+[The generator'\''s threads \[default\: one per allowed processor\]]:N:_default' \
+'--threads=[The generator'\''s threads \[default\: one per allowed processor\]]:N:_default' \
+'-d+[Measured window of each run]:TIME:_default' \
+'--duration=[Measured window of each run]:TIME:_default' \
+'--warmup=[Warm-up before it]:TIME:_default' \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':url -- The API:_default' \
+&& ret=0
+;;
+(predict)
+_arguments "${_arguments_options[@]}" : \
+'--processors=[Processors that the server may use \[default\: found out, for a server on this machine\]]:N:_default' \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::functions -- Functions to do without, as for `plimsoll profile whatif`:_default' \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+'--profile=[Where it gives profiles, for the next prediction]:URL:_default' \
+'--rounds=[Rounds\: runs of this server, in turns with the one before where that still runs at another address]:N:_default' \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'(--discard)--keep[Keep the change whatever it brings]' \
+'--discard[Discard the change whatever it brings]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':name -- What was changed, such as '\''logger off'\'':_default' \
+':url -- The changed server:_default' \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__tune__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-tune-help-command-$line[1]:"
+        case $line[1] in
+            (begin)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(predict)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--margin=[Changes up to this share count as no change when runs are judged]:PERCENT:_default' \
@@ -866,6 +993,38 @@ _arguments "${_arguments_options[@]}" : \
     ;;
 esac
 ;;
+(tune)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__help__subcmd__tune_commands" \
+"*::: :->tune" \
+&& ret=0
+
+    case $state in
+    (tune)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-help-tune-command-$line[1]:"
+        case $line[1] in
+            (begin)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(predict)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -939,6 +1098,7 @@ _plimsoll_commands() {
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
 'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
 'profile:Show what a server spends its time on, whose code that is, and predict what a change would bring' \
+'tune:Keep the story of a tuning\: what each change was predicted to bring, and brought' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -998,6 +1158,7 @@ _plimsoll__subcmd__help_commands() {
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
 'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
 'profile:Show what a server spends its time on, whose code that is, and predict what a change would bring' \
+'tune:Keep the story of a tuning\: what each change was predicted to bring, and brought' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -1108,6 +1269,36 @@ _plimsoll__subcmd__help__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help target commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune_commands() {
+    local commands; commands=(
+'begin:Measure the API before any change, and its baseline' \
+'predict:Write down what doing without some functions would bring, before the change' \
+'try:Measure a changed server against the one before, and keep the change if it is faster' \
+'show:Print the story, and write its page' \
+    )
+    _describe -t commands 'plimsoll help tune commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__begin_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__begin_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune begin commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__predict_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__predict_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune predict commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__show_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune show commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__try_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune try commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__help__subcmd__wrktest_commands] )) ||
 _plimsoll__subcmd__help__subcmd__wrktest_commands() {
     local commands; commands=(
@@ -1202,6 +1393,73 @@ _plimsoll__subcmd__sweep_commands() {
 _plimsoll__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll target commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune_commands] )) ||
+_plimsoll__subcmd__tune_commands() {
+    local commands; commands=(
+'begin:Measure the API before any change, and its baseline' \
+'predict:Write down what doing without some functions would bring, before the change' \
+'try:Measure a changed server against the one before, and keep the change if it is faster' \
+'show:Print the story, and write its page' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll tune commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__begin_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__begin_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune begin commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help_commands() {
+    local commands; commands=(
+'begin:Measure the API before any change, and its baseline' \
+'predict:Write down what doing without some functions would bring, before the change' \
+'try:Measure a changed server against the one before, and keep the change if it is faster' \
+'show:Print the story, and write its page' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll tune help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__begin_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__begin_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help begin commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__help_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__predict_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__predict_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help predict commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__show_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help show commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__try_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help try commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__predict_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__predict_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune predict commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__show_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune show commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__try_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune try commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__wrktest_commands] )) ||
 _plimsoll__subcmd__wrktest_commands() {
