@@ -3,6 +3,9 @@
 //! With the processor as the limit, requests per second are processor time per second divided by processor time per
 //! request: without a share f of it they are QPS / (1 - f). f is the functions' share of the samples, with their share
 //! of the garbage that is collected in the background. Handlers that a removed middleware calls stay.
+//!
+//! What the functions cause elsewhere without being in the stack is not seen: headers that a middleware sets are written
+//! by the server later, an identifier makes log lines longer. So predictions for such functions are too low.
 
 use model::profiled::{Profiled, WHATIF_SCHEMA, WhatIf};
 use model::random::Draws;
@@ -117,11 +120,6 @@ fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64)
                 .to_owned(),
         );
     }
-    if samples < LEAST_SAMPLES {
-        return Some(format!(
-            "the profile is too thin: {samples} samples, at least {LEAST_SAMPLES} are needed; profile for longer"
-        ));
-    }
     let Some(processors) = start.processors.filter(|processors| *processors > 0.0) else {
         return Some(
             "it is not known how many processors the server may use: give --processors N"
@@ -133,6 +131,11 @@ fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64)
             "the processor is not the limit: the server kept {busy:.2} of {processors} busy, less than {:.0} %; it waits for \
              something else (a database, a lock, the network), or the load is too small",
             LEAST_BUSY * 100.0
+        ));
+    }
+    if samples < LEAST_SAMPLES {
+        return Some(format!(
+            "the profile is too thin: {samples} samples, at least {LEAST_SAMPLES} are needed; profile for longer"
         ));
     }
     if removed < LEAST_REMOVED {

@@ -302,6 +302,10 @@ pub fn whatif(what: &WhatIf, style: Style) -> String {
         count(what.samples),
     );
     out += &indented("", &facts, style);
+    if what.qps_predicted.is_some() {
+        let words = "what they cause elsewhere, such as headers that are written later, is not in it: expect more";
+        out += &indented("", words, style);
+    }
     for name in what.removed.iter().take(SHOWN) {
         out += &indented("  ", name, style);
     }
