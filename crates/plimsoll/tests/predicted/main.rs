@@ -39,7 +39,7 @@ const CASES: [&[&str]; 12] = [
     &["requestid", "context"],
     &["logger", "context", "nocache"],
     &["logger", "requestid", "context"],
-    &["logger", "requestid", "context", "recovery", "nocache", "cors", "secure"],
+    &["logger", "requestid", "context", "nocache", "cors", "secure"],
 ];
 
 /// Cases that share a profile; between groups it is taken anew, since a machine changes over minutes.
